@@ -1,0 +1,34 @@
+import Foundation
+
+/// A configured service: hands out requests that share a session.
+///
+/// ```swift
+/// let atom = Atom()
+/// let seatmap = try await atom.enqueue(Seatmap.Endpoint.refresh).resume(expecting: Seatmap.self)
+/// ```
+///
+/// Copies share everything. Letting go of the last one cancels nothing.
+public struct Atom: Sendable {
+    /// Posted once per request whose final answer is 401, after its caller has
+    /// been told; the object is `nil` and `userInfo["error"]` an ``AtomError``.
+    public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
+
+    private let manager: RequestableQueueManager
+    private let dispatchQueue: DispatchQueue
+
+    /// Makes a service. No connection is made before the first request.
+    public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
+        self.init(serviceConfiguration, time: SystemTimeSource())
+    }
+
+    init(_ configuration: ServiceConfiguration, time: any TimeSource) {
+        manager = RequestableQueueManager(configuration, time: time)
+        dispatchQueue = configuration.dispatchQueue
+    }
+
+    /// Binds an endpoint to this service; nothing is read or sent until the
+    /// result is resumed.
+    public func enqueue(_ requestable: any Requestable) -> Service {
+        Service(requestable, manager: manager, dispatchQueue: dispatchQueue)
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// One sending of a request: the first, or one after a redirect.
+struct Attempt: Sendable {
+    var method: String
+    var target: TargetURL
+    /// Without a credential or cookies of the SDK's.
+    var headerFields: HeaderFields
+    var body: Data?
+    /// Whether it is sent to the origin that the endpoint named, and has been
+    /// all along; only then is it signed.
+    var isAtHome = true
+    var redirects = 0
+
+    init(_ request: PreparedRequest) {
+        method = request.method
+        target = request.target
+        headerFields = request.headerFields
+        body = request.body
+    }
+}
+
+extension Attempt {
+    /// What an answer asks to be sent next (RFC 9110 §15.4).
+    enum Continuation {
+        /// Nothing: the answer is the caller's.
+        case none
+        /// Another attempt.
+        case redirected(Attempt)
+        /// Another attempt, which would be one too many.
+        case tooManyRedirects
+    }
+
+    /// Judges an answer by its status, its `Location` and the policy.
+    func following(_ response: TransportResponse, policy: RedirectPolicy) -> Continuation {
+        guard case .follow(let limit) = policy, [301, 302, 303, 307, 308].contains(response.statusCode),
+            let location = response.headerFields["Location"], let next = target.resolving(location: location),
+            !(target.scheme == .https && next.scheme == .http)
+        else { return .none }
+        guard redirects < limit else { return .tooManyRedirects }
+
+        var attempt = self
+        attempt.redirects += 1
+        attempt.target = next
+        switch (response.statusCode, method) {
+        case (303, "GET"), (303, "HEAD"): break
+        case (303, _), (301, "POST"), (302, "POST"): attempt.becomeGet()
+        default: break
+        }
+        if next.origin != target.origin { attempt.leaveHome() }
+        return .redirected(attempt)
+    }
+
+    /// Drops the body and all that describes it.
+    private mutating func becomeGet() {
+        method = "GET"
+        body = nil
+        headerFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
+    }
+
+    /// Drops whatever may be a secret: what isn't known to be harmless stays.
+    private mutating func leaveHome() {
+        isAtHome = false
+        headerFields.removeAll { field in
+            let name = field.name.lowercased()
+            return !(name == "accept" || name.hasPrefix("accept-") || name.hasPrefix("content-") || name == "user-agent")
+        }
+    }
+}

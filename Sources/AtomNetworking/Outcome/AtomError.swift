@@ -1,0 +1,147 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The one error type of the SDK: everything that fails, fails with it.
+///
+/// Match the case for what happened and read ``delivery`` for how far the
+/// request got. Descriptions name hosts, paths, status codes and causes, never
+/// a credential, a query value or a body.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum AtomError: Error, Sendable {
+    /// The answer arrived and was acceptable, but is not the expected model.
+    /// The context's description ends with an outline of the body whose
+    /// values are hidden.
+    case decoder(DecodingError)
+
+    /// The request breaks a rule and was never sent.
+    case requestable(RequestableError)
+
+    /// The server answered with a status that isn't acceptable.
+    case response(AtomResponse)
+
+    /// The exchange failed on the way. The error is a `URLError` whose code
+    /// tells what happened; the cause is kept as its underlying error.
+    case session(any Error)
+
+    /// The caller cancelled: its task, the handle of a completion call, or
+    /// the subscription of a publisher.
+    case cancelled(Delivery)
+
+    /// What no other case covers.
+    case unexpected
+
+    /// How far a request got before its outcome was decided.
+    public enum Delivery: String, Sendable, Hashable, Codable {
+        /// Nothing of it reached the server; it is safe to send again.
+        case notSent
+        /// The server may have received and processed it.
+        case maybeSent
+        /// The server answered, at least with a status.
+        case answered
+    }
+}
+
+extension AtomError {
+    /// How far the request got; ``Delivery/maybeSent`` when nobody knows.
+    public var delivery: Delivery {
+        switch self {
+        case .decoder, .response: .answered
+        case .requestable: .notSent
+        case .session(let error): (error as? URLError)?.delivery ?? .maybeSent
+        case .cancelled(let delivery): delivery
+        case .unexpected: .maybeSent
+        }
+    }
+
+    /// Whether the server's final answer was 401 (RFC 9110 §15.5.2).
+    public var isAuthorizationFailure: Bool {
+        statusCode == 401
+    }
+
+    /// Whether the server's final answer was 400 (RFC 9110 §15.5.1).
+    public var isBadRequest: Bool {
+        statusCode == 400
+    }
+
+    /// Whether the caller cancelled the request.
+    public var isCancelled: Bool {
+        if case .cancelled = self { true } else { false }
+    }
+
+    /// Decodes the body that came with ``response(_:)``.
+    ///
+    /// The decoder is the one of the service's configuration.
+    ///
+    /// - Returns: The model, or `nil` when this error has no body.
+    /// - Throws: ``decoder(_:)`` when the body is something else.
+    public func decodeIfPresent<T: Decodable>(as type: T.Type) throws(AtomError) -> T? {
+        guard case .response(let response) = self, !response.data.isEmpty else { return nil }
+        return try ResponseDecoding.decode(type, from: response, with: response.decoder ?? JSONDecoder())
+    }
+
+    private var statusCode: Int? {
+        if case .response(let response) = self { response.statusCode } else { nil }
+    }
+}
+
+extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+    /// A sentence or two that a person can act on.
+    public var description: String {
+        switch self {
+        case .decoder(let error): ResponseDecoding.describe(error)
+        case .requestable(let error): error.description
+        case .response(let response): "The server answered \(response.description)."
+        case .session(let error): Self.describe(session: error)
+        case .cancelled(.notSent): "The request was cancelled before it was sent."
+        case .cancelled: "The request was cancelled."
+        case .unexpected: "An unexpected error occurred."
+        }
+    }
+
+    public var debugDescription: String { description }
+
+    public var errorDescription: String? { description }
+
+    /// Keeps `dump` and debuggers to what ``description`` shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
+    }
+
+    private static func describe(session error: any Error) -> String {
+        guard let error = error as? URLError else { return "The exchange failed: \(type(of: error))." }
+        var text = error.localizedDescription
+        if !text.hasSuffix(".") { text += "." }
+        return text
+    }
+}
+
+extension URLError {
+    private static let deliveryKey = "AtomNetworking.delivery"
+
+    /// What the SDK noted when it made this error, if it made it.
+    var delivery: AtomError.Delivery? {
+        (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
+    }
+
+    /// Makes an error whose description says what happened and which carries
+    /// how far the request got.
+    init(_ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil) {
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue,
+        ]
+        if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
+        self.init(code, userInfo: userInfo)
+    }
+
+    /// The same error with another delivery.
+    func delivered(_ delivery: AtomError.Delivery) -> URLError {
+        var userInfo = userInfo
+        userInfo[Self.deliveryKey] = delivery.rawValue
+        return URLError(code, userInfo: userInfo)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a server answered: status, header fields and body.
+public struct AtomResponse: Sendable {
+    /// The body; empty when the server sent none.
+    public let data: Data
+
+    /// The status code (RFC 9110 §15), or `nil` for an answer that has none.
+    public let statusCode: Int?
+
+    /// The header fields, looked up without regard to case.
+    public let headerFields: HeaderFields
+
+    /// Where the answer came from, after redirects; no user information in it.
+    ///
+    /// Parsed at each call.
+    public var url: URL? { address.flatMap { URL(string: $0) } }
+
+    private let address: String?
+
+    /// The decoder of the service that received this, so that an error's body
+    /// is read by the same rules as a model.
+    let decoder: JSONDecoder?
+
+    /// Makes a response, for tests and for custom transports.
+    public init(data: Data = Data(), statusCode: Int?, headerFields: HeaderFields = HeaderFields(), url: URL? = nil) {
+        self.init(
+            data: data, statusCode: statusCode, headerFields: headerFields, address: url?.absoluteString, decoder: nil)
+    }
+
+    init(data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: JSONDecoder?) {
+        self.data = data
+        self.statusCode = statusCode
+        self.headerFields = headerFields
+        self.address = address
+        self.decoder = decoder
+    }
+
+    /// An empty answer with status 200.
+    public static let success = AtomResponse(statusCode: 200)
+
+    /// Whether the status is in 200…299.
+    public var isSuccess: Bool {
+        statusCode.map { (200...299).contains($0) } ?? false
+    }
+
+    /// Whether the status is missing or outside 200…299.
+    public var isFailure: Bool {
+        !isSuccess
+    }
+
+    /// The answer as Foundation's class, made anew at each call; `nil` when
+    /// there is no status or no URL.
+    ///
+    /// Repeated header fields are joined with a comma, as Foundation does it.
+    public var httpResponse: HTTPURLResponse? {
+        guard let statusCode, let url else { return nil }
+        var joined: [String: String] = [:]
+        var names: [String: String] = [:]
+        for field in headerFields {
+            let name = names[field.name.lowercased(), default: field.name]
+            names[field.name.lowercased()] = name
+            joined[name] = joined[name].map { $0 + ", " + field.value } ?? field.value
+        }
+        return HTTPURLResponse(url: url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: joined)
+    }
+}
+
+extension AtomResponse: Equatable {
+    public static func == (first: AtomResponse, second: AtomResponse) -> Bool {
+        first.data == second.data && first.statusCode == second.statusCode
+            && first.headerFields == second.headerFields && first.address == second.address
+    }
+}
+
+extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Status, media type and size; never the body or a header value, either
+    /// of which may carry a credential.
+    public var description: String {
+        var text = statusCode.map { "HTTP \($0) \(HTTPStatus.reasonPhrase(for: $0))" } ?? "no HTTP status"
+        if let type = headerFields["Content-Type"] {
+            text += ", \(type.prefix(80))"
+        }
+        return text + ", \(data.count) bytes"
+    }
+
+    public var debugDescription: String { description }
+
+    /// Keeps `dump` and debuggers to what ``description`` shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["statusCode": statusCode as Any, "bytes": data.count])
+    }
+}
+
+/// Reason phrases of the IANA registry (RFC 9110 §15).
+enum HTTPStatus {
+    static func reasonPhrase(for code: Int) -> String {
+        phrases[code] ?? "Status"
+    }
+
+    private static let phrases: [Int: String] = [
+        100: "Continue", 101: "Switching Protocols", 200: "OK", 201: "Created", 202: "Accepted",
+        203: "Non-Authoritative Information", 204: "No Content", 205: "Reset Content", 206: "Partial Content",
+        300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+        307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized",
+        402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+        406: "Not Acceptable", 407: "Proxy Authentication Required", 408: "Request Timeout", 409: "Conflict",
+        410: "Gone", 411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+        414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+        417: "Expectation Failed", 418: "I'm a teapot", 421: "Misdirected Request", 422: "Unprocessable Content",
+        425: "Too Early", 426: "Upgrade Required", 428: "Precondition Required", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    ]
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// A model for answers without a body: any acceptable answer decodes to it.
+public struct NoContent: Codable, Hashable, Sendable {
+    /// Makes the one value there is.
+    public init() {}
+
+    public init(from decoder: any Decoder) throws {}
+
+    public func encode(to encoder: any Encoder) throws {
+        _ = encoder.container(keyedBy: NoKey.self)
+    }
+
+    private enum NoKey: CodingKey {}
+}
+
+/// Turns an acceptable answer into the type its caller expects.
+enum ResponseDecoding {
+    /// `Data` is the body as it came; an empty body is `nil` for an optional
+    /// and ``NoContent`` for itself; all else goes through the decoder.
+    static func decode<T: Decodable>(
+        _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder
+    ) throws(AtomError) -> T {
+        if let raw = response.data as? T, T.self == Data.self { return raw }
+        if let nothing = NoContent() as? T, T.self == NoContent.self { return nothing }
+        if response.data.isEmpty {
+            if let optional = T.self as? any ExpressibleByNilLiteral.Type, let none = optional.init(nilLiteral: ()) as? T {
+                return none
+            }
+            throw .decoder(
+                .dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: [],
+                        debugDescription: "The answer has no body (status "
+                            + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or NoContent "
+                            + "where that is fine.")))
+        }
+        do {
+            return try decoder.decode(T.self, from: response.data)
+        } catch let error as DecodingError {
+            throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
+        } catch {
+            // A model's own `init(from:)` may throw anything: its type is told, its text may hold a value.
+            throw .decoder(
+                .dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: [], debugDescription: "The model threw \(Swift.type(of: error))",
+                        underlyingError: error)))
+        }
+    }
+
+    /// What was expected, where, and what was there instead.
+    static func describe(_ error: DecodingError) -> String {
+        let context = error.context
+        let path = context?.codingPath.reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        let place = path.flatMap { $0.isEmpty ? nil : " at “\($0)”" } ?? ""
+        let explanation = context.map { $0.debugDescription } ?? ""
+        let problem =
+            switch error {
+            case .keyNotFound(let key, _): "the key “\(key.stringValue)” is missing\(place)"
+            case .typeMismatch(let type, _): "a value of another type stands where \(type) is expected\(place)"
+            case .valueNotFound(let type, _): "null or nothing stands where \(type) is expected\(place)"
+            case .dataCorrupted: "the data is not valid\(place)"
+            @unknown default: "it is not the expected model\(place)"
+            }
+        let text = "The answer could not be decoded: \(problem). \(explanation)"
+        return text.hasSuffix(".") ? text : text.trimmingCharacters(in: .whitespaces) + "."
+    }
+}
+
+extension DecodingError {
+    fileprivate var context: Context? {
+        switch self {
+        case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context),
+            .valueNotFound(_, let context):
+            context
+        @unknown default: nil
+        }
+    }
+
+    /// The same error, its context ending with an outline of the body.
+    fileprivate func showing(_ outline: String) -> DecodingError {
+        func extended(_ context: Context) -> Context {
+            Context(
+                codingPath: context.codingPath,
+                debugDescription: "\(context.debugDescription) In: \(outline)",
+                underlyingError: context.underlyingError)
+        }
+        switch self {
+        case .dataCorrupted(let context): return .dataCorrupted(extended(context))
+        case .keyNotFound(let key, let context): return .keyNotFound(key, extended(context))
+        case .typeMismatch(let type, let context): return .typeMismatch(type, extended(context))
+        case .valueNotFound(let type, let context): return .valueNotFound(type, extended(context))
+        @unknown default: return self
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// The scheme of a URL.
+public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
+    /// Plain HTTP; Apple's systems refuse it unless the app allows it.
+    case http
+    /// HTTP over TLS.
+    case https
+
+    /// The port where none is given (RFC 9110 §4.2).
+    var defaultPort: Int {
+        switch self {
+        case .http: 80
+        case .https: 443
+        }
+    }
+}
+
+/// The part of a URL that names a server: scheme, host and port.
+///
+/// A host is a name of dot-separated labels, each of 1 to 63 letters, digits
+/// and inner hyphens, 253 octets in all (RFC 1123 §2.1), an IPv4 address, or
+/// an IPv6 address in brackets (RFC 3986 §3.2.2).
+public struct BaseURL: Sendable, Hashable {
+    /// The scheme.
+    public let scheme: BaseURLScheme
+
+    /// The host as given; an IPv6 address with its brackets.
+    public let host: String
+
+    /// The port as given, or `nil` for the scheme's own.
+    public let port: Int?
+
+    /// Makes a base URL.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidBaseURL(_:)``, which says which rule the
+    ///   host or port breaks.
+    public init(scheme: BaseURLScheme = .https, host: String, port: Int? = nil) throws(AtomError) {
+        if let reason = HostGrammar.violation(in: host) {
+            throw .requestable(.invalidBaseURL(.init(subject: host, reason: reason)))
+        }
+        if let port, !(1...65_535).contains(port) {
+            throw .requestable(.invalidBaseURL(.init(subject: String(port), reason: "a port lies in 1…65535")))
+        }
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// `scheme://host[:port]`.
+    var string: String {
+        var string = "\(scheme.rawValue)://\(host)"
+        if let port { string += ":\(port)" }
+        return string
+    }
+
+    var origin: Origin {
+        Origin(scheme: scheme, host: host.lowercased(), port: port ?? scheme.defaultPort)
+    }
+}
+
+extension BaseURL: CustomStringConvertible {
+    public var description: String { string }
+}
+
+/// Scheme, host and port as they are compared (RFC 6454 §4, RFC 9110 §4.3.1).
+struct Origin: Hashable, Sendable {
+    let scheme: BaseURLScheme
+    let host: String
+    let port: Int
+}

@@ -1,0 +1,70 @@
+/// Tokens and field values (RFC 9110 §5.5, §5.6.2).
+enum HTTPGrammar {
+    /// Whether the text is a token: one or more `tchar`.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { tokenBytes.contains($0) }
+    }
+
+    /// Why the value can't be sent, or `nil` if it can.
+    static func violation(inFieldValue value: String) -> String? {
+        for byte in value.utf8 where byte < 0x20 || byte == 0x7F {
+            switch byte {
+            case 0x09: continue
+            case 0x0A, 0x0D: return "its value holds a line break, which would start another header field"
+            case 0x00: return "its value holds a NUL character"
+            default: return "its value holds a control character"
+            }
+        }
+        return nil
+    }
+
+    /// Fields that the transport writes, since they delimit the message or
+    /// belong to one connection (RFC 9110 §7.6.1, RFC 9112 §6).
+    static func isReservedFieldName(_ name: String) -> Bool {
+        reservedFieldNames.contains(name.lowercased())
+    }
+
+    private static let reservedFieldNames: Set<String> = [
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te", "trailer",
+        "upgrade",
+    ]
+
+    private static let tokenBytes = ByteSet.alphanumeric.union("!#$%&'*+-.^_`|~")
+}
+
+/// A set of bytes, looked up without hashing.
+struct ByteSet: Sendable {
+    private var low: (UInt64, UInt64) = (0, 0)
+
+    init(_ characters: String) {
+        for byte in characters.utf8 where byte < 128 {
+            insert(byte)
+        }
+    }
+
+    func contains(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0..<64: low.0 & (1 << UInt64(byte)) != 0
+        case 64..<128: low.1 & (1 << UInt64(byte - 64)) != 0
+        default: false
+        }
+    }
+
+    func union(_ characters: String) -> ByteSet {
+        var result = self
+        for byte in characters.utf8 where byte < 128 {
+            result.insert(byte)
+        }
+        return result
+    }
+
+    private mutating func insert(_ byte: UInt8) {
+        if byte < 64 {
+            low.0 |= 1 << UInt64(byte)
+        } else {
+            low.1 |= 1 << UInt64(byte - 64)
+        }
+    }
+
+    static let alphanumeric = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+}

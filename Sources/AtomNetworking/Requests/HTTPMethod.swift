@@ -1,0 +1,69 @@
+import Foundation
+
+/// The method of a request (RFC 9110 §9), with the body that it carries.
+///
+/// `.post(data)` carries its body; `.post` alone is for an endpoint that
+/// describes it with ``Requestable/body``. Giving both is refused.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum HTTPMethod: Hashable, Sendable {
+    /// Removes the resource.
+    case delete
+    /// Reads the resource.
+    case get
+    /// Reads the header fields that `get` would answer with.
+    case head
+    /// Asks what the resource can do.
+    case options
+    /// Changes the resource by the given instructions (RFC 5789).
+    case patch(Data)
+    /// Hands the resource something to process.
+    case post(Data)
+    /// Replaces the resource.
+    case put(Data)
+    /// Any other method token, such as `PROPFIND`, with an optional body.
+    /// Method names are case-sensitive; a text that isn't a token is refused
+    /// before anything is sent.
+    case token(String, Data? = nil)
+
+    /// PATCH without a body of its own.
+    public static var patch: HTTPMethod { .token("PATCH") }
+    /// POST without a body of its own.
+    public static var post: HTTPMethod { .token("POST") }
+    /// PUT without a body of its own.
+    public static var put: HTTPMethod { .token("PUT") }
+    /// DELETE with a body, whose meaning is between you and the server
+    /// (RFC 9110 §9.3.5).
+    public static func delete(_ body: Data) -> HTTPMethod { .token("DELETE", body) }
+
+    /// The name as it stands in the request line.
+    public var name: String {
+        switch self {
+        case .delete: "DELETE"
+        case .get: "GET"
+        case .head: "HEAD"
+        case .options: "OPTIONS"
+        case .patch: "PATCH"
+        case .post: "POST"
+        case .put: "PUT"
+        case .token(let name, _): name
+        }
+    }
+
+    /// The body that came with the method.
+    var body: Data? {
+        switch self {
+        case .delete, .get, .head, .options: nil
+        case .patch(let body), .post(let body), .put(let body): body
+        case .token(_, let body): body
+        }
+    }
+}
+
+extension HTTPMethod: CustomStringConvertible {
+    /// The name, and the size of the body.
+    public var description: String {
+        body.map { "\(name) (\($0.count) bytes)" } ?? name
+    }
+}

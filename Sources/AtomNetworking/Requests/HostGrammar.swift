@@ -1,0 +1,82 @@
+import Foundation
+
+/// What may stand where a URL names its host (RFC 3986 §3.2.2, RFC 1123 §2.1).
+enum HostGrammar {
+    /// Which rule the host breaks, with the remedy where there is one, or
+    /// `nil` if it breaks none.
+    static func violation(in host: String) -> String? {
+        let bytes = host.utf8
+        guard let first = bytes.first else { return "the host is empty" }
+        if first == UInt8(ascii: "[") { return violation(inIPLiteral: host) }
+        guard bytes.count <= 253 else { return "a host has 253 octets at most" }
+
+        var labelLength = 0
+        var previous: UInt8 = 0
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "."):
+                if let reason = violation(atEndOfLabel: labelLength, last: previous) { return reason }
+                labelLength = 0
+            case UInt8(ascii: "-") where labelLength == 0:
+                return "a label can't begin with a hyphen"
+            case let byte where ByteSet.alphanumeric.contains(byte) || byte == UInt8(ascii: "-"):
+                labelLength += 1
+            default:
+                return violation(for: byte)
+            }
+            previous = byte
+        }
+        return violation(atEndOfLabel: labelLength, last: previous) ?? violation(inNumbersOf: host)
+    }
+
+    private static func violation(atEndOfLabel length: Int, last: UInt8) -> String? {
+        switch length {
+        case 0: "a label is empty"
+        case 64...: "a label has 63 characters at most"
+        default: last == UInt8(ascii: "-") ? "a label can't end with a hyphen" : nil
+        }
+    }
+
+    private static func violation(for byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "/"): "a host holds no slash; what follows it is a path"
+        case UInt8(ascii: ":"): "a host holds no colon; give the port on its own, and an IPv6 address in brackets"
+        case UInt8(ascii: "@"): "a host holds no user information"
+        case UInt8(ascii: "_"): "an underscore can't stand in a host's name; use one with hyphens, or the address"
+        case 0x80...: "letters beyond ASCII are written in their xn-- form (RFC 5891)"
+        default: "a label consists of letters, digits and inner hyphens"
+        }
+    }
+
+    /// A host whose last label is a number is an IPv4 address or nothing:
+    /// resolvers would read `127.1` or `0x7f000001` as an address of its own.
+    private static func violation(inNumbersOf host: String) -> String? {
+        let labels = host.split(separator: ".")
+        guard let last = labels.last, isNumber(last) else { return nil }
+        let isAddress =
+            labels.count == 4
+            && labels.allSatisfy { label in
+                guard label.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(label) else { return false }
+                return value <= 255 && (label.count == 1 || label.first != "0")
+            }
+        return isAddress ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"
+    }
+
+    private static func isNumber(_ label: Substring) -> Bool {
+        if label.hasPrefix("0x") || label.hasPrefix("0X") {
+            return label.dropFirst(2).utf8.allSatisfy { PercentEncoding.hexValue($0) != nil }
+        }
+        return label.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func violation(inIPLiteral host: String) -> String? {
+        guard host.utf8.last == UInt8(ascii: "]") else { return "an IPv6 address ends with a bracket" }
+        let address = String(host.dropFirst().dropLast())
+        guard !address.utf8.contains(UInt8(ascii: "%")) else { return "an IPv6 address in a URL has no zone" }
+        var storage = in6_addr()
+        guard !address.utf8.contains(0), inet_pton(AF_INET6, address, &storage) == 1 else {
+            return "between the brackets stands no IPv6 address"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,69 @@
+/// Percent-encoding of URL components (RFC 3986 §2).
+enum PercentEncoding {
+    /// `unreserved` (RFC 3986 §2.3).
+    static let unreserved = ByteSet.alphanumeric.union("-._~")
+
+    /// `pchar` and `/`, without the percent sign (RFC 3986 §3.3).
+    static let path = unreserved.union("!$&'()*+,;=:@/")
+
+    /// Encodes every byte that isn't in `allowed`.
+    static func encode(_ text: String, allowing allowed: ByteSet) -> String {
+        guard let first = text.utf8.firstIndex(where: { !allowed.contains($0) }) else { return text }
+        var bytes = Array(text.utf8[..<first])
+        for byte in text.utf8[first...] {
+            if allowed.contains(byte) {
+                bytes.append(byte)
+            } else {
+                append(byte, to: &bytes)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends `%XX`.
+    static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(hexDigits[Int(byte >> 4)])
+        bytes.append(hexDigits[Int(byte & 0x0F)])
+    }
+
+    /// The value of a hexadecimal digit.
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// `name=value&…`, everything but unreserved characters encoded, so that
+    /// `+`, `&`, `=`, `%`, spaces and any script arrive as they were given
+    /// under both readings of a query: RFC 3986's and the form encoding's.
+    static func query(_ items: [QueryItem]) -> String {
+        items.map { "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))" }
+            .joined(separator: "&")
+    }
+
+    /// `application/x-www-form-urlencoded` as the URL Standard serialises it:
+    /// a space becomes `+`.
+    static func form(_ items: [QueryItem]) -> String {
+        items.map { "\(formEncode($0.name))=\(formEncode($0.value))" }.joined(separator: "&")
+    }
+
+    /// One name or value of a form.
+    static func formEncode(_ text: String) -> String {
+        encode(text, allowing: formSafe).replacingSpaces()
+    }
+
+    private static let formSafe = ByteSet.alphanumeric.union("-._* ")
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension String {
+    fileprivate func replacingSpaces() -> String {
+        guard utf8.contains(0x20) else { return self }
+        return String(decoding: utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
+    }
+}

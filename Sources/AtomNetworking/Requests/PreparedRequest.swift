@@ -1,0 +1,92 @@
+import Foundation
+
+/// An endpoint's description, read once and checked: all that is needed to
+/// send it, and to send it again.
+struct PreparedRequest: Sendable {
+    let method: String
+    let target: TargetURL
+    /// The endpoint's header fields and the body's type; not yet signed.
+    let headerFields: HeaderFields
+    let body: Data?
+    /// Whether the service's authentication method signs this.
+    let isSigned: Bool
+    let acceptableStatusCodes: ClosedRange<Int>
+    let idleTimeout: Duration
+    let totalTimeout: Duration
+
+    /// Reads every member of the endpoint once, in the caller's isolation.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)``, or what the endpoint's own
+    ///   `baseURL()` and `path()` throw.
+    init(_ requestable: any Requestable, timeout defaultTimeout: ServiceTimeout) throws(AtomError) {
+        let base = try requestable.baseURL()
+        let path = try requestable.path()
+        target = TargetURL(base: base, path: path, queryItems: requestable.queryItems ?? [])
+
+        let method = requestable.method
+        guard HTTPGrammar.isToken(method.name) else {
+            throw .requestable(
+                .invalidMethod(.init(subject: method.name, reason: "a method is a token (RFC 9110 §9.1)")))
+        }
+        self.method = method.name
+
+        var fields = try Self.headerFields(requestable.headerItems ?? [])
+        let ownAuthorization = fields.contains("Authorization")
+        body = try Self.body(of: method, and: requestable.body, fields: &fields)
+        headerFields = fields
+
+        let requiresAuthorization = requestable.requiresAuthorization
+        isSigned = requiresAuthorization && !ownAuthorization
+        acceptableStatusCodes = requestable.acceptableStatusCodes
+        (idle: idleTimeout, total: totalTimeout) = try (requestable.timeout ?? defaultTimeout).durations()
+    }
+
+    private static func headerFields(_ items: [HeaderItem]) throws(AtomError) -> HeaderFields {
+        var fields = HeaderFields()
+        fields.reserveCapacity(items.count + 2)
+        for item in items {
+            guard HTTPGrammar.isToken(item.name) else {
+                throw .requestable(
+                    .invalidHeader(.init(subject: item.name, reason: "a field name is a token (RFC 9110 §5.1)")))
+            }
+            if HTTPGrammar.isReservedFieldName(item.name) {
+                throw .requestable(
+                    .invalidHeader(
+                        .init(
+                            subject: item.name,
+                            reason: "this field delimits the message or belongs to the connection, and is written by "
+                                + "the transport")))
+            }
+            if let reason = HTTPGrammar.violation(inFieldValue: item.value) {
+                throw .requestable(.invalidHeader(.init(subject: item.name, reason: reason)))
+            }
+            fields.append(name: item.name, value: item.value)
+        }
+        return fields
+    }
+
+    /// The bytes to send, whichever of the two places they come from; their
+    /// media type is added unless the endpoint names one.
+    private static func body(
+        of method: HTTPMethod, and described: RequestBody?, fields: inout HeaderFields
+    ) throws(AtomError) -> Data? {
+        guard method.body == nil || described == nil else {
+            throw .requestable(
+                .invalidBody(.init(subject: method.name, reason: "two bodies are given, one with the method and one as body")))
+        }
+        let bytes: Data? = if let described { try described.bytes() } else { method.body }
+        guard let bytes else { return nil }
+        guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(method.name) else {
+            throw .requestable(
+                .invalidMethod(.init(subject: method.name, reason: "this method is sent without a body (RFC 9110 §9.3)")))
+        }
+        if !fields.contains("Content-Type"), !bytes.isEmpty || described != nil {
+            let contentType = described?.contentType ?? "application/octet-stream"
+            if let reason = HTTPGrammar.violation(inFieldValue: contentType) {
+                throw .requestable(.invalidHeader(.init(subject: "Content-Type", reason: reason)))
+            }
+            fields.append(name: "Content-Type", value: contentType)
+        }
+        return bytes
+    }
+}

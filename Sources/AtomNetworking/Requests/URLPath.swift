@@ -1,0 +1,89 @@
+/// The path of a URL, beginning with a slash.
+///
+/// Percent-encoded octets are kept as given (`%2F` too); characters that need
+/// encoding are encoded. Empty segments and the segments `.` and `..` are
+/// refused, since clients, proxies and servers disagree on what they mean
+/// (RFC 3986 §5.2.4). A trailing slash is kept.
+public struct URLPath: Sendable, Hashable {
+    /// The path as it is sent.
+    let encoded: String
+
+    /// Makes a path.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidURLPath(_:)``, which says which rule the
+    ///   path breaks.
+    public init(_ path: String) throws(AtomError) {
+        do {
+            encoded = try Self.encode(path)
+        } catch {
+            throw .requestable(.invalidURLPath(.init(subject: path, reason: error.reason)))
+        }
+    }
+
+    private init(unchecked encoded: String) {
+        self.encoded = encoded
+    }
+
+    /// No path: the default of a ``Requestable``.
+    static let empty = URLPath(unchecked: "")
+
+    private struct Refusal: Error {
+        let reason: String
+    }
+
+    private static func encode(_ path: String) throws(Refusal) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw Refusal(reason: path.isEmpty ? "the path is empty" : "a path begins with a slash")
+        }
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(path.utf8.count)
+        var segmentLength = 0
+        var segmentDots = 0
+        var bytes = path.utf8.makeIterator()
+        _ = bytes.next()
+        encoded.append(UInt8(ascii: "/"))
+
+        while let byte = bytes.next() {
+            switch byte {
+            case UInt8(ascii: "/"):
+                if segmentLength == 0 { throw Refusal(reason: "a segment is empty") }
+                try refuseDots(segmentDots, of: segmentLength)
+                encoded.append(byte)
+                segmentLength = 0
+                segmentDots = 0
+                continue
+            case UInt8(ascii: "%"):
+                guard let first = bytes.next(), let second = bytes.next(),
+                    let high = PercentEncoding.hexValue(first), let low = PercentEncoding.hexValue(second)
+                else { throw Refusal(reason: "a percent sign is followed by two hexadecimal digits; write it as %25") }
+                encoded += [byte, first, second]
+                if high << 4 | low == UInt8(ascii: ".") { segmentDots += 1 }
+            case UInt8(ascii: "?"): throw Refusal(reason: "a query is given as query items, and a question mark as %3F")
+            case UInt8(ascii: "#"): throw Refusal(reason: "a fragment isn't sent; write a number sign as %23")
+            case UInt8(ascii: " "): throw Refusal(reason: "a space is written as %20")
+            case 0..<0x20, 0x7F: throw Refusal(reason: "a path holds no control characters")
+            case let byte where PercentEncoding.path.contains(byte):
+                encoded.append(byte)
+                if byte == UInt8(ascii: ".") { segmentDots += 1 }
+            default:
+                PercentEncoding.append(byte, to: &encoded)
+            }
+            segmentLength += 1
+        }
+        try refuseDots(segmentDots, of: segmentLength)
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Refuses a segment that is nothing but one or two dots, encoded or not.
+    private static func refuseDots(_ dots: Int, of length: Int) throws(Refusal) {
+        if dots == length, (1...2).contains(dots) {
+            throw Refusal(reason: "the segments . and .. can't be sent")
+        }
+    }
+}
+
+extension URLPath: CustomStringConvertible {
+    /// The path as it is sent.
+    public var description: String { encoded }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// One request bound to a service, inert until it is resumed.
+///
+/// ``Atom/enqueue(_:)`` makes one. Each `resume` reads the endpoint anew and
+/// is an exchange of its own.
+public final class Service: Sendable {
+    private let requestable: any Requestable
+    private let manager: RequestableQueueManager
+    private let dispatchQueue: DispatchQueue
+
+    init(_ requestable: any Requestable, manager: RequestableQueueManager, dispatchQueue: DispatchQueue) {
+        self.requestable = requestable
+        self.manager = manager
+        self.dispatchQueue = dispatchQueue
+    }
+
+    /// Sends the request and decodes the answer.
+    ///
+    /// Runs in the caller's isolation until the request is on its way, so that
+    /// requests of one caller start in the order of its calls; decoding runs
+    /// elsewhere. `Data` is the body as it came; an answer without a body is
+    /// `nil` for an optional and ``NoContent`` for itself.
+    ///
+    /// - Parameters:
+    ///   - type: What the body is.
+    ///   - isolation: The caller's; leave it to its default.
+    /// - Returns: The decoded answer.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is
+    ///   cancelled, before or during the call.
+    public func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
+    ) async throws(AtomError) -> T {
+        try await begin().decoded(as: type, with: manager.decoder)
+    }
+
+    /// Sends the request and returns the answer as it came.
+    ///
+    /// - Parameter isolation: The caller's; leave it to its default.
+    /// - Returns: The answer, whose status is acceptable.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is
+    ///   cancelled, before or during the call.
+    @discardableResult
+    public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
+        try await begin().result().get()
+    }
+
+    /// Sends the request, decodes the answer and calls back once.
+    ///
+    /// The request is started, or queued, before this returns. The completion
+    /// is dispatched on the configuration's queue, never called in here, also
+    /// when the request is invalid.
+    ///
+    /// - Parameters:
+    ///   - type: What the body is.
+    ///   - completion: Takes the model or the error.
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    public func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
+        let decoder = manager.decoder
+        return start { [dispatchQueue] result in
+            switch result {
+            case .failure(let error):
+                Self.deliver(.failure(error), on: dispatchQueue, to: completion)
+            case .success(let response):
+                // Neither the transport's serial queue nor the app's is the place to decode.
+                DispatchQueue.global().async {
+                    let model = Result { () throws(AtomError) in
+                        try ResponseDecoding.decode(type, from: response, with: decoder)
+                    }
+                    Self.deliver(model, on: dispatchQueue, to: completion)
+                }
+            }
+        }
+    }
+
+    /// Sends the request and calls back once with the answer as it came.
+    ///
+    /// The request is started, or queued, before this returns. The completion
+    /// is dispatched on the configuration's queue, never called in here, also
+    /// when the request is invalid.
+    ///
+    /// - Parameter completion: Takes the answer or the error.
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    public func resume(
+        _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
+    ) -> ServiceTask {
+        start { [dispatchQueue] result in
+            Self.deliver(result, on: dispatchQueue, to: completion)
+        }
+    }
+
+    /// Reads the endpoint and starts the request, in the caller's isolation.
+    private func begin() throws(AtomError) -> PendingResponse {
+        guard !Task.isCancelled else { throw .cancelled(.notSent) }
+        return PendingResponse(try manager.prepare(requestable), manager: manager)
+    }
+
+    private func start(_ completion: @escaping Exchange.Completion) -> ServiceTask {
+        do {
+            return ServiceTask(manager.run(try manager.prepare(requestable), completion: completion))
+        } catch {
+            completion(.failure(error))
+            return ServiceTask(nil)
+        }
+    }
+
+    private static func deliver<T: Sendable>(
+        _ result: Result<T, AtomError>, on queue: DispatchQueue,
+        to completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) {
+        queue.async {
+            completion(result)
+            AtomNotification.announce(result)
+        }
+    }
+}
+
+/// A request that was resumed with a completion.
+public final class ServiceTask: Sendable {
+    private let exchange: Exchange?
+
+    init(_ exchange: Exchange?) {
+        self.exchange = exchange
+    }
+
+    /// Cancels the request, unless its outcome is decided already; the
+    /// completion hears ``AtomError/cancelled(_:)``. May be called on any
+    /// thread, any number of times.
+    public func cancel() {
+        exchange?.cancel()
+    }
+}
