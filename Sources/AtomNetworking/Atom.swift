@@ -16,7 +16,9 @@ public struct Atom: Sendable {
     private let manager: RequestableQueueManager
     private let dispatchQueue: DispatchQueue
 
-    /// Makes a service. No connection is made before the first request.
+    /// Makes a service.
+    ///
+    /// No connection is made before the first request.
     public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
         self.init(serviceConfiguration, time: SystemTimeSource())
     }

@@ -10,6 +10,7 @@
         /// its own. The value arrives on the configuration's queue.
         ///
         /// - Parameter type: What the body is.
+        /// - Returns: The publisher, inert until there is demand.
         public func publisher<T: Decodable & Sendable>(expecting type: T.Type) -> AnyPublisher<T, AtomError> {
             ServicePublisher { [self] completion in resume(expecting: type, completion: completion) }
                 .eraseToAnyPublisher()
@@ -20,6 +21,8 @@
         /// Nothing is sent before a subscriber asks for a value; cancelling the
         /// subscription cancels the request; each subscriber sends a request of
         /// its own. The value arrives on the configuration's queue.
+        ///
+        /// - Returns: The publisher, inert until there is demand.
         public func publisher() -> AnyPublisher<AtomResponse, AtomError> {
             ServicePublisher { [self] completion in resume(completion) }
                 .eraseToAnyPublisher()

@@ -127,8 +127,9 @@ public final class ServiceTask: Sendable {
         self.exchange = exchange
     }
 
-    /// Cancels the request, unless its outcome is decided already; the
-    /// completion hears ``AtomError/cancelled(_:)``. May be called on any
+    /// Cancels the request, unless its outcome is decided already.
+    ///
+    /// The completion hears ``AtomError/cancelled(_:)``. May be called on any
     /// thread, any number of times.
     public func cancel() {
         exchange?.cancel()

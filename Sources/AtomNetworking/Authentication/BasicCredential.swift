@@ -35,6 +35,7 @@ public struct BasicCredential: Sendable, Hashable {
 extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Neither part.
     public var description: String { "BasicCredential(…)" }
+    /// The same as ``description``.
     public var debugDescription: String { description }
     /// Keeps `dump` from showing either part.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -54,8 +54,9 @@ public struct ServiceConfiguration: Sendable {
     /// What happens on a redirect; twenty in a row are followed by default.
     public var redirectPolicy: RedirectPolicy = .follow(limit: 20)
 
-    /// The largest body in bytes that is collected in memory; a larger one
-    /// fails with `URLError.dataLengthExceedsMaximum`. 256 MiB by default.
+    /// The largest body in bytes that is collected in memory; 256 MiB by default.
+    ///
+    /// A larger one fails with `URLError.dataLengthExceedsMaximum`.
     public var maximumResponseSize: Int = 256 << 20
 
     /// How many requests to one origin are on the wire at once; the others

@@ -63,7 +63,9 @@ extension Attempt {
         isAtHome = false
         headerFields.removeAll { field in
             let name = field.name.lowercased()
-            return !(name == "accept" || name.hasPrefix("accept-") || name.hasPrefix("content-") || name == "user-agent")
+            return
+                !(name == "accept" || name == "user-agent" || name.hasPrefix("accept-")
+                || name.hasPrefix("content-"))
         }
     }
 }

@@ -103,8 +103,10 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         }
     }
 
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 
     /// Keeps `dump` and debuggers to what ``description`` shows.

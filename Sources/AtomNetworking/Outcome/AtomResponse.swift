@@ -71,6 +71,7 @@ public struct AtomResponse: Sendable {
 }
 
 extension AtomResponse: Equatable {
+    /// Whether two answers have the same body, status, fields and URL.
     public static func == (first: AtomResponse, second: AtomResponse) -> Bool {
         first.data == second.data && first.statusCode == second.statusCode
             && first.headerFields == second.headerFields && first.address == second.address
@@ -88,6 +89,7 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return text + ", \(data.count) bytes"
     }
 
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
     /// Keeps `dump` and debuggers to what ``description`` shows.

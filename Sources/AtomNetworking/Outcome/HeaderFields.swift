@@ -94,8 +94,11 @@ public struct HeaderFields: Sendable {
 }
 
 extension HeaderFields: RandomAccessCollection {
+    /// Where the first field stands.
     public var startIndex: Int { fields.startIndex }
+    /// The place after the last field.
     public var endIndex: Int { fields.endIndex }
+    /// The field at a place.
     public subscript(position: Int) -> Field { fields[position] }
 }
 

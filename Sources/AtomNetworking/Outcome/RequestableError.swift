@@ -86,5 +86,6 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
         return violation.reason.isEmpty ? "\(part)\(subject)." : "\(part)\(subject): \(violation.reason)."
     }
 
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

@@ -5,8 +5,10 @@ public struct NoContent: Codable, Hashable, Sendable {
     /// Makes the one value there is.
     public init() {}
 
+    /// Reads nothing.
     public init(from decoder: any Decoder) throws {}
 
+    /// Writes an empty object.
     public func encode(to encoder: any Encoder) throws {
         _ = encoder.container(keyedBy: NoKey.self)
     }
@@ -24,7 +26,9 @@ enum ResponseDecoding {
         if let raw = response.data as? T, T.self == Data.self { return raw }
         if let nothing = NoContent() as? T, T.self == NoContent.self { return nothing }
         if response.data.isEmpty {
-            if let optional = T.self as? any ExpressibleByNilLiteral.Type, let none = optional.init(nilLiteral: ()) as? T {
+            if let optional = T.self as? any ExpressibleByNilLiteral.Type,
+                let none = optional.init(nilLiteral: ()) as? T
+            {
                 return none
             }
             throw .decoder(
@@ -32,8 +36,8 @@ enum ResponseDecoding {
                     DecodingError.Context(
                         codingPath: [],
                         debugDescription: "The answer has no body (status "
-                            + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or NoContent "
-                            + "where that is fine.")))
+                            + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or "
+                            + "NoContent where that is fine.")))
         }
         do {
             return try decoder.decode(T.self, from: response.data)

@@ -59,6 +59,7 @@ public struct BaseURL: Sendable, Hashable {
 }
 
 extension BaseURL: CustomStringConvertible {
+    /// Scheme, host and port.
     public var description: String { string }
 }
 

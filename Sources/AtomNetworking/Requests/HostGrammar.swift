@@ -56,7 +56,9 @@ enum HostGrammar {
         let isAddress =
             labels.count == 4
             && labels.allSatisfy { label in
-                guard label.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(label) else { return false }
+                guard label.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(label) else {
+                    return false
+                }
                 return value <= 255 && (label.count == 1 || label.first != "0")
             }
         return isAddress ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"

@@ -72,13 +72,15 @@ struct PreparedRequest: Sendable {
     ) throws(AtomError) -> Data? {
         guard method.body == nil || described == nil else {
             throw .requestable(
-                .invalidBody(.init(subject: method.name, reason: "two bodies are given, one with the method and one as body")))
+                .invalidBody(
+                    .init(subject: method.name, reason: "two bodies are given, one with the method and one as body")))
         }
         let bytes: Data? = if let described { try described.bytes() } else { method.body }
         guard let bytes else { return nil }
         guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(method.name) else {
             throw .requestable(
-                .invalidMethod(.init(subject: method.name, reason: "this method is sent without a body (RFC 9110 §9.3)")))
+                .invalidMethod(
+                    .init(subject: method.name, reason: "this method is sent without a body (RFC 9110 §9.3)")))
         }
         if !fields.contains("Content-Type"), !bytes.isEmpty || described != nil {
             let contentType = described?.contentType ?? "application/octet-stream"

@@ -54,12 +54,20 @@ public protocol Requestable: Sendable {
 }
 
 extension Requestable {
+    /// None.
     public var headerItems: [HeaderItem]? { nil }
+    /// GET.
     public var method: HTTPMethod { .get }
+    /// None.
     public var queryItems: [QueryItem]? { nil }
+    /// Signed.
     public var requiresAuthorization: Bool { true }
+    /// None.
     public var body: RequestBody? { nil }
+    /// The service's.
     public var timeout: ServiceTimeout? { nil }
+    /// 200…299.
     public var acceptableStatusCodes: ClosedRange<Int> { 200...299 }
+    /// No path.
     public func path() throws(AtomError) -> URLPath { .empty }
 }

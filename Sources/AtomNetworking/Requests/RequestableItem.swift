@@ -56,6 +56,8 @@ extension QueryItem: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
+// One of the few conformances on a type that isn't ours; endpoints write `["name": "value"]`.
+// swift-format-ignore: AvoidRetroactiveConformances
 extension Array: @retroactive ExpressibleByDictionaryLiteral where Element: RequestableItem {
     /// Makes items from `["name": "value"]`, in the order written, repeats kept.
     public init(dictionaryLiteral elements: (String, String)...) {

@@ -8,7 +8,9 @@ public struct ServiceTimeout: Sendable, Hashable {
     /// between: waiting, redirects and retries included.
     public var resource: Double
 
-    /// Makes a pair of timeouts. Fractions count; values that are zero,
+    /// Makes a pair of timeouts.
+    ///
+    /// Fractions count; values that are zero,
     /// negative or not a number are refused when a request is resumed, and
     /// more than a year is a year.
     public init(request: Double = 30, resource: Double = 30) {
@@ -26,7 +28,8 @@ public struct ServiceTimeout: Sendable, Hashable {
     private static func duration(_ seconds: Double, _ name: String) throws(AtomError) -> Duration {
         guard seconds > 0 else {
             throw .requestable(
-                .invalidTimeout(.init(subject: "\(name): \(seconds)", reason: "a timeout is a positive number of seconds")))
+                .invalidTimeout(
+                    .init(subject: "\(name): \(seconds)", reason: "a timeout is a positive number of seconds")))
         }
         return .seconds(min(seconds, 31_536_000))
     }

@@ -70,4 +70,3 @@ extension TargetURL: CustomStringConvertible {
     /// The URL without the values of its query.
     public var description: String { Redaction.url(absoluteString) }
 }
-

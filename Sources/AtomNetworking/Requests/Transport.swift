@@ -46,12 +46,14 @@ public protocol Transport: Sendable {
     ///     number of ``TransportEvent/data(_:)``, and exactly one
     ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``,
     ///     cancelled exchanges included.
+    /// - Returns: A handle to stop the exchange with.
     func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange
 }
 
 extension Transport {
+    /// No limit.
     public var exchangesPerOrigin: Int? { nil }
 }
 
@@ -79,8 +81,10 @@ public struct TransportRequest: Sendable {
     /// The body; `nil` for none, which is not the same as an empty one.
     public let body: Data?
 
-    /// The longest silence that the SDK will accept. The SDK keeps this
-    /// deadline itself; a transport whose own would be shorter raises it.
+    /// The longest silence that the SDK will accept.
+    ///
+    /// The SDK keeps this deadline itself; a transport whose own would be
+    /// shorter raises it.
     public let idleTimeout: Duration
 
     /// Makes a request, for the tests of a transport.
