@@ -9,12 +9,21 @@ import Foundation
 ///
 /// Copies share everything. Letting go of the last one cancels nothing.
 public struct Atom: Sendable {
+    /// Posted once per refresh that failed, after those who waited for it have
+    /// been told.
+    ///
+    /// On the configuration's queue; the object is `nil` and
+    /// `userInfo["error"]` an ``AtomError``.
+    public static let didFailToRefreshAccessToken = AtomNotification.didFailToRefreshAccessToken
+
     /// Posted once per request whose final answer is 401, after its caller has
-    /// been told; the object is `nil` and `userInfo["error"]` an ``AtomError``.
+    /// been told.
+    ///
+    /// On the configuration's queue; the object is `nil` and
+    /// `userInfo["error"]` an ``AtomError``.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
     private let manager: RequestableQueueManager
-    private let dispatchQueue: DispatchQueue
 
     /// Makes a service.
     ///
@@ -25,12 +34,11 @@ public struct Atom: Sendable {
 
     init(_ configuration: ServiceConfiguration, time: any TimeSource) {
         manager = RequestableQueueManager(configuration, time: time)
-        dispatchQueue = configuration.dispatchQueue
     }
 
     /// Binds an endpoint to this service; nothing is read or sent until the
     /// result is resumed.
     public func enqueue(_ requestable: any Requestable) -> Service {
-        Service(requestable, manager: manager, dispatchQueue: dispatchQueue)
+        Service(requestable, manager: manager)
     }
 }

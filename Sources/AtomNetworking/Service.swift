@@ -7,12 +7,10 @@ import Foundation
 public final class Service: Sendable {
     private let requestable: any Requestable
     private let manager: RequestableQueueManager
-    private let dispatchQueue: DispatchQueue
 
-    init(_ requestable: any Requestable, manager: RequestableQueueManager, dispatchQueue: DispatchQueue) {
+    init(_ requestable: any Requestable, manager: RequestableQueueManager) {
         self.requestable = requestable
         self.manager = manager
-        self.dispatchQueue = dispatchQueue
     }
 
     /// Sends the request and decodes the answer.
@@ -59,8 +57,7 @@ public final class Service: Sendable {
     public func resume<T: Decodable & Sendable>(
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        let decoder = manager.decoder
-        return start { [dispatchQueue] result in
+        start { [decoder = manager.decoder, dispatchQueue = manager.dispatchQueue] result in
             switch result {
             case .failure(let error):
                 Self.deliver(.failure(error), on: dispatchQueue, to: completion)
@@ -88,7 +85,7 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        start { [dispatchQueue] result in
+        start { [dispatchQueue = manager.dispatchQueue] result in
             Self.deliver(result, on: dispatchQueue, to: completion)
         }
     }
@@ -114,7 +111,7 @@ public final class Service: Sendable {
     ) {
         queue.async {
             completion(result)
-            AtomNotification.announce(result)
+            AtomNotification.announceRefusal(in: result, on: queue)
         }
     }
 }

@@ -6,6 +6,23 @@ public enum AuthenticationMethod: Sendable {
     /// A user name and password in every request (RFC 7617).
     case basic(BasicCredential)
 
+    /// An access token in every request, refreshed when it has to be
+    /// (RFC 6750).
+    case bearer(BearerAuthentication)
+
     /// Nothing is signed.
     case none
+
+    /// An access token in every request, with the default options.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where tokens are refreshed.
+    ///   - client: Who asks for them.
+    ///   - writable: Where they are kept.
+    /// - Returns: The method.
+    public static func bearer(
+        _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ writable: any TokenCredentialWritable
+    ) -> AuthenticationMethod {
+        .bearer(BearerAuthentication(endpoint: endpoint, client: client, writable: writable))
+    }
 }

@@ -10,12 +10,14 @@ import Foundation
 /// and returns an action; the action is performed outside the lock. What comes
 /// after the outcome is dropped, except that a slot is always given back, by
 /// the last event of the attempt that holds it.
-final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
+final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Sendable {
     typealias Completion = @Sendable (Result<AtomResponse, AtomError>) -> Void
 
     private enum Phase {
-        /// Not admitted yet, or waiting for a slot.
-        case waiting
+        /// Asks the session, or waits for its refresh.
+        case waitingForSession
+        /// Asks for a slot, or waits for one.
+        case waitingForSlot
         /// The transport is being called (no handle yet) or has the request.
         case onWire((any TransportExchange)?)
         /// The outcome is known.
@@ -24,24 +26,28 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
 
     private enum Action {
         case nothing
+        case askSession
         case takeSlot
         case giveSlotBack(Origin)
+        case retry(rejectedVersion: Int)
         case send(TransportRequest, attemptNumber: Int)
         case end(Result<AtomResponse, AtomError>, Completion, stop: (any TransportExchange)?)
     }
 
-    // `deadlinePosition` belongs to the deadline queue and `slotTicket` to the slots, each under its
-    // owner's lock. The constants aside, all the rest is touched under `lock` only.
+    // These four belong to the deadline queue, the slots and the session, each under its owner's lock.
+    // The constants aside, all the rest is touched under `lock` only.
     var deadlinePosition: Int?
     var slotTicket: Int?
+    var sessionTicket: Int?
+    var sessionGeneration: Int?
 
-    let request: PreparedRequest
-    private let manager: RequestableQueueManager
+    let manager: RequestableQueueManager
+    let totalDeadline: MonotonicInstant
+    private let request: PreparedRequest
     private let startedAt: MonotonicInstant
-    private let totalDeadline: MonotonicInstant
 
     private let lock = NSLock()
-    private var phase = Phase.waiting
+    private var phase = Phase.waitingForSession
     private var completion: Completion?
     private var attempt: Attempt
     /// Counts attempts; an event of an older one is dropped.
@@ -50,6 +56,9 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
     private var response: TransportResponse?
     private var body = Data()
     private var hasBeenAnswered = false
+    /// The version of the credential that the attempt on the wire was signed with.
+    private var signedVersion: Int?
+    private var hasRetried = false
 
     init(_ request: PreparedRequest, manager: RequestableQueueManager, completion: @escaping Completion) {
         self.request = request
@@ -61,9 +70,9 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
         totalDeadline = startedAt.advanced(by: request.totalTimeout)
     }
 
-    /// Takes a slot, or waits for one; called once, by the manager.
-    func admit() {
-        perform(.takeSlot)
+    /// Asks to be sent; called once, by the manager.
+    func start() {
+        perform(lock.withLock { ask() })
     }
 
     /// The caller cancelled: it hears so at once, whatever the network does.
@@ -77,7 +86,10 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
                 switch phase {
                 case .ended:
                     return .nothing
-                case .waiting:
+                case .waitingForSession:
+                    guard now >= totalDeadline else { return rearm() }
+                    return end(.failure(.authentication(.waitedTooLong(delivery: delivery))))
+                case .waitingForSlot:
                     guard now >= totalDeadline else { return rearm() }
                     return end(
                         .failure(timedOut("The request waited for its turn until its time was up")))
@@ -93,26 +105,57 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
             })
     }
 
+    func released() {
+        perform(
+            lock.withLock {
+                guard case .waitingForSession = phase else { return .nothing }
+                phase = .waitingForSlot
+                return .takeSlot
+            })
+    }
+
+    func refused(_ error: AuthenticationError) {
+        perform(
+            lock.withLock {
+                guard case .waitingForSession = phase else { return .nothing }
+                // Nothing could be refreshed, so the server's 401 says more than that there is no credential.
+                if case .missingCredential = error, let response { return end(.failure(.response(answer(response)))) }
+                return end(.failure(.authentication(error.delivered(delivery))))
+            })
+    }
+
     func slotGranted() {
-        guard let attempt = lock.withLock({ isWaiting ? self.attempt : nil }) else {
+        guard let attempt = lock.withLock({ isWaitingForSlot ? self.attempt : nil }) else {
             perform(.giveSlotBack(origin))
             return
         }
         // Asked here, since only what is signed in the moment of sending is signed with what is good.
-        let isSigned = request.isSigned && attempt.isAtHome
-        let authorization = isSigned ? manager.authorization() : .success(nil)
-        let cookie = attempt.headerFields.contains("Cookie") ? nil : manager.cookies.header(for: attempt.target)
-        switch authorization {
-        case .failure(let error):
-            perform(lock.withLock { end(.failure(error)) })
-            perform(.giveSlotBack(attempt.target.origin))
-        case .success(let value):
-            perform(
-                lock.withLock {
-                    guard isWaiting else { return .giveSlotBack(attempt.target.origin) }
-                    return start(attempt, authorization: value, cookie: cookie)
-                })
+        var authorization: String?
+        var version: Int?
+        if isSigned(attempt) {
+            switch manager.session?.signature(for: self) {
+            case nil: authorization = manager.basicAuthorization
+            case .token(let token, let current):
+                authorization = "Bearer \(token)"
+                version = current
+            case .some(.none), .outdated:
+                perform(.giveSlotBack(attempt.target.origin))
+                perform(
+                    lock.withLock {
+                        guard isWaitingForSlot else { return .nothing }
+                        return ask()
+                    })
+                return
+            }
         }
+        let hasOwnCookie = request.channel == .refresh || attempt.headerFields.contains("Cookie")
+        let cookie = hasOwnCookie ? nil : manager.cookies.header(for: attempt.target)
+        perform(
+            lock.withLock {
+                guard isWaitingForSlot else { return .giveSlotBack(attempt.target.origin) }
+                signedVersion = version
+                return start(attempt, authorization: authorization, cookie: cookie)
+            })
     }
 
     private func receive(_ event: TransportEvent, attemptNumber number: Int, origin: Origin) {
@@ -130,10 +173,10 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
             perform(lock.withLock { number == attemptNumber ? collect(data) : .nothing })
         case .finished:
             perform(lock.withLock { number == attemptNumber ? judge() : .nothing })
-            manager.slots.release(origin: origin)
+            perform(.giveSlotBack(origin))
         case .failed(let failure):
             perform(lock.withLock { number == attemptNumber ? fail(failure) : .nothing })
-            manager.slots.release(origin: origin)
+            perform(.giveSlotBack(origin))
         }
     }
 
@@ -141,10 +184,23 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
         switch action {
         case .nothing:
             break
+        case .askSession:
+            switch manager.session?.admit(self) {
+            case .go, nil: released()
+            case .wait: lock.withLock { if case .waitingForSession = phase { _ = rearm() } }
+            case .refuse(let error): refused(error)
+            }
         case .takeSlot:
-            manager.slots.enter(self, origin: origin)
+            if request.channel == .refresh {
+                slotGranted()
+            } else if manager.slots.enter(self, origin: origin) {
+                lock.withLock { if isWaitingForSlot { _ = rearm() } }
+            }
         case .giveSlotBack(let origin):
-            manager.slots.release(origin: origin)
+            if request.channel == .service { manager.slots.release(origin: origin) }
+        case .retry(let version):
+            manager.session?.answered(version: version, isRejected: true)
+            perform(.askSession)
         case .send(let request, let number):
             let origin = request.target.origin
             let handle = manager.transport.start(request) { [self] event in
@@ -160,7 +216,7 @@ final class Exchange: SlotWaiter, DeadlineBearer, @unchecked Sendable {
 
 // What follows is called under the lock.
 extension Exchange {
-    private var isWaiting: Bool { if case .waiting = phase { true } else { false } }
+    private var isWaitingForSlot: Bool { if case .waitingForSlot = phase { true } else { false } }
     private var isEnded: Bool { if case .ended = phase { true } else { false } }
 
     private var delivery: AtomError.Delivery {
@@ -170,6 +226,20 @@ extension Exchange {
 
     private func timedOut(_ explanation: String) -> AtomError {
         .session(URLError(.timedOut, explanation, delivery: delivery))
+    }
+
+    private func isSigned(_ attempt: Attempt) -> Bool {
+        request.isSigned && attempt.isAtHome
+    }
+
+    /// Asks the session if the attempt is signed by one, else for a slot.
+    private func ask() -> Action {
+        if isSigned(attempt), manager.session != nil {
+            phase = .waitingForSession
+            return .askSession
+        }
+        phase = .waitingForSlot
+        return .takeSlot
     }
 
     private func rearm() -> Action {
@@ -206,7 +276,7 @@ extension Exchange {
         case .onWire:
             phase = .onWire(handle)
             return true
-        case .waiting: return true
+        case .waitingForSession, .waitingForSlot: return true
         case .ended: return false
         }
     }
@@ -214,13 +284,14 @@ extension Exchange {
     private func collect(_ data: Data) -> Action {
         guard !isEnded else { return .nothing }
         lastActivity = manager.time.now
-        guard body.count + data.count <= manager.maximumResponseSize else {
+        let limit = request.channel == .service ? manager.maximumResponseSize : TokenRequest.maximumAnswerSize
+        guard body.count + data.count <= limit else {
             return end(
                 .failure(
                     .session(
                         URLError(
                             .dataLengthExceedsMaximum,
-                            "The body is larger than the \(manager.maximumResponseSize) bytes that are collected in memory",
+                            "The body is larger than the \(limit) bytes that are collected in memory",
                             delivery: .answered))))
         }
         if body.isEmpty { body = data } else { body.append(data) }
@@ -235,14 +306,23 @@ extension Exchange {
                     .session(
                         URLError(.badServerResponse, "The transport ended without a response", delivery: delivery))))
         }
-        manager.cookies.store(from: response, for: attempt.target)
-        switch attempt.following(response, policy: manager.redirectPolicy) {
+        if request.channel == .service { manager.cookies.store(from: response, for: attempt.target) }
+        if let signedVersion {
+            if response.statusCode != 401 {
+                manager.session?.answered(version: signedVersion, isRejected: false)
+            } else if !hasRetried {
+                manager.log("← 401 \(attempt.target), to be sent again")
+                hasRetried = true
+                phase = .waitingForSession
+                return .retry(rejectedVersion: signedVersion)
+            }
+        }
+        let policy = request.channel == .service ? manager.redirectPolicy : .doNotFollow
+        switch attempt.following(response, policy: policy) {
         case .redirected(let next):
             manager.log("← \(response.statusCode) \(attempt.target), redirected")
             attempt = next
-            phase = .waiting
-            _ = rearm()
-            return .takeSlot
+            return ask()
         case .tooManyRedirects:
             return end(
                 .failure(
@@ -251,12 +331,16 @@ extension Exchange {
                             .httpTooManyRedirects, "The server redirected more than \(attempt.redirects) times",
                             delivery: .answered))))
         case .none:
-            let answer = AtomResponse(
-                data: body, statusCode: response.statusCode, headerFields: response.headerFields,
-                address: attempt.target.absoluteString, decoder: manager.decoder)
+            let answer = answer(response)
             let isAcceptable = request.acceptableStatusCodes.contains(response.statusCode)
             return end(isAcceptable ? .success(answer) : .failure(.response(answer)))
         }
+    }
+
+    private func answer(_ head: TransportResponse) -> AtomResponse {
+        AtomResponse(
+            data: body, statusCode: head.statusCode, headerFields: head.headerFields,
+            address: attempt.target.absoluteString, decoder: manager.decoder)
     }
 
     private func fail(_ failure: TransportFailure) -> Action {
@@ -273,6 +357,7 @@ extension Exchange {
         body = Data()
         manager.deadlines.remove(self)
         manager.slots.leave(self, origin: attempt.target.origin)
+        manager.session?.left(self)
         manager.log(line(for: result))
         return .end(result, completion, stop: handle)
     }

@@ -16,9 +16,11 @@ final class PendingResponse: @unchecked Sendable {
     private let lock = NSLock()
     private var state = State.open
     private var exchange: Exchange?
+    private let queue: DispatchQueue
 
     /// Starts the request in the caller's isolation.
     init(_ request: PreparedRequest, manager: RequestableQueueManager) {
+        queue = manager.dispatchQueue
         exchange = manager.run(request) { [self] result in fulfil(result) }
     }
 
@@ -61,6 +63,6 @@ final class PendingResponse: @unchecked Sendable {
             return nil
         }
         continuation?.resume(returning: result)
-        AtomNotification.announce(result)
+        AtomNotification.announceRefusal(in: result, on: queue)
     }
 }

@@ -2,9 +2,12 @@ import Foundation
 
 /// Takes requests in and sends them on their way.
 ///
+/// With a good token a request goes straight on. Only while a refresh is
+/// needed or running does it queue, first in, first out, in the
+/// ``SessionActor`` that it shares with every service of the same token store.
+///
 /// Owns what the exchanges of one ``Atom`` share: the transport, the slots of
-/// each origin, the deadlines, the cookies and the log. A request goes
-/// straight on unless it has to wait for a slot.
+/// each origin, the deadlines, the cookies and the log.
 final class RequestableQueueManager: Sendable {
     let transport: any Transport
     let slots: OriginSlots
@@ -16,11 +19,19 @@ final class RequestableQueueManager: Sendable {
     let maximumResponseSize: Int
     /// Shared by all; `JSONDecoder` may decode on many threads as long as nobody changes it.
     let decoder: JSONDecoder
+    /// Where completions and notifications are delivered.
+    let dispatchQueue: DispatchQueue
+    /// The session of bearer tokens, if that is how requests are signed.
+    let session: SessionActor?
+    /// How the session is refreshed when a request of this service sets it off.
+    let bearer: BearerAuthentication?
+    /// The `Authorization` value that never changes, made once.
+    let basicAuthorization: String?
+
     private let timeout: ServiceTimeout
-    /// Why nothing can be sent with this configuration, if that is so.
+    /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
-    /// The value of the `Authorization` field, made once.
-    private let basicAuthorization: Result<String?, AtomError>
+    private let signingRefusal: AtomError?
 
     init(_ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource()) {
         self.time = time
@@ -33,36 +44,57 @@ final class RequestableQueueManager: Sendable {
         redirectPolicy = configuration.redirectPolicy
         maximumResponseSize = configuration.maximumResponseSize
         decoder = configuration.decoder
+        dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
-        basicAuthorization = Self.basicAuthorization(for: configuration.authenticationMethod)
+
+        var session: SessionActor?
+        var bearer: BearerAuthentication?
+        var basicAuthorization: String?
+        var signingRefusal: AtomError?
+        switch configuration.authenticationMethod {
+        case .none:
+            break
+        case .basic(let credential):
+            do {
+                basicAuthorization = try credential.authorization()
+            } catch {
+                signingRefusal = error
+            }
+        case .bearer(let method):
+            bearer = method
+            session = SessionRegistry.shared.session(for: method, time: time)
+        }
+        self.session = session
+        self.bearer = bearer
+        self.basicAuthorization = basicAuthorization
+        self.signingRefusal = signingRefusal
     }
 
     /// Reads and checks an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         if let refusal { throw .requestable(refusal) }
         let request = try PreparedRequest(requestable, timeout: timeout)
-        if request.isSigned { _ = try basicAuthorization.get() }
+        if request.isSigned, let signingRefusal { throw signingRefusal }
         return request
     }
 
-    /// Starts a request or queues it for a slot, before this returns.
+    /// Starts a request or queues it, before this returns.
     func run(_ request: PreparedRequest, completion: @escaping Exchange.Completion) -> Exchange {
         let exchange = Exchange(request, manager: self, completion: completion)
-        exchange.admit()
+        exchange.start()
         return exchange
     }
 
-    /// The value that signs a request right now, if any.
-    func authorization() -> Result<String?, AtomError> {
-        basicAuthorization
+    /// The longest time a refresh may take.
+    var refreshDeadline: Duration {
+        if let deadline = bearer?.deadline, deadline > .zero { return min(deadline, .seconds(31_536_000)) }
+        let resource = timeout.resource
+        return .seconds(resource > 0 ? min(resource, 31_536_000) : 30)
     }
 
-    private static func basicAuthorization(for method: AuthenticationMethod) -> Result<String?, AtomError> {
-        switch method {
-        case .none:
-            .success(nil)
-        case .basic(let credential):
-            Result { () throws(AtomError) in try credential.authorization() }
-        }
+    /// Tells the app that a refresh failed, after those who waited for it.
+    func announce(_ failure: AuthenticationError) {
+        log("✗ refresh: \(failure.description)")
+        AtomNotification.announce(failure, on: dispatchQueue)
     }
 }

@@ -32,6 +32,9 @@ public enum AtomError: Error, Sendable {
     /// the subscription of a publisher.
     case cancelled(Delivery)
 
+    /// The request could not be signed, so it was not sent, or not again.
+    case authentication(AuthenticationError)
+
     /// What no other case covers.
     case unexpected
 
@@ -54,8 +57,14 @@ extension AtomError {
         case .requestable: .notSent
         case .session(let error): (error as? URLError)?.delivery ?? .maybeSent
         case .cancelled(let delivery): delivery
+        case .authentication(let error): error.delivery
         case .unexpected: .maybeSent
         }
+    }
+
+    /// Whether the access token could not be refreshed.
+    public var isAccessTokenRefreshFailure: Bool {
+        if case .authentication(let error) = self { error.isRefreshFailure } else { false }
     }
 
     /// Whether the server's final answer was 401 (RFC 9110 §15.5.2).
@@ -99,6 +108,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         case .session(let error): Self.describe(session: error)
         case .cancelled(.notSent): "The request was cancelled before it was sent."
         case .cancelled: "The request was cancelled."
+        case .authentication(let error): error.description
         case .unexpected: "An unexpected error occurred."
         }
     }

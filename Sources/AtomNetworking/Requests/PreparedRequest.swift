@@ -3,6 +3,15 @@ import Foundation
 /// An endpoint's description, read once and checked: all that is needed to
 /// send it, and to send it again.
 struct PreparedRequest: Sendable {
+    /// Which way a request takes to the network.
+    enum Channel {
+        /// Through the session's queue and the slots of its origin.
+        case service
+        /// Straight to the transport: neither slot nor cookie, no redirect.
+        case refresh
+    }
+
+    let channel: Channel
     let method: String
     let target: TargetURL
     /// The endpoint's header fields and the body's type; not yet signed.
@@ -19,6 +28,7 @@ struct PreparedRequest: Sendable {
     /// - Throws: ``AtomError/requestable(_:)``, or what the endpoint's own
     ///   `baseURL()` and `path()` throw.
     init(_ requestable: any Requestable, timeout defaultTimeout: ServiceTimeout) throws(AtomError) {
+        channel = .service
         let base = try requestable.baseURL()
         let path = try requestable.path()
         target = TargetURL(base: base, path: path, queryItems: requestable.queryItems ?? [])
@@ -39,6 +49,22 @@ struct PreparedRequest: Sendable {
         isSigned = requiresAuthorization && !ownAuthorization
         acceptableStatusCodes = requestable.acceptableStatusCodes
         (idle: idleTimeout, total: totalTimeout) = try (requestable.timeout ?? defaultTimeout).durations()
+    }
+
+    /// A request of the SDK's own, unsigned.
+    init(
+        channel: Channel, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
+        acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
+    ) {
+        self.channel = channel
+        self.method = method
+        self.target = target
+        self.headerFields = headerFields
+        self.body = body
+        isSigned = false
+        self.acceptableStatusCodes = acceptableStatusCodes
+        idleTimeout = timeout
+        totalTimeout = timeout
     }
 
     private static func headerFields(_ items: [HeaderItem]) throws(AtomError) -> HeaderFields {

@@ -29,6 +29,21 @@ protocol Alarm: Sendable {
     func invalidate()
 }
 
+/// A point in time on both clocks.
+struct Moment: Sendable {
+    /// On the clock that is never set.
+    let instant: MonotonicInstant
+    /// On the device's clock.
+    let date: Date
+}
+
+extension Duration {
+    /// The duration as Foundation counts it.
+    var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}
+
 /// The system's clocks and Dispatch's timers.
 struct SystemTimeSource: TimeSource {
     var now: MonotonicInstant { ContinuousClock.now }
@@ -52,9 +67,9 @@ private final class DispatchAlarm: Alarm, @unchecked Sendable {
     }
 
     func set(_ instant: MonotonicInstant) {
-        let delay = ContinuousClock.now.duration(to: instant).components
+        let delay = ContinuousClock.now.duration(to: instant).seconds
         // A day is enough: whoever is woken early looks at the clock and sets the alarm again.
-        let seconds = min(max(Double(delay.seconds) + Double(delay.attoseconds) * 1e-18, 0), 86_400)
+        let seconds = min(max(delay, 0), 86_400)
         timer.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
     }
 

@@ -15,7 +15,18 @@ struct TicketQueue<Element> {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Joins the end.
+    /// The member that has waited longest.
+    var first: Element? {
+        for place in places[head...] {
+            if let element = place { return element }
+        }
+        return nil
+    }
+
+    /// All members in order.
+    var members: [Element] { places[head...].compactMap { $0 } }
+
+    /// Joins the end and returns the ticket to leave with.
     mutating func enqueue(_ element: Element) -> Int {
         places.append(element)
         count += 1
@@ -44,6 +55,14 @@ struct TicketQueue<Element> {
         return element
     }
 
+    /// Lets everybody go.
+    mutating func removeAll() {
+        firstTicket += places.count
+        places.removeAll()
+        head = 0
+        count = 0
+    }
+
     /// Lets go of places that nobody can take any more.
     private mutating func memberLeft() {
         count -= 1
@@ -58,3 +77,5 @@ struct TicketQueue<Element> {
         }
     }
 }
+
+extension TicketQueue: Sendable where Element: Sendable {}

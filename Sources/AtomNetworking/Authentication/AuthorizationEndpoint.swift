@@ -1,0 +1,19 @@
+/// Where tokens are asked for (RFC 6749 §3.2).
+public struct AuthorizationEndpoint: Sendable, Hashable {
+    let base: BaseURL
+    let path: URLPath
+
+    /// Makes an endpoint.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` for a host, port or path that
+    ///   can't be used.
+    public init(scheme: BaseURLScheme = .https, host: String, path: String, port: Int? = nil) throws(AtomError) {
+        base = try BaseURL(scheme: scheme, host: host, port: port)
+        self.path = try URLPath(path)
+    }
+}
+
+extension AuthorizationEndpoint: CustomStringConvertible {
+    /// The endpoint's URL.
+    public var description: String { base.string + path.encoded }
+}

@@ -1,0 +1,152 @@
+import Foundation
+
+/// The tokens of a session (RFC 6749 §1.4, §1.5).
+public struct TokenCredential: Model, Hashable {
+    /// The access token; `""` for none.
+    public let accessToken: String
+
+    /// When the access token expires by the device's clock; `.distantFuture`
+    /// when that isn't known.
+    public let expiresAt: Date
+
+    /// The refresh token; `""` for none.
+    public let refreshToken: String
+
+    /// What the access token is good for, as the server said (RFC 6749 §3.3).
+    public let scope: String?
+
+    /// The token's type as the server said, usually `Bearer`.
+    public let tokenType: String?
+
+    /// The ID token that came along (OpenID Connect Core §3.1.3.3).
+    public let idToken: String?
+
+    /// Makes a credential.
+    public init(
+        accessToken: String, expiresAt: Date, refreshToken: String, scope: String? = nil, tokenType: String? = nil,
+        idToken: String? = nil
+    ) {
+        self.accessToken = accessToken
+        self.expiresAt = expiresAt
+        self.refreshToken = refreshToken
+        self.scope = scope
+        self.tokenType = tokenType
+        self.idToken = idToken
+    }
+
+    /// Whether there is nothing in it that a session could use.
+    var isEmpty: Bool { accessToken.isEmpty && refreshToken.isEmpty }
+}
+
+extension TokenCredential {
+    private enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case expiresAt = "expires_at"
+        case expiresIn = "expires_in"
+        case refreshToken = "refresh_token"
+        case scope
+        case tokenType = "token_type"
+        case idToken = "id_token"
+    }
+
+    /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
+    ///
+    /// The expiry is `expires_at`, a number or text of Unix seconds, ISO 8601
+    /// text, or a number below 1.2e9 as seconds since 2001, or else
+    /// `expires_in`, counted from now; without either it is unknown.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        accessToken = try container.decode(String.self, forKey: .accessToken)
+        refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken) ?? ""
+        scope = try container.decodeIfPresent(String.self, forKey: .scope)
+        tokenType = try container.decodeIfPresent(String.self, forKey: .tokenType)
+        idToken = try container.decodeIfPresent(String.self, forKey: .idToken)
+        if let moment = try container.decodeIfPresent(LooseTime.self, forKey: .expiresAt) {
+            expiresAt = moment.date
+        } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: .expiresIn) {
+            expiresAt = Date(timeIntervalSinceNow: try lifetime.seconds(at: container.codingPath))
+        } else {
+            expiresAt = .distantFuture
+        }
+    }
+
+    /// Writes the keys of RFC 6749 §5.1 and `expires_at` in Unix seconds,
+    /// which is left out when the expiry is unknown.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(accessToken, forKey: .accessToken)
+        if expiresAt != .distantFuture {
+            try container.encode(expiresAt.timeIntervalSince1970, forKey: .expiresAt)
+        }
+        try container.encode(refreshToken, forKey: .refreshToken)
+        try container.encodeIfPresent(scope, forKey: .scope)
+        try container.encodeIfPresent(tokenType, forKey: .tokenType)
+        try container.encodeIfPresent(idToken, forKey: .idToken)
+    }
+}
+
+extension TokenCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Only when it expires.
+    public var description: String {
+        expiresAt == .distantFuture
+            ? "TokenCredential(…)" : "TokenCredential(…, expires \(expiresAt.formatted(.iso8601)))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Keeps `dump` from showing a token.
+    public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt]) }
+}
+
+/// A time as servers and older stores write it: a number or a text.
+struct LooseTime: Decodable {
+    private enum Value {
+        case number(Double)
+        case text(String)
+    }
+
+    private let value: Value
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Double.self), number.isFinite {
+            value = .number(number)
+            return
+        }
+        let text = try container.decode(String.self)
+        if let number = Double(text), number.isFinite {
+            value = .number(number)
+        } else if Self.date(iso8601: text) != nil {
+            value = .text(text)
+        } else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "Neither a number of seconds nor an ISO 8601 date.")
+        }
+    }
+
+    /// The point in time; a number below 1.2e9 (the year 2008) counts from
+    /// 2001, as `JSONEncoder` writes dates by default.
+    var date: Date {
+        switch value {
+        case .number(let number) where number < 1.2e9: Date(timeIntervalSinceReferenceDate: number)
+        case .number(let number): Date(timeIntervalSince1970: min(number, 64_092_211_200))
+        case .text(let text): Self.date(iso8601: text) ?? .distantFuture
+        }
+    }
+
+    /// The number of seconds.
+    func seconds(at path: [any CodingKey]) throws -> Double {
+        guard case .number(let number) = value else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: path, debugDescription: "expires_in is a number of seconds."))
+        }
+        return min(max(number, 0), 3_153_600_000)
+    }
+
+    /// Reads an ISO 8601 date with or without fractions of a second.
+    static func date(iso8601 text: String) -> Date? {
+        (try? Date(text, strategy: .iso8601))
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+
+/// What an authorization server answered instead of a token (RFC 6749 §5.2).
+public struct OAuthError: Error, Hashable, Sendable {
+    /// The code, such as `invalid_grant`.
+    public let code: String
+
+    /// The server's explanation for developers, shortened.
+    public let explanation: String?
+
+    /// A page with more about the error.
+    public let uri: String?
+
+    /// Makes an error, for tests and for providers of an app's own.
+    public init(code: String, explanation: String? = nil, uri: String? = nil) {
+        self.code = Redaction.excerpt(code, limit: 60)
+        self.explanation = explanation.map { Redaction.excerpt($0, limit: 200) }
+        self.uri = uri.map { Redaction.url(Redaction.excerpt($0, limit: 200)) }
+    }
+
+    /// Whether it says that the refresh token itself is dead.
+    var endsSession: Bool { code == "invalid_grant" }
+}
+
+extension OAuthError: CustomStringConvertible, LocalizedError {
+    /// The code and the server's explanation.
+    public var description: String {
+        explanation.map { "\(code): \($0)" } ?? code
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}
+
+/// Why a request could not be signed.
+///
+/// Match a case without its payload to tell the reasons apart. All who waited
+/// for one refresh that failed get the same description.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum AuthenticationError: Error, Sendable {
+    /// There is no credential, or none that can be used or refreshed.
+    case missingCredential(delivery: AtomError.Delivery)
+
+    /// The authorization server refused the refresh token: somebody has to
+    /// sign in again.
+    case refreshRejected(OAuthError, delivery: AtomError.Delivery)
+
+    /// The refresh did not succeed this time; the session goes on.
+    ///
+    /// - Parameters:
+    ///   - cause: What went wrong: an ``AtomError``, an ``OAuthError`` or a
+    ///     ``TokenAnswerError``.
+    ///   - retryAt: When another attempt makes sense; `nil` for at once.
+    case refreshFailed(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
+
+    /// Tokens were refused or had expired again and again before any request
+    /// was accepted with them; `retryAt` is when the next attempt is allowed.
+    case tooManyRefreshes(retryAt: Date, delivery: AtomError.Delivery)
+
+    /// The session was signed out, or into another one, while the request
+    /// waited.
+    case signedOut(delivery: AtomError.Delivery)
+
+    /// The request's own time was up while it waited for a refresh.
+    case waitedTooLong(delivery: AtomError.Delivery)
+
+    /// A request that waited too long before it was sent.
+    public static var waitedTooLong: AuthenticationError { .waitedTooLong(delivery: .notSent) }
+
+    /// How far the request got before it had to wait.
+    public var delivery: AtomError.Delivery {
+        switch self {
+        case .missingCredential(let delivery), .refreshRejected(_, let delivery), .refreshFailed(_, _, let delivery),
+            .tooManyRefreshes(_, let delivery), .signedOut(let delivery), .waitedTooLong(let delivery):
+            delivery
+        }
+    }
+
+    /// The same reason for a request that got so far.
+    func delivered(_ delivery: AtomError.Delivery) -> AuthenticationError {
+        switch self {
+        case .missingCredential: .missingCredential(delivery: delivery)
+        case .refreshRejected(let error, _): .refreshRejected(error, delivery: delivery)
+        case .refreshFailed(let cause, let date, _): .refreshFailed(cause: cause, retryAt: date, delivery: delivery)
+        case .tooManyRefreshes(let date, _): .tooManyRefreshes(retryAt: date, delivery: delivery)
+        case .signedOut: .signedOut(delivery: delivery)
+        case .waitedTooLong: .waitedTooLong(delivery: delivery)
+        }
+    }
+
+    /// Whether a refresh was tried, or was wanted and not allowed.
+    var isRefreshFailure: Bool {
+        switch self {
+        case .refreshRejected, .refreshFailed, .tooManyRefreshes: true
+        case .missingCredential, .signedOut, .waitedTooLong: false
+        }
+    }
+}
+
+extension AuthenticationError: CustomStringConvertible, LocalizedError {
+    /// A sentence or two that a person can act on; the same for all who
+    /// waited for one refresh.
+    public var description: String {
+        switch self {
+        case .missingCredential:
+            "There is no usable credential; sign in first."
+        case .refreshRejected(let error, _):
+            "The session has ended: the authorization server refused the refresh token (\(error.description)). "
+                + "Sign in again."
+        case .refreshFailed(let cause, let retryAt, _):
+            "The access token could not be refreshed for now: \(Self.describe(cause))"
+                + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
+        case .tooManyRefreshes(let retryAt, _):
+            "The server refuses fresh access tokens; no more are asked for until \(Self.format(retryAt))."
+        case .signedOut:
+            "The session was signed out while the request waited."
+        case .waitedTooLong:
+            "The request's time was up while it waited for the access token to be refreshed."
+        }
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    private static func describe(_ cause: any Error) -> String {
+        let text =
+            switch cause {
+            case let error as AtomError where error.isLostAnswer:
+                "\(error.description) The server may have issued a new token whose arrival was lost."
+            case let error as AtomError: error.description
+            case let error as OAuthError: error.description
+            case let error as TokenAnswerError: error.description
+            default: "\(type(of: cause))"
+            }
+        return text.hasSuffix(".") ? text : text + "."
+    }
+
+    private static func format(_ date: Date) -> String {
+        date.formatted(.iso8601)
+    }
+}
+
+extension AtomError {
+    /// Whether a server may have done what was asked without being heard.
+    fileprivate var isLostAnswer: Bool {
+        if case .session = self { delivery != .notSent } else { false }
+    }
+}
+
+/// Why an answer of a token endpoint is no token (RFC 6749 §5.1).
+public struct TokenAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was wrong with the answer; never its content.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

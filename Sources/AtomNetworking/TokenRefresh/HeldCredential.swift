@@ -1,0 +1,95 @@
+import Foundation
+
+/// The credential that a session goes by, and what it has learned about it.
+struct HeldCredential: Sendable {
+    /// The tokens; a refresh token can be replaced beside the access token.
+    var credential: TokenCredential
+
+    /// When the access token really expires; `nil` for not known.
+    ///
+    /// Fixed on the monotonic clock when the pair of access token and
+    /// `expiresAt` is first seen, so that setting the device's clock later
+    /// changes nothing.
+    private(set) var expiry: MonotonicInstant?
+
+    /// How long before ``expiry`` it is refreshed.
+    private(set) var leeway: Duration
+
+    /// The `expiresAt` that ``expiry`` was fixed from.
+    private(set) var expiresAtAsRead: Date
+
+    /// Whether a refresh of this session brought it.
+    let isFromRefresh: Bool
+
+    /// Whether the server refused it in a first attempt.
+    var isRejected = false
+
+    /// Whether the server accepted a request with it.
+    var isProven = false
+
+    /// Whether its loss has been counted as that of a fruitless refresh.
+    var isCountedAsFruitless = false
+
+    /// Whether an early refresh has failed, so that only real expiry counts.
+    var ignoresLeeway = false
+
+    /// Why it can't be refreshed any more, learned while it was still good.
+    var doom: AuthenticationError?
+
+    /// A credential read from where the app keeps it.
+    init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
+        self.credential = credential
+        isFromRefresh = false
+        expiresAtAsRead = credential.expiresAt
+        (expiry, leeway) = Self.lifetime(
+            from: now.instant, seconds: Self.seconds(until: credential.expiresAt, now: now), policy: policy)
+    }
+
+    /// A credential that a refresh brought.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long the access token lives from `sentAt` on; `nil`
+    ///     when the server didn't say.
+    ///   - sentAt: When the refresh was sent.
+    init(
+        refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
+    ) {
+        self.credential = credential
+        isFromRefresh = true
+        expiresAtAsRead = credential.expiresAt
+        (expiry, leeway) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
+    }
+
+    /// Goes by another `expiresAt` of the same access token.
+    mutating func readAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) {
+        credential = read
+        guard read.expiresAt != expiresAtAsRead else { return }
+        expiresAtAsRead = read.expiresAt
+        (expiry, leeway) = Self.lifetime(
+            from: now.instant, seconds: Self.seconds(until: read.expiresAt, now: now), policy: policy)
+    }
+
+    /// Whether a request may be started with it at all.
+    func isUsable(at instant: MonotonicInstant) -> Bool {
+        !isRejected && !credential.accessToken.isEmpty && expiry.map { instant < $0 } ?? true
+    }
+
+    /// Whether a request may be started with it and no refresh is due.
+    func isGood(at instant: MonotonicInstant) -> Bool {
+        guard isUsable(at: instant) else { return false }
+        guard !ignoresLeeway, let expiry else { return true }
+        return instant < expiry - leeway
+    }
+
+    private static func seconds(until date: Date, now: Moment) -> Double? {
+        date == .distantFuture ? nil : date.timeIntervalSince(now.date)
+    }
+
+    private static func lifetime(
+        from instant: MonotonicInstant, seconds: Double?, policy: RefreshPolicy
+    ) -> (MonotonicInstant?, Duration) {
+        guard let seconds else { return (nil, .zero) }
+        let life = Duration.seconds(min(max(seconds, 0), 3_153_600_000))
+        return (instant.advanced(by: life), min(policy.leeway, life / 4))
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+
+extension SessionMachine {
+    /// The refresh brought a credential.
+    mutating func refreshSucceeded(
+        number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, now: Moment
+    ) -> [Action] {
+        guard let ended = end(number) else { return [] }
+        guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        if let held { replaced.insert(held.credential, replacedBy: credential) }
+        install(HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy))
+        phase = .storing
+        return [.store(credential, version: version)]
+    }
+
+    /// Whether the credential of this version is still the one to write.
+    func mayStore(version stored: Int) -> Bool {
+        isStoring && stored == version
+    }
+
+    /// The credential of this version is stored, or can't be.
+    mutating func stored(version stored: Int, now: Moment) -> [Action] {
+        guard mayStore(version: stored) else { return [] }
+        phase = .active
+        return proceed(now: now)
+    }
+
+    /// The refresh did not succeed this time.
+    ///
+    /// - Parameters:
+    ///   - retryAfter: What the server asked for.
+    ///   - random: A number in 0..<1.
+    mutating func refreshFailed(
+        number: Int, cause: any Error, retryAfter: Duration?, random: Double, now: Moment
+    ) -> [Action] {
+        guard let ended = end(number) else { return [] }
+        guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        failures += 1
+        let delay = max(retryAfter ?? policy.backOff(afterFailures: failures, random: random), .zero)
+        let until = now.instant.advanced(by: delay)
+        notBefore = until
+        let failure = AuthenticationError.refreshFailed(
+            cause: cause, retryAt: delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil,
+            delivery: .notSent)
+        lastFailure = failure
+        if held?.isUsable(at: now.instant) == true {
+            held?.ignoresLeeway = true
+            phase = .active
+            return proceed(now: now) + [.announceFailure(failure)]
+        }
+        phase = .backingOff(until: until)
+        return refuseAll(failure) + [.announceFailure(failure)]
+    }
+
+    /// The authorization server said that the refresh token is dead.
+    ///
+    /// - Parameter read: What the store holds now, if it could be read.
+    mutating func refreshRejected(
+        number: Int, _ error: OAuthError, read: TokenCredential?, now: Moment
+    ) -> [Action] {
+        guard let ended = end(number) else { return [] }
+        guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        if let read {
+            let actions = observed(read, now: now)
+            if held?.credential.refreshToken != ended.credential.refreshToken {
+                // Somebody else has renewed the session meanwhile.
+                if case .refreshing = phase { phase = .active }
+                return actions + proceed(now: now)
+            }
+        }
+        let failure = AuthenticationError.refreshRejected(error, delivery: .notSent)
+        if held?.isUsable(at: now.instant) == true {
+            held?.ignoresLeeway = true
+            held?.doom = failure
+            phase = .active
+            return proceed(now: now) + [.announceFailure(failure)]
+        }
+        phase = .ended(failure)
+        return refuseAll(failure) + [.announceFailure(failure)]
+    }
+
+    /// The time that `wake` named has come.
+    mutating func wokeUp(now: Moment) -> [Action] {
+        guard case .backingOff(let until) = phase else { return [] }
+        guard now.instant >= until else { return waiters.isEmpty ? [] : [.wake(until)] }
+        phase = .active
+        return proceed(now: now)
+    }
+
+    private mutating func end(_ number: Int) -> RunningRefresh? {
+        guard let ended = running, ended.number == number else { return nil }
+        running = nil
+        return ended
+    }
+
+    /// What an outdated refresh brought is dropped; who waited for its end
+    /// goes on.
+    private mutating func outdatedRefreshEnded(now: Moment) -> [Action] {
+        guard case .refreshing = phase else { return [] }
+        phase = .active
+        return proceed(now: now)
+    }
+
+    /// Releases waiters, starts the refresh that they need, or refuses them.
+    mutating func proceed(now: Moment) -> [Action] {
+        guard case .active = phase else { return [] }
+        var actions: [Action] = []
+        while let waiter = waiters.first {
+            if isGood(at: now.instant) {
+                if !isReleasing {
+                    isReleasing = true
+                    actions.append(.release)
+                }
+                return actions
+            }
+            switch startRefresh(for: waiter, now: now) {
+            case .started(let action):
+                return actions + [action]
+            case .awaitsOutdated:
+                return actions
+            case .backsOff(let until):
+                return actions + [.wake(until)]
+            case .endsSession(let error):
+                return actions + refuseAll(error)
+            case .refusesRequest(let error):
+                _ = waiters.dequeue()
+                actions.append(.refuse([waiter], error))
+            }
+        }
+        return actions
+    }
+
+    private enum RefreshStart {
+        case started(Action)
+        case awaitsOutdated
+        case backsOff(until: MonotonicInstant)
+        case endsSession(AuthenticationError)
+        case refusesRequest(AuthenticationError)
+    }
+
+    /// Starts a refresh, or says what stands in the way, and sets the phase
+    /// accordingly.
+    private mutating func startRefresh(for waiter: Waiter, now: Moment) -> RefreshStart {
+        countIfFruitless(at: now.instant)
+        guard let held else {
+            phase = .signedOut
+            return .endsSession(.missingCredential(delivery: .notSent))
+        }
+        if let doom = held.doom {
+            phase = .ended(doom)
+            return .endsSession(doom)
+        }
+        guard !held.credential.refreshToken.isEmpty else {
+            let error = AuthenticationError.missingCredential(delivery: .notSent)
+            phase = .ended(error)
+            return .endsSession(error)
+        }
+        if running != nil {
+            phase = .refreshing
+            return .awaitsOutdated
+        }
+        let window = policy.fruitlessWindow
+        fruitless.removeAll { $0.advanced(by: window) <= now.instant }
+        if fruitless.count >= policy.fruitlessLimit, let oldest = fruitless.first {
+            let wait = now.instant.duration(to: oldest.advanced(by: window))
+            return .refusesRequest(
+                .tooManyRefreshes(retryAt: now.date.addingTimeInterval(wait.seconds), delivery: .notSent))
+        }
+        if let notBefore, now.instant < notBefore {
+            phase = .backingOff(until: notBefore)
+            return .backsOff(until: notBefore)
+        }
+        lastRefreshNumber += 1
+        running = RunningRefresh(number: lastRefreshNumber, credential: held.credential)
+        phase = .refreshing
+        return .started(.refresh(number: lastRefreshNumber, held.credential, for: waiter))
+    }
+
+    /// A request asks while nobody else waits, or while refreshes back off.
+    mutating func refreshWanted(
+        by waiter: Waiter, deadline: MonotonicInstant, now: Moment, after actions: [Action]
+    ) -> (Admission, [Action]) {
+        switch startRefresh(for: waiter, now: now) {
+        case .started(let action):
+            return (enqueue(waiter), actions + [action])
+        case .awaitsOutdated:
+            return (enqueue(waiter), actions)
+        case .backsOff(let until):
+            guard until < deadline else {
+                return (.refuse(lastFailure ?? .waitedTooLong), actions)
+            }
+            return (enqueue(waiter), actions + [.wake(until)])
+        case .endsSession(let error):
+            return (.refuse(error), actions + refuseAll(error))
+        case .refusesRequest(let error):
+            return (.refuse(error), actions)
+        }
+    }
+
+    /// Notes that a refresh brought a token that was of no use to anybody.
+    mutating func countIfFruitless(at instant: MonotonicInstant) {
+        guard let held, held.isFromRefresh, !held.isProven, !held.isCountedAsFruitless,
+            !held.isUsable(at: instant)
+        else { return }
+        self.held?.isCountedAsFruitless = true
+        fruitless.append(instant)
+    }
+
+    mutating func refuseAll(_ error: AuthenticationError) -> [Action] {
+        let all = waiters.members
+        guard !all.isEmpty else { return [] }
+        waiters.removeAll()
+        return [.refuse(all, error)]
+    }
+}

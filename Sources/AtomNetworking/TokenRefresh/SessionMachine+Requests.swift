@@ -1,0 +1,101 @@
+extension SessionMachine {
+    /// A request asks to be sent, for the first time or again.
+    ///
+    /// - Parameters:
+    ///   - waiter: Who asks.
+    ///   - generation: The generation in which it was admitted before, if it
+    ///     was.
+    ///   - read: What the store holds, if it was read, and the version before
+    ///     it was read.
+    ///   - deadline: When the request's own time is up.
+    mutating func asked(
+        _ waiter: Waiter, of generation: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
+        deadline: MonotonicInstant, now: Moment
+    ) -> (Admission, [Action]) {
+        var actions: [Action] = []
+        if let read {
+            guard read.version == version else { return (.readAgain, []) }
+            actions = observed(read.credential, now: now)
+        }
+        if let generation, generation != self.generation {
+            return (.refuse(.signedOut(delivery: .notSent)), actions)
+        }
+        switch phase {
+        case .loading(let isStarted):
+            phase = .loading(isStarted: true)
+            if !isStarted { actions.append(.load) }
+            return (enqueue(waiter), actions)
+        case .active:
+            if waiters.isEmpty, !isReleasing {
+                if isGood(at: now.instant) { return (.go(generation: self.generation), actions) }
+                return refreshWanted(by: waiter, deadline: deadline, now: now, after: actions)
+            }
+            return (enqueue(waiter), actions)
+        case .refreshing, .storing:
+            return (enqueue(waiter), actions)
+        case .backingOff:
+            return refreshWanted(by: waiter, deadline: deadline, now: now, after: actions)
+        case .ended(let error):
+            return (.refuse(error), actions)
+        case .signedOut:
+            return (.refuse(.missingCredential(delivery: .notSent)), actions)
+        }
+    }
+
+    /// A request is about to start.
+    ///
+    /// The leeway doesn't matter any more: what is still good is sent.
+    func signature(of generation: Int, at instant: MonotonicInstant) -> Signature {
+        guard generation == self.generation else { return .outdated }
+        switch phase {
+        case .active, .refreshing, .storing:
+            guard let held, held.isUsable(at: instant), !isStoring else { return .none }
+            return .token(held.credential.accessToken, version: version)
+        case .loading, .backingOff, .ended, .signedOut:
+            return .none
+        }
+    }
+
+    /// The server answered something other than 401 to a request signed with
+    /// this version.
+    mutating func accepted(version signed: Int) {
+        guard signed == version, held?.isProven == false else { return }
+        held?.isProven = true
+    }
+
+    /// The server answered 401 to a first attempt signed with this version.
+    ///
+    /// The request asks to be sent again right after.
+    mutating func rejected(version signed: Int, now: Moment) {
+        guard signed == version, held?.isRejected == false else { return }
+        held?.isRejected = true
+        countIfFruitless(at: now.instant)
+    }
+
+    /// A waiter has gone: cancelled, or out of time.
+    mutating func left(ticket: Int) {
+        _ = waiters.remove(ticket)
+    }
+
+    /// Whoever releases asks for the next waiter to start.
+    mutating func nextReleased(now: Moment) -> (Waiter?, [Action]) {
+        guard isReleasing else { return (nil, []) }
+        guard case .active = phase, isGood(at: now.instant) else {
+            isReleasing = false
+            return (nil, proceed(now: now))
+        }
+        guard let waiter = waiters.dequeue() else {
+            isReleasing = false
+            return (nil, [])
+        }
+        return (waiter, [])
+    }
+
+    mutating func enqueue(_ waiter: Waiter) -> Admission {
+        .wait(ticket: waiters.enqueue(waiter), generation: generation)
+    }
+
+    var isStoring: Bool { if case .storing = phase { true } else { false } }
+
+    func isGood(at instant: MonotonicInstant) -> Bool { held?.isGood(at: instant) ?? false }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// A session of bearer tokens as a pure value: what is known, who waits, and
+/// what has to be done next.
+///
+/// Every method is an event, a fact that something outside has found; it
+/// returns the actions that follow from it. Nothing in here waits, locks,
+/// reads a clock or rolls dice: time and chance are arguments. Every event may
+/// come in every phase; one that no longer matters changes nothing.
+///
+/// Three numbers keep late news from doing harm. The *version* counts
+/// credentials, so that a 401 for an older one is recognised. The *refresh
+/// number* counts refreshes, so that only the running one can end. The
+/// *generation* counts sign-ins and sign-outs; what an older one brings home
+/// is dropped.
+struct SessionMachine<Waiter> {
+    /// What the session is doing.
+    enum Phase {
+        /// There may be a credential that hasn't been read yet.
+        case loading(isStarted: Bool)
+        /// There is a credential; whether it is good depends on the time.
+        case active
+        /// A refresh is on its way, or an outdated one whose end is waited for.
+        case refreshing
+        /// A new credential is committed and not stored yet.
+        case storing
+        /// A refresh failed; none is started before the instant.
+        case backingOff(until: MonotonicInstant)
+        /// Nothing can be done before the stored credential changes.
+        case ended(AuthenticationError)
+        /// There is no credential.
+        case signedOut
+    }
+
+    /// What to do after an event.
+    enum Action {
+        /// Read the stored credential; ends with `loaded` or `loadingFailed`.
+        case load
+        /// Send a refresh as the waiter is configured; ends with
+        /// `refreshSucceeded`, `refreshFailed` or `refreshRejected`.
+        case refresh(number: Int, TokenCredential, for: Waiter)
+        /// Write the credential unless `mayStore` says no; ends with `stored`.
+        case store(TokenCredential, version: Int)
+        /// Call `nextReleased` until it returns no waiter.
+        case release
+        /// Tell these that they will not be sent.
+        case refuse([Waiter], AuthenticationError)
+        /// Call `wokeUp` at the instant.
+        case wake(MonotonicInstant)
+        /// Tell the app that a refresh failed, after those who waited for it.
+        case announceFailure(AuthenticationError)
+        /// Tell the app that the store still holds a replaced credential.
+        case announceStaleStore
+    }
+
+    /// What becomes of a request that asks to be sent.
+    enum Admission {
+        /// Go straight on, as a request of this generation.
+        case go(generation: Int)
+        /// Wait, as a request of this generation; `left` takes the ticket.
+        case wait(ticket: Int, generation: Int)
+        /// Don't.
+        case refuse(AuthenticationError)
+        /// The credential was read before it was replaced: read it again.
+        case readAgain
+    }
+
+    /// What a request that is about to start is signed with.
+    enum Signature: Equatable {
+        /// This access token, of this version.
+        case token(String, version: Int)
+        /// Nothing yet: ask to be admitted again.
+        case none
+        /// Never: the request belongs to a session that is over.
+        case outdated
+    }
+
+    struct RunningRefresh {
+        let number: Int
+        let credential: TokenCredential
+        /// Whether the credential it replaces isn't the session's any more.
+        var isOutdated = false
+    }
+
+    var phase: Phase
+    var held: HeldCredential?
+    /// Counts credentials.
+    var version = 0
+    /// Counts sign-ins and sign-outs.
+    var generation = 0
+    var waiters = TicketQueue<Waiter>()
+    /// Whether somebody is calling `nextReleased`; newcomers stay behind those
+    /// who are being released.
+    var isReleasing = false
+
+    let policy: RefreshPolicy
+    var running: RunningRefresh?
+    var lastRefreshNumber = 0
+    /// Failed refreshes in a row.
+    var failures = 0
+    /// No refresh is started before this.
+    var notBefore: MonotonicInstant?
+    var lastFailure: AuthenticationError?
+    /// When refreshes turned out fruitless, within the window.
+    var fruitless: [MonotonicInstant] = []
+    /// What refreshes of this session have replaced: it is never new again.
+    var replaced = ReplacedTokens()
+    var hasAnnouncedStaleStore = false
+
+    /// Makes a session about which nothing is known.
+    ///
+    /// - Parameter needsLoading: Whether the credential is read by `load`
+    ///   rather than handed over with every request.
+    init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
+        self.policy = policy
+        phase = needsLoading ? .loading(isStarted: false) : .signedOut
+    }
+
+    /// Whether a refresh is on its way; never more than one.
+    var isRefreshOnItsWay: Bool { running != nil }
+
+    /// How many refreshes have been started.
+    var refreshCount: Int { lastRefreshNumber }
+}
+
+extension SessionMachine: Sendable where Waiter: Sendable {}
+extension SessionMachine.Action: Sendable where Waiter: Sendable {}

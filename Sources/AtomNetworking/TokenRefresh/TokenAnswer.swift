@@ -1,0 +1,144 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a token endpoint's answer means (RFC 6749 §5), as a pure function.
+///
+/// Lenient where servers are loose about types and status codes, strict where
+/// a mistake would be sent on: a token that can't stand in a header field or
+/// is not a bearer token is no token.
+enum TokenAnswer {
+    /// A new credential and the lifetime of its access token in seconds,
+    /// counted from when the request was sent; `nil` if the server didn't say.
+    case granted(TokenCredential, lifetime: Double?)
+
+    /// The refresh token is dead.
+    case rejected(OAuthError)
+
+    /// Anything else: another attempt may succeed.
+    case failed(any Error, retryAfter: Duration?)
+
+    /// Reads an answer.
+    ///
+    /// - Parameters:
+    ///   - response: The answer.
+    ///   - old: The credential that is being replaced; what the answer leaves
+    ///     out is kept from it (RFC 6749 §6).
+    ///   - sentAt: When the request was sent, by the device's clock.
+    init(_ response: AtomResponse, replacing old: TokenCredential, sentAt: Date) {
+        let serverDate = response.headerFields["Date"].flatMap(HTTPDate.date)
+        let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
+        let status = response.statusCode ?? 0
+        let retryAfter = Self.retryAfter(response, sentAt: sentAt, serverDate: serverDate)
+
+        if let code = members?["error"] as? String, !code.isEmpty {
+            let error = OAuthError(
+                code: code, explanation: members?["error_description"] as? String,
+                uri: members?["error_uri"] as? String)
+            self =
+                error.endsSession && (200...499).contains(status)
+                ? .rejected(error)
+                : .failed(error, retryAfter: retryAfter)
+            return
+        }
+        guard response.isSuccess else {
+            self = .failed(AtomError.response(response), retryAfter: retryAfter)
+            return
+        }
+        do throws(TokenAnswerError) {
+            guard let members else { throw TokenAnswerError("The token endpoint's answer is not a JSON object.") }
+            self = try Self.granted(members, replacing: old, sentAt: sentAt, serverDate: serverDate)
+        } catch {
+            self = .failed(error, retryAfter: nil)
+        }
+    }
+
+    private static func granted(
+        _ members: [String: Any], replacing old: TokenCredential, sentAt: Date, serverDate: Date?
+    ) throws(TokenAnswerError) -> TokenAnswer {
+        guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
+            throw TokenAnswerError("The token endpoint's answer has no access_token.")
+        }
+        guard accessToken.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
+        }
+        let tokenType = members["token_type"] as? String
+        if let tokenType, tokenType.lowercased() != "bearer" {
+            throw TokenAnswerError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
+        }
+        let refreshToken = (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
+        let lifetime = try lifetime(members, sentAt: sentAt, serverDate: serverDate)
+        return .granted(
+            TokenCredential(
+                accessToken: accessToken,
+                expiresAt: lifetime.map { sentAt.addingTimeInterval($0) } ?? .distantFuture,
+                refreshToken: refreshToken ?? old.refreshToken,
+                scope: members["scope"] as? String ?? old.scope,
+                tokenType: tokenType ?? old.tokenType,
+                idToken: members["id_token"] as? String ?? old.idToken),
+            lifetime: lifetime)
+    }
+
+    /// `expires_in`, or `expires_at` by the server's clock, so that a device
+    /// whose clock is wrong counts right.
+    private static func lifetime(
+        _ members: [String: Any], sentAt: Date, serverDate: Date?
+    ) throws(TokenAnswerError) -> Double? {
+        if let value = present(members["expires_in"]) {
+            guard let seconds = number(value) else {
+                throw TokenAnswerError("The token endpoint's expires_in is not a number of seconds.")
+            }
+            return clamped(seconds)
+        }
+        if let value = present(members["expires_at"]) {
+            let reference = serverDate ?? sentAt
+            if let seconds = number(value) { return clamped(seconds - reference.timeIntervalSince1970) }
+            if let text = value as? String, let date = LooseTime.date(iso8601: text) {
+                return clamped(date.timeIntervalSince(reference))
+            }
+            throw TokenAnswerError("The token endpoint's expires_at is not a time.")
+        }
+        return nil
+    }
+
+    private static func present(_ value: Any?) -> Any? {
+        value is NSNull ? nil : value
+    }
+
+    private static func number(_ value: Any) -> Double? {
+        let number: Double? =
+            switch value {
+            case let text as String: Double(text.trimmingCharacters(in: .whitespaces))
+            case is Bool: nil
+            case let number as NSNumber: number.doubleValue
+            default: nil
+            }
+        return number.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    private static func clamped(_ seconds: Double) -> Double {
+        min(max(seconds, 0), 3_153_600_000)
+    }
+
+    /// Seconds or a date (RFC 9110 §10.2.3), at most a day.
+    private static func retryAfter(_ response: AtomResponse, sentAt: Date, serverDate: Date?) -> Duration? {
+        guard let text = response.headerFields["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        let seconds = Double(text) ?? HTTPDate.date(text).map { $0.timeIntervalSince(serverDate ?? sentAt) }
+        guard let seconds, seconds.isFinite else { return nil }
+        return .seconds(min(max(seconds, 0), 86_400))
+    }
+}
+
+/// Dates in header fields (RFC 9110 §5.6.7).
+enum HTTPDate {
+    /// The date, in the one format that is still sent.
+    static func date(_ text: String) -> Date? {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE',' dd MMM yyyy HH':'mm':'ss 'GMT'"
+        return formatter.date(from: text)
+    }
+}

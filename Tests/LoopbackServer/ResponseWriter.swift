@@ -1,0 +1,236 @@
+import Foundation
+
+/// Performs answers on a connection.
+///
+/// What belongs together is sent together.
+final class ResponseWriter {
+    enum Ending {
+        case keepAlive
+        case close
+        case reset
+        case clientLeft
+    }
+
+    /// From this size on, bytes are sent as they are and not copied together with others.
+    private static let largeWrite = 65_536
+
+    private let socket: Socket
+    private let reader: RequestReader
+    private var pending: [UInt8] = []
+
+    init(socket: Socket, reader: RequestReader) {
+        self.socket = socket
+        self.reader = reader
+    }
+
+    /// Performs an answer; `ending` is called before the last bytes leave, if it comes to that.
+    func write(
+        _ response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: () -> Void
+    ) -> Ending {
+        for step in response.preamble {
+            if let early = perform(step, chunked: false) { return early }
+        }
+        let closes = append(headOf: response, to: request)
+        let chunked = response.isChunked
+        if response.hasBody(for: request) {
+            for (index, step) in response.steps.enumerated() {
+                if index == response.steps.count - 1, !step.isWait { ending() }
+                if let early = perform(step, chunked: chunked) { return early }
+            }
+            if chunked { append(lastChunkOf: response) }
+        }
+        ending()
+        guard flush() else { return .clientLeft }
+        return closes ? .close : .keepAlive
+    }
+
+    /// `nil` to go on.
+    private func perform(_ step: LoopbackServer.Response.Step, chunked: Bool) -> Ending? {
+        switch step {
+        case .write(let data):
+            return write(data, chunked: chunked) ? nil : .clientLeft
+        case .generate(let length, let chunk):
+            return generate(length, chunk: chunk, chunked: chunked) ? nil : .clientLeft
+        case .wait(let gate):
+            return flush() && reader.wait(for: gate, milliseconds: nil) ? nil : .clientLeft
+        case .delay(let milliseconds):
+            return flush() && reader.wait(for: nil, milliseconds: milliseconds) ? nil : .clientLeft
+        case .hang:
+            _ = flush() && reader.wait(for: nil, milliseconds: nil)
+            return .clientLeft
+        case .close:
+            return flush() ? .close : .clientLeft
+        case .reset:
+            return flush() ? .reset : .clientLeft
+        }
+    }
+
+    // MARK: - Head
+
+    /// Says whether the connection is to be closed after the answer.
+    private func append(headOf response: LoopbackServer.Response, to request: LoopbackServer.Request?) -> Bool {
+        var closes = !response.keepsAlive || request?.closesConnection ?? false
+        guard response.hasHead else { return closes || response.closesSilently }
+        append("HTTP/1.1 ")
+        append(String(response.statusCode))
+        append(" ")
+        append(Self.reason(response.statusCode))
+        append("\r\n")
+        var names = (length: false, coding: false, connection: false)
+        for (name, value) in response.headers {
+            switch name.utf8.count {
+            case 10 where isSameName(name, "Connection"):
+                names.connection = true
+                if value.lowercased() == "close" { closes = true }
+            case 14: names.length = names.length || isSameName(name, "Content-Length")
+            case 17: names.coding = names.coding || isSameName(name, "Transfer-Encoding")
+            default: break
+            }
+            append(field: name, value)
+        }
+        switch response.framing {
+        case .length(let length) where response.statusAllowsBody && !names.length && !names.coding:
+            append(field: "Content-Length", String(length))
+        case .chunked where response.statusAllowsBody && !names.coding:
+            append(field: "Transfer-Encoding", "chunked")
+        default: break
+        }
+        if closes, !names.connection { append(field: "Connection", "close") }
+        append("\r\n")
+        return closes || response.closesSilently
+    }
+
+    private func append(field name: String, _ value: String) {
+        append(name)
+        append(": ")
+        append(value)
+        append("\r\n")
+    }
+
+    private func append(_ text: String) {
+        pending.append(contentsOf: text.utf8)
+    }
+
+    private func append(lastChunkOf response: LoopbackServer.Response) {
+        append("0\r\n")
+        for (name, value) in response.trailers { append(field: name, value) }
+        append("\r\n")
+    }
+
+    // MARK: - Bytes
+
+    private func write(_ data: Data, chunked: Bool) -> Bool {
+        if data.isEmpty { return true }  // an empty chunk would end the body
+        return data.withUnsafeBytes { write($0, chunked: chunked) }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, chunked: Bool) -> Bool {
+        if chunked { append(String(bytes.count, radix: 16) + "\r\n") }
+        guard append(bytes) else { return false }
+        if chunked { append("\r\n") }
+        return true
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if pending.count + bytes.count < Self.largeWrite {
+            pending.append(contentsOf: bytes)
+            return true
+        }
+        return flush() && socket.sendAll(bytes)
+    }
+
+    private func generate(_ length: Int64, chunk: Int, chunked: Bool) -> Bool {
+        var offset: Int64 = 0
+        while offset < length {
+            let piece = min(Int64(max(1, chunk)), length - offset)
+            if chunked { append(String(piece, radix: 16) + "\r\n") }
+            let pieceEnd = offset + piece
+            while offset < pieceEnd {
+                let count = Int(min(Int64(Self.largeWrite), pieceEnd - offset))
+                let phase = Int(offset % 251)
+                let sent = Self.pattern.withUnsafeBytes { pattern in
+                    append(UnsafeRawBufferPointer(rebasing: pattern[phase..<(phase + count)]))
+                }
+                guard sent else { return false }
+                offset += Int64(count)
+            }
+            if chunked { append("\r\n") }
+        }
+        return true
+    }
+
+    /// Long enough for a large write from any place of the pattern.
+    private static let pattern = (0..<(largeWrite + 251)).map {
+        LoopbackServer.Response.generatedByte(at: Int64($0))
+    }
+
+    private func flush() -> Bool {
+        if pending.isEmpty { return true }
+        defer { pending.removeAll(keepingCapacity: true) }
+        return pending.withUnsafeBytes { socket.sendAll($0) }
+    }
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 422: "Unprocessable Content"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        default: "Status"
+        }
+    }
+}
+
+extension LoopbackServer.Response {
+    fileprivate var hasHead: Bool {
+        if case .bare = framing { false } else { true }
+    }
+
+    fileprivate var isChunked: Bool {
+        if case .chunked = framing { true } else { false }
+    }
+
+    fileprivate var statusAllowsBody: Bool { statusCode >= 200 && statusCode != 204 && statusCode != 304 }
+
+    /// RFC 9112 §6.3: an answer to HEAD ends with its head, and so do some statuses.
+    fileprivate func hasBody(for request: LoopbackServer.Request?) -> Bool {
+        !hasHead || (request?.method != "HEAD" && statusAllowsBody)
+    }
+}
+
+extension LoopbackServer.Response.Step {
+    fileprivate var isWait: Bool {
+        switch self {
+        case .wait, .delay, .hang: true
+        default: false
+        }
+    }
+}
+
+extension LoopbackServer.Request {
+    fileprivate var closesConnection: Bool {
+        guard let connection = self["Connection"] else { return version == "HTTP/1.0" }
+        return connection.lowercased() == "close" || version == "HTTP/1.0"
+    }
+}

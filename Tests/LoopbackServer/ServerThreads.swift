@@ -1,0 +1,59 @@
+import Foundation
+
+/// The threads of one server: one that accepts and one for each connection.
+final class ServerThreads: Sendable {
+    /// Open once the server stops.
+    private let stopping = Gate()
+    private let accepting = DispatchGroup()
+    private let serving = DispatchGroup()
+
+    /// Starts a thread for a connection.
+    func startServing(_ body: @escaping @Sendable () -> Void) {
+        start(in: serving, body)
+    }
+
+    /// Starts a thread with a small stack.
+    private func start(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+        let stopping = stopping
+        group.enter()
+        let thread = Thread {
+            ServerThread.currentStop = stopping
+            body()
+            group.leave()
+        }
+        thread.stackSize = 512 * 1024
+        thread.start()
+    }
+
+    /// Accepts connections until ``stop()``, then closes the listener.
+    func startAccepting(on listener: Socket, _ accepted: @escaping @Sendable (Socket) -> Void) {
+        let stopping = stopping
+        start(in: accepting) {
+            while !poll(reading: listener, gate: stopping, milliseconds: -1).gate {
+                while let socket = listener.acceptNext() { accepted(socket) }
+            }
+            listener.discard()
+        }
+    }
+
+    /// Waits until all threads have ended; on one of them, only until the port is closed.
+    ///
+    /// Their sockets have been shut down.
+    func stop() {
+        stopping.open()
+        let deadline = DispatchTime.now() + 10
+        _ = accepting.wait(timeout: deadline)
+        if ServerThread.currentStop !== stopping { _ = serving.wait(timeout: deadline) }
+    }
+}
+
+/// What a server's thread knows about its server.
+enum ServerThread {
+    private static let key = "LoopbackServer.stopping"
+
+    /// The gate that opens when the server to which this thread belongs stops; `nil` on any other thread.
+    static var currentStop: Gate? {
+        get { Thread.current.threadDictionary[key] as? Gate }
+        set { Thread.current.threadDictionary[key] = newValue }
+    }
+}
