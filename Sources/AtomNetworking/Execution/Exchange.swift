@@ -119,7 +119,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             lock.withLock {
                 guard case .waitingForSession = phase else { return .nothing }
                 // Nothing could be refreshed, so the server's 401 says more than that there is no credential.
-                if case .missingCredential = error, let response { return end(.failure(.response(answer(response)))) }
+                if case .missingCredential = error, let response, response.statusCode == 401 {
+                    return end(.failure(.response(answer(response))))
+                }
                 return end(.failure(.authentication(error.delivered(delivery))))
             })
     }
@@ -187,7 +189,15 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case .askSession:
             switch manager.session?.admit(self) {
             case .go, nil: released()
-            case .wait: lock.withLock { if case .waitingForSession = phase { _ = rearm() } }
+            case .wait:
+                lock.withLock {
+                    switch phase {
+                    case .waitingForSession: _ = rearm()
+                    case .waitingForSlot, .onWire: break
+                    // It ended while it was being admitted: nobody else would take it out of the queue.
+                    case .ended: manager.session?.left(self)
+                    }
+                }
             case .refuse(let error): refused(error)
             }
         case .takeSlot:

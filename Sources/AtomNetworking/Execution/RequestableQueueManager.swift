@@ -23,11 +23,11 @@ final class RequestableQueueManager: Sendable {
     let dispatchQueue: DispatchQueue
     /// The session of bearer tokens, if that is how requests are signed.
     let session: SessionActor?
-    /// How the session is refreshed when a request of this service sets it off.
-    let bearer: BearerAuthentication?
     /// The `Authorization` value that never changes, made once.
     let basicAuthorization: String?
 
+    /// How the session is refreshed when a request of this service sets it off.
+    private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
@@ -85,8 +85,15 @@ final class RequestableQueueManager: Sendable {
         return exchange
     }
 
+    /// Sends a refresh as this service is configured, past every queue.
+    func refresh(_ credential: TokenCredential) async -> Result<AtomResponse, AtomError> {
+        guard let bearer else { return .failure(.unexpected) }
+        let request = TokenRequest.refresh(credential, with: bearer, timeout: refreshDeadline)
+        return await PendingResponse(request, manager: self).result()
+    }
+
     /// The longest time a refresh may take.
-    var refreshDeadline: Duration {
+    private var refreshDeadline: Duration {
         if let deadline = bearer?.deadline, deadline > .zero { return min(deadline, .seconds(31_536_000)) }
         let resource = timeout.resource
         return .seconds(resource > 0 ? min(resource, 31_536_000) : 30)

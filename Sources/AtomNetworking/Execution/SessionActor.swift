@@ -137,6 +137,7 @@ extension SessionActor {
                 break
             case .refresh(let number, let credential, let waiter):
                 let manager = waiter.manager
+                // Not a child of any caller's task: nobody's cancellation reaches it.
                 Task { await refresh(number, credential, for: manager) }
             case .store(let credential, let version):
                 store(credential, version)
@@ -183,11 +184,9 @@ extension SessionActor {
     /// Sends a refresh over a channel of its own and tells the machine how it
     /// ended.
     private func refresh(_ number: Int, _ credential: TokenCredential, for manager: RequestableQueueManager) async {
-        guard let bearer = manager.bearer else { return }
         guarded.lastManager = manager
         let sentAt = moment
-        let request = TokenRequest.refresh(credential, with: bearer, timeout: manager.refreshDeadline)
-        let result = await PendingResponse(request, manager: manager).result()
+        let result = await manager.refresh(credential)
         perform(ended(number, credential, result, sentAt: sentAt))
     }
 
