@@ -2,6 +2,14 @@ import Foundation
 
 /// A configured service: hands out requests that share a session.
 ///
+/// <!-- given:
+/// struct Seatmap: Model {
+///     enum Endpoint: Requestable {
+///         case refresh
+///         func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+///     }
+/// }
+/// -->
 /// ```swift
 /// let atom = Atom()
 /// let seatmap = try await atom.enqueue(Seatmap.Endpoint.refresh).resume(expecting: Seatmap.self)
@@ -23,7 +31,7 @@ public struct Atom: Sendable {
     /// `userInfo["error"]` an ``AtomError``.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
-    private let manager: RequestableQueueManager
+    let manager: RequestableQueueManager
 
     /// Makes a service.
     ///

@@ -41,27 +41,26 @@
         }
 
         func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == AtomError {
-            subscriber.receive(subscription: ServiceSubscription(subscriber, start: start))
+            subscriber.receive(subscription: ServiceSubscription(AnySubscriber(subscriber), start: start))
         }
     }
 
-    private final class ServiceSubscription<S: Subscriber>: Subscription, @unchecked Sendable
-    where S.Input: Sendable, S.Failure == AtomError {
+    private final class ServiceSubscription<Input: Sendable>: Subscription, @unchecked Sendable {
         // Everything that changes is touched under `lock` only. The subscriber is called outside it, once,
         // by whoever takes it out.
         private let lock = NSLock()
-        private var subscriber: S?
-        private var start: ServicePublisher<S.Input>.Start?
+        private var subscriber: AnySubscriber<Input, AtomError>?
+        private var start: ServicePublisher<Input>.Start?
         private var task: ServiceTask?
 
-        init(_ subscriber: S, start: @escaping ServicePublisher<S.Input>.Start) {
+        init(_ subscriber: AnySubscriber<Input, AtomError>, start: @escaping ServicePublisher<Input>.Start) {
             self.subscriber = subscriber
             self.start = start
         }
 
         func request(_ demand: Subscribers.Demand) {
             guard demand > .none else { return }
-            let start = lock.withLock { () -> ServicePublisher<S.Input>.Start? in
+            let start = lock.withLock { () -> ServicePublisher<Input>.Start? in
                 defer { self.start = nil }
                 return self.start
             }
@@ -83,8 +82,8 @@
             task?.cancel()
         }
 
-        private func deliver(_ result: Result<S.Input, AtomError>) {
-            let subscriber = lock.withLock { () -> S? in
+        private func deliver(_ result: Result<Input, AtomError>) {
+            let subscriber = lock.withLock { () -> AnySubscriber<Input, AtomError>? in
                 defer {
                     self.subscriber = nil
                     task = nil

@@ -1,5 +1,13 @@
 /// How a session of bearer tokens is kept alive (RFC 6750, RFC 6749 §6).
 ///
+/// <!-- given:
+/// final class Tokens: TokenCredentialWritable, @unchecked Sendable {
+///     var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
+/// }
+/// let tokens = Tokens()
+/// let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token")
+/// let client = ClientCredential(id: "app")
+/// -->
 /// ```swift
 /// var bearer = BearerAuthentication(endpoint: endpoint, client: client, writable: tokens)
 /// bearer.clientAuthentication = .clientSecretBasic

@@ -230,8 +230,8 @@ extension Exchange {
     private var isEnded: Bool { if case .ended = phase { true } else { false } }
 
     private var delivery: AtomError.Delivery {
-        if hasBeenAnswered { return .answered }
-        return attemptNumber == 0 ? .notSent : .maybeSent
+        if case .onWire = phase { return response == nil ? .maybeSent : .answered }
+        return hasBeenAnswered ? .answered : .notSent
     }
 
     private func timedOut(_ explanation: String) -> AtomError {
@@ -355,7 +355,10 @@ extension Exchange {
 
     private func fail(_ failure: TransportFailure) -> Action {
         guard !isEnded else { return .nothing }
-        return end(.failure(.session(failure.urlError(delivery: hasBeenAnswered ? .answered : failure.delivery))))
+        // What was answered before, by a redirect or a 401, was not lost; only this attempt can have been.
+        let nothingWasSent = failure.delivery == .notSent && !hasBeenAnswered
+        let delivery = failure.delivery == .notSent || response != nil ? .answered : failure.delivery
+        return end(.failure(.session(failure.urlError(delivery: nothingWasSent ? .notSent : delivery))))
     }
 
     private func end(_ result: Result<AtomResponse, AtomError>) -> Action {

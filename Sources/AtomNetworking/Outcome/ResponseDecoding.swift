@@ -64,17 +64,8 @@ enum ResponseDecoding {
             }
         }
         let place = path.flatMap { $0.isEmpty ? nil : " at “\($0)”" } ?? ""
-        let explanation = context.map { $0.debugDescription } ?? ""
-        let problem =
-            switch error {
-            case .keyNotFound(let key, _): "the key “\(key.stringValue)” is missing\(place)"
-            case .typeMismatch(let type, _): "a value of another type stands where \(type) is expected\(place)"
-            case .valueNotFound(let type, _): "null or nothing stands where \(type) is expected\(place)"
-            case .dataCorrupted: "the data is not valid\(place)"
-            @unknown default: "it is not the expected model\(place)"
-            }
-        let text = "The answer could not be decoded: \(problem). \(explanation)"
-        return text.hasSuffix(".") ? text : text.trimmingCharacters(in: .whitespaces) + "."
+        let explanation = context?.debugDescription ?? "It is not the expected model."
+        return "The answer could not be decoded\(place): \(explanation)"
     }
 }
 

@@ -7,7 +7,7 @@ import Foundation
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
-public enum HTTPMethod: Hashable, Sendable {
+public enum HTTPMethod: Sendable {
     /// Removes the resource.
     case delete
     /// Reads the resource.
@@ -58,6 +58,20 @@ public enum HTTPMethod: Hashable, Sendable {
         case .patch(let body), .post(let body), .put(let body): body
         case .token(_, let body): body
         }
+    }
+}
+
+extension HTTPMethod: Hashable {
+    /// Whether two methods have the same name and body, however they are
+    /// spelled: `.token("GET") == .get`.
+    public static func == (first: HTTPMethod, second: HTTPMethod) -> Bool {
+        first.name == second.name && first.body == second.body
+    }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(body)
     }
 }
 

@@ -8,6 +8,7 @@ enum HostGrammar {
         let bytes = host.utf8
         guard let first = bytes.first else { return "the host is empty" }
         if first == UInt8(ascii: "[") { return violation(inIPLiteral: host) }
+        if host.contains("://") { return "the scheme is a parameter of its own; leave it out of the host" }
         guard bytes.count <= 253 else { return "a host has 253 octets at most" }
 
         var labelLength = 0

@@ -21,6 +21,25 @@ public struct URLPath: Sendable, Hashable {
         }
     }
 
+    /// Makes a path of segments, each of which may be any text.
+    ///
+    /// Whatever would mean something in a path is encoded, slashes and percent
+    /// signs too, so that an identifier of the app's stays one segment:
+    /// `URLPath(segments: ["airports", "Paris/CDG"])` is `/airports/Paris%2FCDG`.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidURLPath(_:)`` for no segments, and for a
+    ///   segment that is empty, `.` or `..`.
+    public init(segments: [String]) throws(AtomError) {
+        try self.init(
+            "/"
+                + segments.map { PercentEncoding.encode($0, allowing: PercentEncoding.unreserved) }.joined(
+                    separator: "/"))
+        if segments.isEmpty || segments.contains("") {
+            throw .requestable(.invalidURLPath(.init(subject: encoded, reason: "a segment is empty")))
+        }
+    }
+
     private init(unchecked encoded: String) {
         self.encoded = encoded
     }
