@@ -1,0 +1,346 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// Written as an app that used Atom 4.6 would be, with the public API only.
+
+private struct Seat: Model, Equatable {
+    let row: Int
+    let letter: String
+}
+
+private enum Bare: Requestable {
+    case anything
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        try BaseURL(host: "api.example.com")
+    }
+}
+
+private enum SeatmapEndpoint: Requestable {
+    case list(flight: String)
+    case book(Seat)
+    case cancel(id: Int)
+    case change(Data)
+    case replace(Data)
+    case broken
+
+    var headerItems: [HeaderItem]? {
+        ["X-Client": "app", "Accept-Language": "en"]
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .list, .broken: .get
+        case .book(let seat): .post((try? JSONEncoder().encode(seat)) ?? Data())
+        case .cancel: .delete
+        case .change(let data): .patch(data)
+        case .replace(let data): .put(data)
+        }
+    }
+
+    var queryItems: [QueryItem]? {
+        ["cabin": "first class", "sort": "row"]
+    }
+
+    var requiresAuthorization: Bool {
+        if case .list = self { false } else { true }
+    }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        if case .broken = self { throw .requestable(.invalidBaseURL) }
+        return try BaseURL(scheme: .https, host: "api.example.com")
+    }
+
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .list(let flight): try URLPath("/v1/flights/\(flight)/seats")
+        case .book, .change, .replace, .broken: try URLPath("/v1/bookings")
+        case .cancel(let id): try URLPath("/v1/bookings/\(id)")
+        }
+    }
+}
+
+private actor CredentialHolder: BasicCredentialConvertible {
+    nonisolated var basicCredential: BasicCredential {
+        BasicCredential(password: "open sesame", username: "Aladdin")
+    }
+}
+
+@Suite("An app that was written for Atom compiles and behaves", .timeLimit(.minutes(1)))
+struct CompatibilityTests {
+    private static func atom(
+        _ transport: ScriptedTransport, _ configuration: ServiceConfiguration = ServiceConfiguration()
+    ) -> Atom {
+        var configuration = configuration
+        configuration.transport = transport
+        return Atom(serviceConfiguration: configuration)
+    }
+
+    private static func answering(_ body: String, status: Int = 200) -> ScriptedTransport {
+        ScriptedTransport { $0.answer(body, status: status, headers: [("Content-Type", "application/json")]) }
+    }
+
+    private static let seats = #"[{"row":12,"letter":"A"},{"row":12,"letter":"B"}]"#
+
+    @Test("An endpoint with nothing but a base URL is a GET of the root")
+    func bareEndpoint() async throws {
+        let transport = Self.answering(#"{"row":1,"letter":"F"}"#)
+        let seat = try await Self.atom(transport).enqueue(Bare.anything).resume(expecting: Seat.self)
+        #expect(seat == Seat(row: 1, letter: "F"))
+        let request = try #require(transport.requests.first)
+        #expect(request.method == "GET")
+        #expect(request.target.absoluteString == "https://api.example.com/")
+        #expect(request.headerFields.isEmpty)
+        #expect(request.body == nil)
+
+        let endpoint = Bare.anything
+        #expect(endpoint.headerItems == nil)
+        #expect(endpoint.queryItems == nil)
+        #expect(endpoint.method == .get)
+        #expect(endpoint.requiresAuthorization)
+        #expect(endpoint.body == nil)
+        #expect(endpoint.timeout == nil)
+    }
+
+    @Test("Header and query items come from dictionary literals, in the order written")
+    func dictionaryLiterals() async throws {
+        let transport = Self.answering(Self.seats)
+        let service = Self.atom(transport).enqueue(SeatmapEndpoint.list(flight: "AS1"))
+        let seats = try await service.resume(expecting: [Seat].self)
+        #expect(seats == [Seat(row: 12, letter: "A"), Seat(row: 12, letter: "B")])
+        let request = try #require(transport.requests.first)
+        #expect(
+            request.target.absoluteString
+                == "https://api.example.com/v1/flights/AS1/seats?cabin=first%20class&sort=row")
+        #expect(request.headerFields.map(\.name) == ["X-Client", "Accept-Language"])
+        let items: [HeaderItem] = ["A": "1", "A": "2"]
+        #expect(items.map(\.value) == ["1", "2"])
+    }
+
+    @Test("Each method reaches the wire with its body")
+    func methods() async throws {
+        let transport = Self.answering("")
+        let atom = Self.atom(transport)
+        let body = Data("body".utf8)
+        for endpoint in [
+            SeatmapEndpoint.list(flight: "1"), .book(Seat(row: 1, letter: "A")), .cancel(id: 3), .change(body),
+            .replace(body),
+        ] {
+            let response: AtomResponse = try await atom.enqueue(endpoint).resume()
+            #expect(response.isSuccess)
+        }
+        #expect(transport.requests.map(\.method) == ["GET", "POST", "DELETE", "PATCH", "PUT"])
+        #expect(transport.requests.map { $0.body?.count } == [nil, 22, nil, 4, 4])
+    }
+
+    @Test("Data is the raw answer, and so is what comes without a type")
+    func rawResults() async throws {
+        let transport = Self.answering("raw", status: 201)
+        let atom = Self.atom(transport)
+        #expect(try await atom.enqueue(Bare.anything).resume(expecting: Data.self) == Data("raw".utf8))
+        let response = try await atom.enqueue(Bare.anything).resume()
+        #expect(response.data == Data("raw".utf8))
+        #expect(response.statusCode == 201)
+        #expect(response.httpResponse?.statusCode == 201)
+        #expect(response.httpResponse?.url?.absoluteString == "https://api.example.com/")
+        #expect(response.isSuccess && !response.isFailure)
+        #expect(AtomResponse.success.isSuccess)
+    }
+
+    @Test("A refused endpoint is matched without its payload, and nothing is sent")
+    func requestableErrors() async throws {
+        let transport = Self.answering("")
+        do {
+            _ = try await Self.atom(transport).enqueue(SeatmapEndpoint.broken).resume(expecting: Seat.self)
+            Issue.record("It was sent")
+        } catch .requestable(.invalidBaseURL) {
+            // As it should be.
+        } catch {
+            Issue.record("\(error)")
+        }
+        #expect(transport.exchanges.isEmpty)
+
+        do {
+            _ = try URLPath("no slash")
+        } catch {
+            switch error {
+            case .requestable(.invalidURLPath): break
+            default: Issue.record("\(error)")
+            }
+            if case .requestable(.invalidURLPath(let violation)) = error {
+                #expect(violation.subject == "no slash")
+            }
+        }
+        let thrown: RequestableError = .invalidURL
+        #expect(thrown == .invalidURL)
+        #expect(throws: AtomError.self) { try BaseURL(host: "/api.alaskaair.net") }
+        #expect(try BaseURL(host: "a.example") == BaseURL(scheme: .https, host: "a.example"))
+        #expect(try URLPath("/a") == URLPath("/a"))
+    }
+
+    @Test("A status that isn't acceptable is a typed error whose body can be read")
+    func responseErrors() async {
+        struct Problem: Decodable { let code: String }
+        let transport = Self.answering(#"{"code":"seat_taken"}"#, status: 400)
+        do {
+            _ = try await Self.atom(transport).enqueue(Bare.anything).resume(expecting: Seat.self)
+            Issue.record("It was accepted")
+        } catch {
+            #expect(error.isBadRequest)
+            #expect(!error.isAuthorizationFailure)
+            #expect((try? error.decodeIfPresent(as: Problem.self))?.code == "seat_taken")
+            guard case .response(let response) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(response.statusCode == 400)
+        }
+    }
+
+    @Test("A body that isn't the model is a decoder error, a lost connection a session error")
+    func otherErrors() async {
+        do {
+            _ = try await Self.atom(Self.answering("[]")).enqueue(Bare.anything).resume(expecting: Seat.self)
+            Issue.record("It was decoded")
+        } catch .decoder(let error) {
+            guard case .typeMismatch = error else {
+                Issue.record("\(error)")
+                return
+            }
+        } catch {
+            Issue.record("\(error)")
+        }
+        let transport = ScriptedTransport { $0.fail(.networkConnectionLost) }
+        do {
+            _ = try await Self.atom(transport).enqueue(Bare.anything).resume()
+            Issue.record("It was answered")
+        } catch .session(let error) {
+            #expect((error as? URLError)?.code == .networkConnectionLost)
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
+    @Test("Completions are called on the configured queue, never inside resume")
+    func completions() async {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "app")
+        queue.setSpecific(key: key, value: true)
+        let transport = Self.answering(Self.seats)
+        let atom = Self.atom(transport, ServiceConfiguration(dispatchQueue: queue))
+
+        let seats = await withCheckedContinuation { (continuation: CheckedContinuation<[Seat], Never>) in
+            queue.async {
+                // The queue is busy until resume has returned.
+                atom.enqueue(Bare.anything).resume(expecting: [Seat].self) { result in
+                    #expect(DispatchQueue.getSpecific(key: key) == true)
+                    switch result {
+                    case .success(let seats): continuation.resume(returning: seats)
+                    case .failure(let error):
+                        Issue.record("\(error)")
+                        continuation.resume(returning: [])
+                    }
+                }
+                #expect(transport.exchanges.count == 1, "the request is started when resume returns")
+            }
+        }
+        #expect(seats.count == 2)
+
+        let response = await withCheckedContinuation { continuation in
+            atom.enqueue(Bare.anything).resume { result in
+                #expect(DispatchQueue.getSpecific(key: key) == true)
+                continuation.resume(returning: result)
+            }
+        }
+        #expect((try? response.get())?.statusCode == 200)
+
+        let refused = await withCheckedContinuation { continuation in
+            atom.enqueue(SeatmapEndpoint.broken).resume(expecting: Seat.self) { result in
+                #expect(DispatchQueue.getSpecific(key: key) == true)
+                continuation.resume(returning: result)
+            }
+        }
+        guard case .failure(.requestable(.invalidBaseURL)) = refused else {
+            Issue.record("\(refused)")
+            return
+        }
+    }
+
+    @Test("Without a queue of its own an app is called on the main queue")
+    func mainQueue() async {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        let atom = Self.atom(Self.answering(""))
+        let isMain = await withCheckedContinuation { continuation in
+            atom.enqueue(Bare.anything).resume { _ in
+                continuation.resume(returning: DispatchQueue.getSpecific(key: key))
+            }
+        }
+        #expect(isMain == true)
+    }
+
+    @Test("A completion call can be cancelled, and hears so")
+    func cancellation() async {
+        let transport = ScriptedTransport()
+        let result = await withCheckedContinuation { continuation in
+            let handle = Self.atom(transport).enqueue(Bare.anything).resume { continuation.resume(returning: $0) }
+            handle.cancel()
+            handle.cancel()
+        }
+        guard case .failure(.cancelled(.maybeSent)) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        let exchange = await transport.exchange(0)
+        #expect(exchange.cancelCalls >= 1)
+    }
+
+    @Test("Nothing is sent before a resume, and each resume sends anew")
+    func inert() async throws {
+        let transport = Self.answering("")
+        let service = Self.atom(transport).enqueue(Bare.anything)
+        #expect(transport.exchanges.isEmpty)
+        try await service.resume()
+        try await service.resume()
+        #expect(transport.exchanges.count == 2)
+    }
+
+    @Test("An actor may hold the Basic credential that signs what needs authorization")
+    func basicAuthentication() async throws {
+        let transport = Self.answering("")
+        let configuration = ServiceConfiguration(
+            authenticationMethod: .basic(CredentialHolder().basicCredential), configuration: .ephemeral,
+            decoder: JSONDecoder(), dispatchQueue: .main, multipathServiceType: .none,
+            timeout: ServiceTimeout(request: 30, resource: 30), isLogEnabled: false)
+        let atom = Self.atom(transport, configuration)
+        try await atom.enqueue(SeatmapEndpoint.cancel(id: 1)).resume()
+        try await atom.enqueue(SeatmapEndpoint.list(flight: "1")).resume()
+        #expect(
+            transport.requests.map { $0.headerFields["Authorization"] }
+                == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", nil])
+    }
+
+    @Test("A 401 is an authorization failure, announced after its caller has been told")
+    func authorizationFailure() async {
+        #expect(Atom.didFailToAuthorizeRequest.rawValue == "com.alaskaair.atom.didFailToAuthorizeRequest")
+        do {
+            try await Self.atom(Self.answering("", status: 401)).enqueue(Bare.anything).resume()
+            Issue.record("It was accepted")
+        } catch {
+            #expect(error.isAuthorizationFailure)
+        }
+    }
+
+    @Test("Data and arrays of models are models")
+    func models() throws {
+        func isModel<T: Model>(_ type: T.Type) -> Bool { true }
+        #expect(isModel(Data.self))
+        #expect(isModel([Seat].self))
+        #expect(isModel([[Seat]].self))
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("The configuration of a service")
+struct ServiceConfigurationTests {
+    @Test("Its defaults are those that are documented")
+    func defaults() {
+        let configuration = ServiceConfiguration()
+        guard case .none = configuration.authenticationMethod else {
+            Issue.record("something signs")
+            return
+        }
+        #expect(configuration.configuration == .ephemeral)
+        #expect(configuration.dispatchQueue.label == DispatchQueue.main.label)
+        #expect(configuration.multipathServiceType == .none)
+        #expect(configuration.timeout == ServiceTimeout(request: 30, resource: 30))
+        #expect(!configuration.isLogEnabled)
+        #expect(configuration.redirectPolicy == .follow(limit: 20))
+        #expect(configuration.maximumResponseSize == 256 * 1024 * 1024)
+        #expect(configuration.maximumExchangesPerOrigin == nil)
+        #expect(configuration.transport == nil)
+        #expect(configuration.logHandler == nil)
+    }
+
+    @Test("A background session is refused where the platform has none, before anything is sent")
+    func background() {
+        let configuration = ServiceConfiguration(configuration: .background("sync"))
+        let manager = RequestableQueueManager(configuration)
+        let error = refusal { () throws(AtomError) in try manager.prepare(RecordingEndpoint()) }
+        #if canImport(FoundationNetworking)
+            guard case .unsupportedConfiguration(let violation) = error else {
+                Issue.record("It was accepted")
+                return
+            }
+            #expect(violation.subject == "background(sync)")
+        #else
+            #expect(error == nil)
+        #endif
+    }
+
+    @Test("A transport of the app's own has its word on how many exchanges an origin gets, the app the last")
+    func exchangesPerOrigin() throws {
+        var configuration = ServiceConfiguration()
+        configuration.transport = ScriptedTransport(exchangesPerOrigin: 3)
+        let request = try PreparedRequest(RecordingEndpoint(), timeout: ServiceTimeout())
+        for (own, expected) in [(nil, 3), (1, 1), (0, 1), (5, 5)] as [(Int?, Int)] {
+            configuration.maximumExchangesPerOrigin = own
+            let manager = RequestableQueueManager(configuration, time: ManualTimeSource())
+            let exchanges = (0..<8).map { _ in manager.run(request) { _ in } }
+            #expect(manager.slots.counts == (expected, 8 - expected))
+            for exchange in exchanges.reversed() { exchange.cancel() }
+        }
+    }
+
+    @Test("A Basic credential that can't be sent is refused with the request that would carry it")
+    func invalidCredential() throws {
+        let manager = RequestableQueueManager(
+            ServiceConfiguration(authenticationMethod: .basic(BasicCredential(password: "p", username: "a:b"))))
+        guard
+            case .invalidCredential = refusal(of: { () throws(AtomError) in try manager.prepare(RecordingEndpoint()) })
+        else {
+            Issue.record("It was accepted")
+            return
+        }
+        _ = try manager.prepare(RecordingEndpoint(requiresAuthorization: false))
+        _ = try manager.prepare(RecordingEndpoint(headerItems: ["Authorization": "own"]))
+    }
+}

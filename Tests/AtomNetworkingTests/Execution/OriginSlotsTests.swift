@@ -1,0 +1,251 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// Notes its grant, and does what the test wants then.
+private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
+    let number: Int
+    // Written by the slots under their lock.
+    var slotTicket: Int?
+    private let onGrant: @Sendable (Int) -> Void
+
+    init(_ number: Int, onGrant: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.number = number
+        self.onGrant = onGrant
+    }
+
+    func slotGranted() { onGrant(number) }
+}
+
+/// What happened, in order, noted from any thread.
+private final class Journal: @unchecked Sendable {
+    private let lock = NSLock()
+    private var entries: [Int] = []
+    var all: [Int] { lock.withLock { entries } }
+    func note(_ entry: Int) { lock.withLock { entries.append(entry) } }
+}
+
+@Suite("Slots of an origin")
+struct OriginSlotsTests {
+    private static let home = Origin(scheme: .https, host: "a.example", port: 443)
+    private static let other = Origin(scheme: .https, host: "b.example", port: 443)
+    private let journal = Journal()
+
+    private func waiter(_ number: Int) -> RecordingWaiter {
+        RecordingWaiter(number) { [journal] in journal.note($0) }
+    }
+
+    private func lanes(of slots: OriginSlots) -> Int {
+        Mirror(reflecting: slots).children.first { $0.label == "lanes" }
+            .map { Mirror(reflecting: $0.value).children.count } ?? -1
+    }
+
+    @Test("A free slot is granted before enter returns, the others wait")
+    func granting() {
+        let slots = OriginSlots(limit: 2)
+        #expect((0..<5).map { slots.enter(waiter($0), origin: Self.home) } == [false, false, true, true, true])
+        #expect(journal.all == [0, 1])
+        #expect(slots.counts == (2, 3))
+    }
+
+    @Test("A slot that comes back goes to whoever has waited longest")
+    func firstInFirstOut() {
+        let slots = OriginSlots(limit: 2)
+        for number in 0..<50 { slots.enter(waiter(number), origin: Self.home) }
+        for step in 0..<48 {
+            slots.release(origin: Self.home)
+            #expect(journal.all.count == step + 3)
+        }
+        #expect(journal.all == Array(0..<50))
+        slots.release(origin: Self.home)
+        slots.release(origin: Self.home)
+        #expect(slots.counts == (0, 0))
+        #expect(lanes(of: slots) == 0)
+    }
+
+    @Test("A newcomer never takes the slot of one who waits")
+    func noOvertaking() {
+        let slots = OriginSlots(limit: 1)
+        slots.enter(waiter(0), origin: Self.home)
+        slots.enter(waiter(1), origin: Self.home)
+        slots.release(origin: Self.home)
+        #expect(slots.enter(waiter(2), origin: Self.home))
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 2])
+    }
+
+    @Test("Origins don't wait for each other")
+    func origins() {
+        let slots = OriginSlots(limit: 1)
+        #expect(!slots.enter(waiter(0), origin: Self.home))
+        #expect(!slots.enter(waiter(1), origin: Self.other))
+        #expect(slots.enter(waiter(2), origin: Self.home))
+        slots.release(origin: Self.other)
+        #expect(journal.all == [0, 1])
+        #expect(slots.counts == (1, 1))
+        #expect(lanes(of: slots) == 1)
+    }
+
+    @Test("Who left the queue is passed over, and leaving takes no slot from anybody")
+    func leaving() {
+        let slots = OriginSlots(limit: 1)
+        let waiters = (0..<5).map(waiter)
+        for waiter in waiters { slots.enter(waiter, origin: Self.home) }
+        slots.leave(waiters[1], origin: Self.home)
+        slots.leave(waiters[1], origin: Self.home)
+        slots.leave(waiters[3], origin: Self.home)
+        slots.leave(waiters[0], origin: Self.home)
+        #expect(slots.counts == (1, 2))
+        for _ in 0..<3 { slots.release(origin: Self.home) }
+        #expect(journal.all == [0, 2, 4])
+        #expect(slots.counts == (0, 0))
+        slots.leave(waiters[4], origin: Self.home)
+        #expect(lanes(of: slots) == 0)
+    }
+
+    @Test("A waiter that wants its slot no more hands it on, in order and without recursion")
+    func releasedInsideGrant() {
+        let slots = OriginSlots(limit: 1)
+        let journal = journal
+        slots.enter(waiter(0), origin: Self.home)
+        for number in 1...50_000 {
+            slots.enter(
+                RecordingWaiter(number) { number in
+                    journal.note(number)
+                    slots.release(origin: Self.home)
+                }, origin: Self.home)
+        }
+        slots.release(origin: Self.home)
+        #expect(journal.all == Array(0...50_000))
+        #expect(slots.counts == (0, 0))
+        #expect(lanes(of: slots) == 0)
+    }
+
+    @Test("Who enters while slots are handed out joins the end, and still gets one")
+    func enteringInsideGrant() {
+        let slots = OriginSlots(limit: 2)
+        let journal = journal
+        slots.enter(waiter(0), origin: Self.home)
+        slots.enter(waiter(1), origin: Self.home)
+        slots.enter(
+            RecordingWaiter(2) { number in
+                journal.note(number)
+                slots.release(origin: Self.home)
+                slots.release(origin: Self.home)
+                let newcomer = RecordingWaiter(4) { journal.note($0) }
+                #expect(slots.enter(newcomer, origin: Self.home))
+            }, origin: Self.home)
+        slots.enter(waiter(3), origin: Self.home)
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 2, 3, 4])
+        #expect(slots.counts == (2, 0))
+    }
+
+    @Test("Two slots given back at once go to two waiters, while one hands out the other waits for nothing")
+    func releasedWhileDraining() {
+        let slots = OriginSlots(limit: 2)
+        let journal = journal
+        for number in 0...1 { slots.enter(waiter(number), origin: Self.home) }
+        slots.enter(
+            RecordingWaiter(2) { number in
+                slots.release(origin: Self.home)
+                // The slot is free now; whoever comes next must not start before this one has.
+                journal.note(number)
+            }, origin: Self.home)
+        for number in 3...4 { slots.enter(waiter(number), origin: Self.home) }
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 2, 3])
+        #expect(slots.counts == (2, 1))
+    }
+
+    @Test("Without a limit nobody waits, and a release changes nothing")
+    func unlimited() {
+        let slots = OriginSlots(limit: nil)
+        for number in 0..<1_000 { #expect(!slots.enter(waiter(number), origin: Self.home)) }
+        slots.release(origin: Self.home)
+        slots.leave(waiter(0), origin: Self.home)
+        #expect(journal.all == Array(0..<1_000))
+        #expect(slots.counts == (0, 0))
+    }
+
+    @Test("A limit below one is one", arguments: [0, -1, .min])
+    func smallLimit(_ limit: Int) {
+        let slots = OriginSlots(limit: limit)
+        #expect(!slots.enter(waiter(0), origin: Self.home))
+        #expect(slots.enter(waiter(1), origin: Self.home))
+    }
+
+    @Test("Ten thousand random steps agree with a plain list", arguments: [UInt64(21), 22, 23])
+    func model(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let limit = Int.random(in: 1...4, using: &generator)
+        let slots = OriginSlots(limit: limit)
+        var waiting: [RecordingWaiter] = []
+        var granted: [Int] = []
+        var taken = 0
+        for step in 0..<10_000 {
+            switch Int.random(in: 0..<8, using: &generator) {
+            case 0..<4:
+                let newcomer = waiter(step)
+                let waits = slots.enter(newcomer, origin: Self.home)
+                #expect(waits == (taken == limit))
+                if taken < limit {
+                    taken += 1
+                    granted.append(step)
+                } else {
+                    waiting.append(newcomer)
+                }
+            case 4:
+                guard let index = waiting.indices.randomElement(using: &generator) else { continue }
+                slots.leave(waiting.remove(at: index), origin: Self.home)
+            default:
+                guard taken > 0 else { continue }
+                slots.release(origin: Self.home)
+                if waiting.isEmpty { taken -= 1 } else { granted.append(waiting.removeFirst().number) }
+            }
+            #expect(slots.counts == (taken, waiting.count))
+        }
+        #expect(journal.all == granted)
+    }
+
+    @Test("Eight threads never hold more slots than there are, and every waiter gets one")
+    func threads() {
+        final class Gauge: @unchecked Sendable {
+            private let lock = NSLock()
+            private var current = 0
+            private(set) var highest = 0
+            func enter() {
+                lock.withLock {
+                    current += 1
+                    highest = max(highest, current)
+                }
+            }
+            func leave() { lock.withLock { current -= 1 } }
+        }
+        let slots = OriginSlots(limit: 3)
+        let gauge = Gauge()
+        let journal = journal
+        let everybody = DispatchGroup()
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for number in 0..<500 {
+                everybody.enter()
+                let waiter = RecordingWaiter(thread * 500 + number) { number in
+                    gauge.enter()
+                    journal.note(number)
+                    DispatchQueue.global().async {
+                        gauge.leave()
+                        slots.release(origin: Self.home)
+                        everybody.leave()
+                    }
+                }
+                slots.enter(waiter, origin: Self.home)
+            }
+        }
+        everybody.wait()
+        #expect(gauge.highest <= 3)
+        #expect(journal.all.sorted() == Array(0..<4_000))
+        #expect(slots.counts == (0, 0))
+        #expect(lanes(of: slots) == 0)
+    }
+}

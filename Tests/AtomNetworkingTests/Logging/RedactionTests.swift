@@ -1,0 +1,159 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("What is shown of a text from outside")
+struct RedactionTests {
+    @Test("A short text is shown as it is", arguments: ["", "a", "/v1/café", "/users/@me"])
+    func plain(_ text: String) {
+        #expect(Redaction.excerpt(text) == text)
+    }
+
+    @Test("A long text is cut at the limit")
+    func limit() {
+        #expect(Redaction.excerpt(String(repeating: "a", count: 100)).count == 100)
+        #expect(Redaction.excerpt(String(repeating: "a", count: 101)) == String(repeating: "a", count: 100) + "…")
+        #expect(Redaction.excerpt("abcdef", limit: 3) == "abc…")
+        #expect(Redaction.excerpt(String(repeating: "\u{301}", count: 100_000)).unicodeScalars.count <= 101)
+    }
+
+    @Test("Control characters are written out", arguments: [UInt8](0..<0x20) + Array(0x7F...0x9F))
+    func controlCharacters(_ byte: UInt8) {
+        let hex = String(byte, radix: 16)
+        #expect(Redaction.excerpt("a\(Character(Unicode.Scalar(byte)))b") == "a\\u{\(hex)}b")
+    }
+
+    @Test(
+        "User information is replaced, whatever the password holds",
+        arguments: [
+            ("user:hunter2@a.example", "…@a.example"), ("https://user:hunter2@a.example/x", "https://…@a.example/x"),
+            ("user@a.example", "…@a.example"), ("https://u:p@hunter2@a.example", "https://…@a.example"),
+        ])
+    func userInformation(_ text: String, becomes shown: String) {
+        #expect(Redaction.excerpt(text) == shown)
+        #expect(Redaction.subject(text) == shown)
+    }
+
+    @Test(
+        "Of a host or a path that was refused no user information, query or fragment is shown",
+        arguments: [
+            ("", ""), ("a b", "a b"), ("/users/@me", "/users/@me"), ("/a?b=hunter2", "/a?…"), ("/a#hunter2", "/a#…"),
+            ("/a?b#hunter2", "/a?…"), ("/a@b?c", "/a@b?…"), ("//user:hunter2@a.example", "//…@a.example"),
+            ("u:hunter2@a.example/x?y=hunter2", "…@a.example/x?…"),
+            ("https://u:hun/ter2@a.example", "https://…@a.example"),
+            ("https://u@hunter2//@a.example", "https://…@a.example"), ("u:?hunter2@a.example", "…?…"),
+            ("u:hunter2#@a.example", "…#…"), ("/a?\u{301}hunter2", "/a?…"), ("u:hunter2@\u{301}a", "…@\u{301}a"),
+            ("a@//b", "…@//b"), ("u:hunter2//x@a.example", "…@a.example"), ("u:hunter2://x@a.example", "…@a.example"),
+            ("a\nb", "a\\u{a}b"), ("?", "?…"), ("@", "…@"), ("#hunter2", "#…"),
+        ])
+    func subject(_ text: String, becomes shown: String) {
+        #expect(Redaction.subject(text) == shown)
+    }
+
+    @Test(
+        "Of a URL the names of the query stay, its values and the fragment don't",
+        arguments: [
+            ("https://a.example/x", "https://a.example/x"), ("https://a.example/x?", "https://a.example/x?"),
+            ("https://a.example/?token=hunter2", "https://a.example/?token=…"),
+            ("https://a.example/?a=hunter2&b=hunter2&c", "https://a.example/?a=…&b=…&c"),
+            ("https://a.example/?a==hunter2", "https://a.example/?a=…"),
+            ("https://a.example/?a=b?c=hunter2", "https://a.example/?a=…"),
+            ("https://a.example/x#token=hunter2", "https://a.example/x"),
+            ("https://a.example/?a=b#hunter2", "https://a.example/?a=…"),
+            ("https://u:hunter2@a.example/?a=b", "https://…@a.example/?a=…"),
+            ("https://a.example/users/@me?a=@hunter2", "https://a.example/users/@me?a=…"),
+        ])
+    func url(_ url: String, becomes shown: String) {
+        #expect(Redaction.url(url) == shown)
+    }
+
+    @Test(
+        "Of a JSON body the keys and the shape stay",
+        arguments: [
+            (#"{"name":"hunter2","age":42}"#, #"{"name":"…","age":…}"#), (#"["hunter2",1,true,null]"#, #"["…",…,…,…]"#),
+            (#"{ "a" : { "b" : [ "hunter2" ] } }"#, #"{"a":{"b":["…"]}}"#), (#""hunter2""#, #""…""#), ("42", "…"),
+            (#"{"a":"hun\"ter2:","b":"\\"}"#, #"{"a":"…","b":"…"}"#), (#"{"k\"ey":"v"}"#, #"{"k\"ey":"…"}"#),
+            ("{}", "{}"), ("[]", "[]"), ("", ""), (#"{"a":-1.5e3}"#, #"{"a":…}"#), (#"{"a":"hunter2"#, #"{"a":"…""#),
+            (#"{"a":hunter2}"#, #"{"a":…}"#), ("{\"a\":\n\t\"hunter2\"}", #"{"a":"…"}"#),
+        ])
+    func outline(_ body: String, becomes shown: String) {
+        #expect(Redaction.jsonOutline(Data(body.utf8)) == shown)
+    }
+
+    @Test("A body that is cut off anywhere shows no value")
+    func truncatedOutline() {
+        let body = Data(#"{"a":"hunter2","b":["hunter2",{"c":"hunter2 \" : hunter2"}],"d":31337.5}"#.utf8)
+        for length in 0...body.count {
+            let outline = Redaction.jsonOutline(body.prefix(length))
+            #expect(!outline.contains("hunter") && !outline.contains("313"), "\(length)")
+        }
+    }
+
+    @Test(
+        "What is no JSON shows nothing of itself",
+        arguments: ["<html><body>hunter2</body></html>", "hunter2", "token=hunter2&a=b", "\0\u{1}hunter2", "a:hunter2"])
+    func notJSON(_ body: String) {
+        let outline = Redaction.jsonOutline(Data(body.utf8))
+        #expect(!outline.contains("hunter2"))
+        #expect(outline.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+    }
+
+    @Test("An outline is bounded, whatever the size of the body, its keys or its depth")
+    func boundedOutline() {
+        let bodies = [
+            "[" + String(repeating: "1,", count: 100_000) + "1]",
+            "{\"" + String(repeating: "k", count: 100_000) + "\":1}",
+            "{\"a\":\"" + String(repeating: "v", count: 100_000) + "\"}",
+            String(repeating: "[", count: 100_000),
+            (0..<10_000).map { "\"key\($0)\":\"hunter2\"" }.joined(separator: ","),
+        ]
+        for body in bodies {
+            let outline = Redaction.jsonOutline(Data(body.utf8))
+            #expect(outline.count <= 202)
+            #expect(!outline.contains("hunter2"))
+        }
+    }
+
+    @Test("Bytes that are no text are bounded and harmless")
+    func bytes() {
+        var generator = SeededGenerator(seed: 9)
+        for _ in 0..<500 {
+            let data = Data((0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            let outline = Redaction.jsonOutline(data)
+            #expect(outline.count <= 202)
+            #expect(outline.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+        }
+    }
+}
+
+@Suite("The log of exchanges")
+struct ExchangeLogTests {
+    private final class Lines: @unchecked Sendable {
+        private let lock = NSLock()
+        private var lines: [String] = []
+        var all: [String] { lock.withLock { lines } }
+        func add(_ line: String) { lock.withLock { lines.append(line) } }
+    }
+
+    @Test("A log that is off makes no line")
+    func disabled() {
+        let lines = Lines()
+        let log = ExchangeLog(isEnabled: false) { lines.add($0) }
+        func make() -> String {
+            Issue.record("The line was made")
+            return ""
+        }
+        log(make())
+        #expect(lines.all.isEmpty)
+    }
+
+    @Test("A log that is on hands its lines to the handler")
+    func enabled() {
+        let lines = Lines()
+        let log = ExchangeLog(isEnabled: true) { lines.add($0) }
+        log("a")
+        log("b")
+        #expect(lines.all == ["a", "b"])
+    }
+}

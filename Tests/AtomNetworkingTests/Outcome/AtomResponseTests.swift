@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("What a server answered")
+struct AtomResponseTests {
+    @Test("From 200 to 299 is a success, all else and nothing a failure")
+    func statusRanges() {
+        for status in -1...1_000 {
+            let response = AtomResponse(statusCode: status)
+            #expect(response.isSuccess == (status >= 200 && status < 300))
+            #expect(response.isFailure == !response.isSuccess)
+        }
+        #expect(AtomResponse(statusCode: nil).isFailure)
+        #expect(!AtomResponse(statusCode: nil).isSuccess)
+    }
+
+    @Test("The ready-made success is an empty 200")
+    func success() {
+        #expect(AtomResponse.success.isSuccess)
+        #expect(AtomResponse.success.statusCode == 200)
+        #expect(AtomResponse.success.data.isEmpty)
+        #expect(AtomResponse.success.httpResponse == nil)
+    }
+
+    @Test("Foundation's response has the status, the URL and the fields, repeats joined")
+    func httpResponse() throws {
+        let url = try #require(URL(string: "https://a.example/x?y=z"))
+        let response = AtomResponse(
+            statusCode: 404,
+            headerFields: HeaderFields([
+                .init(name: "Content-Type", value: "text/html"), .init(name: "Vary", value: "a"),
+                .init(name: "vary", value: "b"), .init(name: "x-lower", value: "1"),
+            ]), url: url)
+        let foundation = try #require(response.httpResponse)
+        #expect(foundation.statusCode == 404)
+        #expect(foundation.url == url)
+        #expect(foundation.value(forHTTPHeaderField: "VARY") == "a, b")
+        #expect(foundation.value(forHTTPHeaderField: "content-type") == "text/html")
+        #expect(foundation.value(forHTTPHeaderField: "X-Lower") == "1")
+        #expect(foundation.mimeType == "text/html")
+        #expect(response.url == url)
+    }
+
+    @Test("Without a status or a URL there is none")
+    func noHTTPResponse() throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        #expect(AtomResponse(statusCode: nil, url: url).httpResponse == nil)
+        #expect(AtomResponse(statusCode: 200).httpResponse == nil)
+        #expect(AtomResponse(statusCode: 200, url: url).httpResponse != nil)
+    }
+
+    @Test("Two answers are equal when body, status, fields and URL are, whoever decodes them")
+    func equality() throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        let one = AtomResponse(data: Data([1]), statusCode: 200, url: url)
+        let same = AtomResponse(
+            data: Data([1]), statusCode: 200, headerFields: HeaderFields(), address: "https://a.example/",
+            decoder: JSONDecoder())
+        #expect(one == same)
+        #expect(one != AtomResponse(data: Data([2]), statusCode: 200, url: url))
+        #expect(one != AtomResponse(data: Data([1]), statusCode: 201, url: url))
+        #expect(one != AtomResponse(data: Data([1]), statusCode: 200))
+        #expect(
+            one
+                != AtomResponse(
+                    data: Data([1]), statusCode: 200, headerFields: HeaderFields([.init(name: "A", value: "b")]),
+                    url: url))
+    }
+
+    @Test("Its description is status, media type and size")
+    func description() {
+        let response = AtomResponse(
+            data: Data("secret".utf8), statusCode: 503,
+            headerFields: HeaderFields([.init(name: "content-type", value: "text/html; charset=utf-8")]))
+        #expect(response.description == "HTTP 503 Service Unavailable, text/html; charset=utf-8, 6 bytes")
+        #expect(AtomResponse(statusCode: nil).description == "no HTTP status, 0 bytes")
+        #expect(AtomResponse(statusCode: 799).description == "HTTP 799 Status, 0 bytes")
+    }
+
+    @Test("A media type that a server made up can't flood a log or steer a terminal")
+    func hostileMediaType() {
+        let type = "text/\u{1B}[2J\nfake log line" + String(repeating: "x", count: 10_000)
+        let response = AtomResponse(
+            statusCode: 200, headerFields: HeaderFields([.init(name: "Content-Type", value: type)]))
+        #expect(response.description.count < 200)
+        #expect(response.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+    }
+
+    @Test(
+        "The reason phrases are the registry's",
+        arguments: [
+            (200, "OK"), (204, "No Content"), (302, "Found"), (401, "Unauthorized"), (418, "I'm a teapot"),
+            (429, "Too Many Requests"), (599, "Status"),
+        ])
+    func reasonPhrase(_ status: Int, is phrase: String) {
+        #expect(HTTPStatus.reasonPhrase(for: status) == phrase)
+    }
+
+    @Test("Neither body nor header values nor the query are shown, however it is printed")
+    func hidden() {
+        let response = AtomResponse(
+            data: Data("hunter2".utf8), statusCode: 200,
+            headerFields: HeaderFields([.init(name: "Set-Cookie", value: "session=hunter2")]),
+            url: URL(string: "https://a.example/?token=hunter2"))
+        expectNone(of: everyRendering(of: response), toContain: "hunter2")
+    }
+}

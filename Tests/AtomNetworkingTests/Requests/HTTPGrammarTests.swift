@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("Tokens, field values and methods")
+struct HTTPGrammarTests {
+    @Test("A token is made of tchar and of nothing else (RFC 9110 §5.6.2)", arguments: UInt8(0)...255)
+    func everyByteOfAToken(_ byte: UInt8) {
+        let text = String(Character(Unicode.Scalar(byte)))
+        let isDelimiter = "\"(),/:;<=>?@[\\]{}".contains(text)
+        let isTchar = (0x21...0x7E).contains(byte) && !isDelimiter
+        #expect(HTTPGrammar.isToken(text) == isTchar)
+        #expect(HTTPGrammar.isToken("X\(text)Y") == isTchar)
+        #expect(HTTPGrammar.isToken("X\(text)") == isTchar)
+    }
+
+    @Test(
+        "Nothing and what holds a space or a line break is no token",
+        arguments: ["", " ", "GET ", " GET", "G T", "GET\r\nX: y", "GET / HTTP/1.1", "ＧＥＴ", "é", "\u{1F600}"])
+    func notAToken(_ text: String) {
+        #expect(!HTTPGrammar.isToken(text))
+    }
+
+    @Test("No control character but the tab can stand in a field's value (RFC 9110 §5.5)", arguments: UInt8(0)...255)
+    func everyByteOfAValue(_ byte: UInt8) throws {
+        let value = "a\(Character(Unicode.Scalar(byte)))b"
+        let isControl = byte != 0x09 && byte < 0x20 || byte == 0x7F
+        #expect((HTTPGrammar.violation(inFieldValue: value) != nil) == isControl)
+
+        let endpoint = RecordingEndpoint(headerItems: [HeaderItem(name: "X-Value", value: value)])
+        let error = refusal { () throws(AtomError) in try PreparedRequest(endpoint, timeout: ServiceTimeout()) }
+        if isControl {
+            guard case .invalidHeader(let violation) = error else {
+                Issue.record("the value was accepted")
+                return
+            }
+            #expect(violation.subject == "X-Value")
+        } else {
+            #expect(error == nil)
+        }
+    }
+
+    @Test(
+        "A line break hides in no grapheme and at no end",
+        arguments: ["\r\n", "\n", "\r", "a\r\n", "\r\na", "a\r\nEvil: 1", "a\u{301}\n", "a\n\u{301}"])
+    func lineBreaks(_ value: String) throws {
+        #expect(try #require(HTTPGrammar.violation(inFieldValue: value)).contains("line break"))
+    }
+
+    @Test("The reason tells a NUL from a line break from another control character")
+    func reasons() throws {
+        #expect(try #require(HTTPGrammar.violation(inFieldValue: "\0")).contains("NUL"))
+        #expect(try #require(HTTPGrammar.violation(inFieldValue: "\u{1B}")).contains("control"))
+        #expect(try #require(HTTPGrammar.violation(inFieldValue: "\u{7F}")).contains("control"))
+    }
+
+    @Test(
+        "A value may be empty, hold tabs and any script",
+        arguments: ["", " ", "\t", "a\tb", "ümläut", "日本", "\"quoted\"", "a,b;c=d", "\u{80}\u{9F}", "😀"])
+    func validValue(_ value: String) {
+        #expect(HTTPGrammar.violation(inFieldValue: value) == nil)
+    }
+
+    @Test(
+        "Fields that delimit the message or belong to the connection are refused in any case",
+        arguments: [
+            "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Proxy-Connection", "TE",
+            "Trailer", "Upgrade",
+        ])
+    func reservedField(_ name: String) {
+        let crossed = String(
+            name.enumerated().map { $0 % 2 == 0 ? Character($1.lowercased()) : Character($1.uppercased()) })
+        for spelling in [name, name.lowercased(), name.uppercased(), crossed] {
+            #expect(HTTPGrammar.isReservedFieldName(spelling))
+            let endpoint = RecordingEndpoint(headerItems: [HeaderItem(name: spelling, value: "1")])
+            guard
+                case .invalidHeader(let violation) = refusal(of: { () throws(AtomError) in
+                    try PreparedRequest(endpoint, timeout: ServiceTimeout())
+                })
+            else {
+                Issue.record("\(spelling) was accepted")
+                continue
+            }
+            #expect(violation.subject == spelling)
+            #expect(violation.reason.contains("transport"))
+        }
+    }
+
+    @Test(
+        "Fields that only look like those are not",
+        arguments: ["Hosts", "X-Host", "Content-Type", "Content-Encoding", "Cookie", "Authorization", "Via", "T-E"])
+    func unreservedField(_ name: String) {
+        #expect(!HTTPGrammar.isReservedFieldName(name))
+    }
+
+    @Test(
+        "A field's name that is no token is refused",
+        arguments: ["", " ", "X Y", "X:", "X: y", "X\r\nEvil: 1", "X\n", "\0", "Ä", "X\u{7F}", "(x)", "x@y"])
+    func invalidName(_ name: String) {
+        let endpoint = RecordingEndpoint(headerItems: [HeaderItem(name: name, value: "1")])
+        guard
+            case .invalidHeader(let violation) = refusal(of: { () throws(AtomError) in
+                try PreparedRequest(endpoint, timeout: ServiceTimeout())
+            })
+        else {
+            Issue.record("“\(name)” was accepted")
+            return
+        }
+        #expect(violation.reason.contains("token"))
+    }
+
+    @Test("Each method is written in capitals, any other as it was given")
+    func names() {
+        let body = Data("x".utf8)
+        let table: [(HTTPMethod, String)] = [
+            (.get, "GET"), (.head, "HEAD"), (.options, "OPTIONS"), (.delete, "DELETE"), (.delete(body), "DELETE"),
+            (.patch, "PATCH"), (.patch(body), "PATCH"), (.post, "POST"), (.post(body), "POST"), (.put, "PUT"),
+            (.put(body), "PUT"), (.token("PROPFIND"), "PROPFIND"), (.token("M-SEARCH", body), "M-SEARCH"),
+            (.token("brew"), "brew"),
+        ]
+        for (method, name) in table {
+            #expect(method.name == name)
+            #expect(method.description.hasPrefix(name))
+        }
+        #expect(HTTPMethod.post(body).description == "POST (1 bytes)")
+        #expect(HTTPMethod.get.description == "GET")
+    }
+
+    @Test("Two methods are equal when name and body are")
+    func equality() {
+        #expect(HTTPMethod.get == .get)
+        #expect(HTTPMethod.get != .head)
+        #expect(HTTPMethod.post(Data([1])) == .post(Data([1])))
+        #expect(HTTPMethod.post(Data([1])) != .post(Data([2])))
+        #expect(HTTPMethod.post(Data([1])) != .put(Data([1])))
+        #expect(HTTPMethod.post == .post)
+        #expect(HTTPMethod.delete(Data()) != .delete)
+    }
+
+    @Test("A byte set holds what it was given and nothing beyond ASCII", arguments: UInt8(0)...255)
+    func byteSet(_ byte: UInt8) {
+        let set = ByteSet("\0?@\u{7F}é").union("A")
+        #expect(set.contains(byte) == [0, 0x3F, 0x40, 0x7F, 0x41].contains(byte))
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What becomes of those who wait when a refresh does not succeed.
+@Suite struct RefreshFailureTests {
+    @Test func allWhoWaitedGetTheSameFailureAndNothingIsSent() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let calls = (0..<20).map { session.call("/\($0)") }
+        await session.refresh().answer("<html>", status: 503)
+        var descriptions: Set<String> = []
+        for call in calls {
+            let error = await call.error()
+            #expect(error?.isAccessTokenRefreshFailure == true)
+            #expect(error?.delivery == .notSent)
+            descriptions.insert(error?.description ?? "")
+        }
+        #expect(descriptions.count == 1)
+        #expect(descriptions.first?.contains("503") == true)
+        #expect(session.sent.isEmpty)
+        #expect(calls.allSatisfy { $0.count == 1 })
+    }
+
+    @Test(arguments: [
+        Ending.answer(status: 503, body: ""), .answer(status: 500, body: #"{"error":"invalid_grant"}"#),
+        .answer(status: 400, body: #"{"error":"invalid_client"}"#), .answer(status: 200, body: "<html>"),
+        .answer(status: 200, body: ""), .answer(status: 302, body: ""), .answer(status: 429, body: ""),
+        .failure(.notConnectedToInternet), .failure(.timedOut), .failure(.networkConnectionLost),
+    ])
+    func aTransientFailureIsNotTheEndOfTheSession(_ ending: Ending) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let first = session.call("/first")
+        switch ending {
+        case .answer(let status, let body): await session.refresh().answer(body, status: status)
+        case .failure(let code): await session.refresh().fail(code)
+        }
+        guard case .authentication(.refreshFailed) = await first.error() else {
+            Issue.record("not a failed refresh: \(String(describing: await first.error()))")
+            return
+        }
+        let second = session.call("/second")
+        await session.refresh(1).grant(1)
+        _ = await session.transport.exchange(2)
+        session.sent[0].answer()
+        #expect(await second.status() == 200)
+    }
+
+    enum Ending: Sendable {
+        case answer(status: Int, body: String)
+        case failure(URLError.Code)
+    }
+
+    @Test func anUnauthorizedAndThenAFailedRefreshIsAnAuthenticationErrorThatWasAnswered() async throws {
+        let session = try SessionFixture()
+        let call = session.call()
+        session.sent[0].answer(status: 401)
+        await session.refresh().fail(.cannotConnectToHost, delivery: .notSent)
+        let error = await call.error()
+        #expect(error?.isAccessTokenRefreshFailure == true)
+        #expect(error?.delivery == .answered)
+    }
+
+    @Test(arguments: [400, 401]) func onlyARefusedRefreshTokenEndsTheSession(status: Int) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = session.call()
+        await session.refresh().deny("invalid_grant", status: status)
+        guard case .authentication(.refreshRejected(let error, .notSent)) = await call.error() else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(error.code == "invalid_grant")
+        #expect(session.tokens.writes.isEmpty)
+
+        let later = session.call()
+        #expect(await later.error()?.isAccessTokenRefreshFailure == true)
+        #expect(session.transport.exchanges.count == 1)
+    }
+
+    @Test func anEndedSessionGoesOnWhenTheStoredCredentialChanges() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = session.call()
+        await session.refresh().deny("invalid_grant")
+        _ = await call.error()
+        session.tokens.put(TokenCredential(accessToken: "B", expiresAt: .distantFuture, refreshToken: "RB"))
+        session.call("/again")
+        #expect(session.sent.map(\.token) == ["B"])
+    }
+
+    @Test func aRefusalOfATokenThatIsNoLongerTheStoredOneEndsNothing() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = session.call()
+        let refresh = await session.refresh()
+        session.tokens.put(TokenCredential(accessToken: "B", expiresAt: .distantFuture, refreshToken: "RB"))
+        refresh.deny("invalid_grant")
+        _ = await session.transport.exchange(1)
+        #expect(session.sent.map(\.token) == ["B"])
+        session.sent[0].answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func aTokenThatIsStillGoodOutlivesAFailedEarlyRefresh() async throws {
+        let session = try SessionFixture(lifetime: 100)
+        session.call("/firstSeen")
+        session.time.advance(by: .seconds(80))
+        let waiter = session.call("/waiter")
+        #expect(session.sentPaths == ["/firstSeen"])
+        await session.refresh().answer(status: 503)
+        _ = await session.transport.exchange(2)
+        #expect(session.sent.map(\.token) == ["A0", "A0"])
+        session.sent[1].answer()
+        #expect(await waiter.status() == 200)
+
+        session.call("/untilItReallyExpires")
+        #expect(session.sentPaths.last == "/untilItReallyExpires")
+        session.time.advance(by: .seconds(20))
+        session.call("/after")
+        await session.refresh(1).grant(1)
+    }
+
+    @Test func aNewcomerWaitsForTheNextAttemptOnlyIfItsOwnTimeAllows() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let first = session.call()
+        await session.refresh().answer(status: 503, headers: [("Retry-After", "10")])
+        _ = await first.error()
+
+        let hurried = session.call("/hurried", timeout: ServiceTimeout(request: 5, resource: 5))
+        guard case .authentication(.refreshFailed(_, let retryAt?, _)) = await hurried.error() else {
+            Issue.record("not told when to come again")
+            return
+        }
+        #expect(retryAt.timeIntervalSince(session.time.date) == 10)
+
+        let patient = session.call("/patient", timeout: ServiceTimeout(request: 60, resource: 60))
+        #expect(session.refreshes.count == 1)
+        session.time.advance(by: .seconds(10))
+        await session.refresh(1).grant(1)
+        _ = await session.transport.exchange(2)
+        #expect(session.sentPaths == ["/patient"])
+        session.sent[0].answer()
+        #expect(await patient.status() == 200)
+    }
+
+    @Test func eachWaiterHasItsOwnDeadline() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let hurried = session.call("/hurried", timeout: ServiceTimeout(request: 5, resource: 5))
+        let patient = session.call("/patient")
+        let refresh = await session.refresh()
+        session.time.advance(by: .seconds(5))
+        guard case .authentication(.waitedTooLong) = await hurried.error() else {
+            Issue.record("did not wait too long")
+            return
+        }
+        refresh.grant(1)
+        _ = await session.transport.exchange(1)
+        #expect(session.sentPaths == ["/patient"])
+        session.sent[0].answer()
+        #expect(await patient.status() == 200)
+        #expect(hurried.count == 1)
+    }
+
+    @Test func aRefreshThatHangsHasADeadlineAndSaysThatItsAnswerMayBeLost() async throws {
+        let session = try SessionFixture(lifetime: 0, bearer: { $0.deadline = .seconds(10) })
+        let call = session.call()
+        let refresh = await session.refresh()
+        session.time.advance(by: .seconds(10))
+        let error = await call.error()
+        guard case .authentication(.refreshFailed(let cause, _, _)) = error else {
+            Issue.record("no failed refresh: \(String(describing: error))")
+            return
+        }
+        #expect((cause as? AtomError)?.delivery == .maybeSent)
+        #expect(error?.description.contains("lost") == true)
+        #expect(refresh.isCancelled)
+    }
+
+    @Test func aRefreshLoopIsBounded() async throws {
+        let session = try SessionFixture()
+        for round in 0..<4 {
+            let call = session.call("/\(round)")
+            await session.answerNext(status: 401)
+            guard round < 3 else {
+                guard case .authentication(.tooManyRefreshes(let retryAt, .answered)) = await call.error() else {
+                    Issue.record("not bounded: \(String(describing: await call.error()))")
+                    return
+                }
+                #expect(retryAt > session.time.date)
+                break
+            }
+            await session.refresh(round).grant(round + 1)
+            await session.answerNext(status: 401)
+            #expect(await call.error()?.isAuthorizationFailure == true)
+        }
+        #expect(session.refreshes.count == 3)
+        session.time.advance(by: .seconds(31))
+        session.call("/later")
+        await session.refresh(3).grant(9)
+    }
+
+    @Test func theAnswerToTheRetryIsTheCallersAndCondemnsNothing() async throws {
+        let session = try SessionFixture()
+        let call = session.call("/forbidden")
+        session.sent[0].answer(status: 401)
+        await session.refresh().grant(1)
+        _ = await session.transport.exchange(2)
+        session.sent[1].answer("why", status: 401)
+        guard case .response(let response) = await call.error() else {
+            Issue.record("no response")
+            return
+        }
+        #expect(response.data == Data("why".utf8))
+        session.call("/other")
+        #expect(session.sent.last?.token == "A1")
+        #expect(session.refreshes.count == 1)
+    }
+
+    @Test func anUnauthorizedFromAnotherOriginCondemnsNothing() async throws {
+        let session = try SessionFixture()
+        let call = session.call("/moved")
+        session.sent[0].redirect(307, to: "https://elsewhere.example.com/x")
+        #expect(session.sent[1].token == nil)
+        session.sent[1].answer(status: 401)
+        #expect(await call.error()?.isAuthorizationFailure == true)
+        session.call("/next")
+        #expect(session.sent.last?.token == "A0")
+        #expect(session.refreshes.isEmpty)
+    }
+
+    @Test func withoutARefreshTokenTheServersAnswerIsTheCallersAndTheTokenIsNotSentAgain() async throws {
+        let session = try SessionFixture()
+        session.tokens.put(TokenCredential(accessToken: "static", expiresAt: .distantFuture, refreshToken: ""))
+        let call = session.call()
+        session.sent[0].answer("no", status: 401)
+        #expect(await call.error()?.isAuthorizationFailure == true)
+        let later = session.call()
+        guard case .authentication(.missingCredential) = await later.error() else {
+            Issue.record("sent again")
+            return
+        }
+        #expect(session.sent.count == 1)
+    }
+
+    @Test func nobodySignedInIsAMissingCredential() async throws {
+        let session = try SessionFixture()
+        session.tokens.put(TokenCredential(accessToken: "", expiresAt: .distantPast, refreshToken: ""))
+        let call = session.call()
+        guard case .authentication(.missingCredential(.notSent)) = await call.error() else {
+            Issue.record("something else")
+            return
+        }
+        #expect(session.transport.exchanges.isEmpty)
+    }
+}
+
+extension SessionFixture {
+    /// Answers the service's newest request that is not over yet.
+    fileprivate func answerNext(status: Int) async {
+        var number = 0
+        while true {
+            let exchange = await transport.exchange(number)
+            if !exchange.isOver, !exchange.request.target.absoluteString.hasSuffix("/token") {
+                exchange.answer(status: status)
+                return
+            }
+            number += 1
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+@testable import AtomNetworking
+
+/// A clock that stands still until the test moves it.
+///
+/// Alarms go off on the thread that calls ``advance(by:)``, before that call
+/// returns, and nowhere else: setting an alarm to an instant that has passed
+/// rings at the next advance, also one by nothing.
+///
+/// ```swift
+/// let time = ManualTimeSource()
+/// let queue = DeadlineQueue(time: time)
+/// queue.set(time.now + .seconds(3), for: bearer)
+/// time.advance(by: .seconds(3))  // the bearer has heard by now
+/// ```
+final class ManualTimeSource: TimeSource, @unchecked Sendable {
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var instant = ContinuousClock.now
+    private var wallClock = Date(timeIntervalSince1970: 1_790_000_000)
+    private var armed: [Int: MonotonicInstant] = [:]
+    private var rings: [Int: @Sendable () -> Void] = [:]
+    private var alarmsMade = 0
+    private var timesSet = 0
+
+    var now: MonotonicInstant { lock.withLock { instant } }
+
+    var date: Date { lock.withLock { wallClock } }
+
+    /// When the next alarm goes off, if any is set.
+    var nextAlarm: MonotonicInstant? { lock.withLock { armed.values.min() } }
+
+    /// How many alarms have been made and are not invalidated.
+    var alarmCount: Int { lock.withLock { rings.count } }
+
+    /// How often an alarm has been set.
+    var armings: Int { lock.withLock { timesSet } }
+
+    /// Moves both clocks and rings what is due, in the order of time.
+    ///
+    /// Time stops at each alarm on the way, so that who is woken sees the
+    /// instant that was asked for, and may set another on the way.
+    func advance(by duration: Duration) {
+        let end = lock.withLock { instant.advanced(by: duration) }
+        while let ring = lock.withLock({ nextRing(until: end) }) {
+            ring()
+        }
+        lock.withLock { move(to: end) }
+    }
+
+    /// Sets the wall clock forth or back, as a person or a time server does;
+    /// the monotonic clock stays.
+    func shiftDate(by seconds: TimeInterval) {
+        lock.withLock { wallClock += seconds }
+    }
+
+    func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm {
+        lock.withLock {
+            alarmsMade += 1
+            rings[alarmsMade] = ring
+            return ManualAlarm(number: alarmsMade, source: self)
+        }
+    }
+
+    private func nextRing(until end: MonotonicInstant) -> (@Sendable () -> Void)? {
+        guard let (number, due) = armed.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }), due <= end else {
+            return nil
+        }
+        armed[number] = nil
+        move(to: due)
+        return rings[number]
+    }
+
+    private func move(to later: MonotonicInstant) {
+        guard later > instant else { return }
+        let elapsed = instant.duration(to: later).components
+        wallClock += Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+        instant = later
+    }
+
+    private struct ManualAlarm: Alarm {
+        let number: Int
+        let source: ManualTimeSource
+
+        func set(_ instant: MonotonicInstant) {
+            source.lock.withLock {
+                guard source.rings[number] != nil else { return }
+                source.armed[number] = instant
+                source.timesSet += 1
+            }
+        }
+
+        func invalidate() {
+            source.lock.withLock {
+                source.armed[number] = nil
+                source.rings[number] = nil
+            }
+        }
+    }
+}

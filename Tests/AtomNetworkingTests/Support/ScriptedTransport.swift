@@ -1,0 +1,164 @@
+import AtomNetworking
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A transport that answers when the test says so, without any network.
+///
+/// ```swift
+/// let transport = ScriptedTransport()
+/// async let model = atom.enqueue(endpoint).resume(expecting: Seat.self)
+/// let exchange = await transport.exchange(0)
+/// exchange.answer(#"{"row": 12}"#)
+/// ```
+///
+/// With a script every exchange is answered from inside `start`:
+///
+/// ```swift
+/// let transport = ScriptedTransport { $0.answer(#"{"row": 12}"#) }
+/// ```
+final class ScriptedTransport: Transport, @unchecked Sendable {
+    typealias Script = @Sendable (ScriptedExchange) -> Void
+
+    let exchangesPerOrigin: Int?
+
+    private let script: Script?
+    private let endsOnCancel: Bool
+
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var started: [ScriptedExchange] = []
+    private var waiting: [(index: Int, continuation: CheckedContinuation<ScriptedExchange, Never>)] = []
+
+    /// - Parameters:
+    ///   - exchangesPerOrigin: How many slots an origin has; `nil` for no limit.
+    ///   - endsOnCancel: Whether a cancelled exchange ends by itself, soon and
+    ///     on another thread; otherwise the test ends it.
+    ///   - script: Called inside `start` with every exchange.
+    init(exchangesPerOrigin: Int? = nil, endsOnCancel: Bool = true, script: Script? = nil) {
+        self.exchangesPerOrigin = exchangesPerOrigin
+        self.endsOnCancel = endsOnCancel
+        self.script = script
+    }
+
+    /// Every exchange that was started, in order.
+    var exchanges: [ScriptedExchange] { lock.withLock { started } }
+
+    /// What was to be sent, in order.
+    var requests: [TransportRequest] { exchanges.map(\.request) }
+
+    /// How many exchanges were cancelled before their end.
+    var cancelCount: Int { exchanges.count { $0.isCancelled } }
+
+    /// The exchange that was started as number `index`, as soon as it is.
+    func exchange(_ index: Int) async -> ScriptedExchange {
+        await withCheckedContinuation { continuation in
+            let known = lock.withLock { () -> ScriptedExchange? in
+                if index < started.count { return started[index] }
+                waiting.append((index, continuation))
+                return nil
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    func start(
+        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        let exchange = ScriptedExchange(request, endsOnCancel: endsOnCancel, receive: receive)
+        let woken = lock.withLock {
+            started.append(exchange)
+            let woken = waiting.filter { $0.index < started.count }
+            waiting.removeAll { $0.index < started.count }
+            return woken.map { ($0.continuation, started[$0.index]) }
+        }
+        for (continuation, exchange) in woken {
+            continuation.resume(returning: exchange)
+        }
+        script?(exchange)
+        return exchange
+    }
+}
+
+/// One exchange of a ``ScriptedTransport``; what comes after its last event is dropped.
+final class ScriptedExchange: TransportExchange, @unchecked Sendable {
+    let request: TransportRequest
+
+    private let endsOnCancel: Bool
+
+    // Touched under `lock` only; `receive` is nil once the exchange is over.
+    private let lock = NSLock()
+    private var receive: (@Sendable (TransportEvent) -> Void)?
+    private var wasCancelled = false
+    private var cancels = 0
+
+    fileprivate init(
+        _ request: TransportRequest, endsOnCancel: Bool, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) {
+        self.request = request
+        self.endsOnCancel = endsOnCancel
+        self.receive = receive
+    }
+
+    /// Whether it was cancelled before its end.
+    var isCancelled: Bool { lock.withLock { wasCancelled } }
+
+    /// How often `cancel` was called, also after the end.
+    var cancelCalls: Int { lock.withLock { cancels } }
+
+    /// Whether its last event has been sent.
+    var isOver: Bool { lock.withLock { receive == nil } }
+
+    /// Answers with a whole response.
+    func answer(_ body: String = "", status: Int = 200, headers: [(String, String)] = []) {
+        answer(data: Data(body.utf8), status: status, headers: headers)
+    }
+
+    /// Answers with a whole response.
+    func answer(data: Data, status: Int = 200, headers: [(String, String)] = []) {
+        let fields = HeaderFields(headers.map { HeaderFields.Field(name: $0.0, value: $0.1) })
+        send(.response(TransportResponse(statusCode: status, headerFields: fields)))
+        if !data.isEmpty { send(.data(data)) }
+        send(.finished)
+    }
+
+    /// Sends the caller elsewhere.
+    func redirect(_ status: Int = 302, to location: String) {
+        answer(status: status, headers: [("Location", location)])
+    }
+
+    /// Ends without an answer, or in the middle of one.
+    func fail(_ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent) {
+        send(.failed(TransportFailure(URLError(code), delivery: delivery)))
+    }
+
+    /// Sends one event; the test sees to their order.
+    func send(_ event: TransportEvent) {
+        let receive = lock.withLock { () -> (@Sendable (TransportEvent) -> Void)? in
+            defer { if event.isLast { self.receive = nil } }
+            return self.receive
+        }
+        receive?(event)
+    }
+
+    func cancel() {
+        let isRunning = lock.withLock {
+            cancels += 1
+            wasCancelled = wasCancelled || receive != nil
+            return receive != nil
+        }
+        guard isRunning, endsOnCancel else { return }
+        DispatchQueue.global().async { self.fail(.cancelled) }
+    }
+}
+
+extension TransportEvent {
+    fileprivate var isLast: Bool {
+        switch self {
+        case .finished, .failed: true
+        case .sent, .response, .data: false
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+
+@testable import AtomNetworking
+
+/// A bearer session with a clock, a network and a token store that the test
+/// holds in its hands.
+struct SessionFixture {
+    let time = ManualTimeSource()
+    let tokens: RecordingTokens
+    let transport: ScriptedTransport
+    let atom: Atom
+    let configuration: ServiceConfiguration
+
+    /// - Parameters:
+    ///   - lifetime: Of the first access token, in seconds from now.
+    ///   - tokens: A store that another fixture uses too.
+    init(
+        lifetime: Double = 3_600, timeout: ServiceTimeout = ServiceTimeout(request: 1_000, resource: 1_000),
+        exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, script: ScriptedTransport.Script? = nil,
+        bearer configure: (inout BearerAuthentication) -> Void = { _ in }
+    ) throws {
+        let first = TokenCredential(
+            accessToken: "A0", expiresAt: time.date.addingTimeInterval(lifetime), refreshToken: "R0")
+        self.tokens = tokens ?? RecordingTokens(first)
+        transport = ScriptedTransport(exchangesPerOrigin: exchangesPerOrigin, script: script)
+        var bearer = BearerAuthentication(
+            endpoint: try AuthorizationEndpoint(host: "auth.example.com", path: "/token"),
+            client: ClientCredential(id: "client", secret: "secret"), writable: self.tokens)
+        configure(&bearer)
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),
+            timeout: timeout)
+        configuration.transport = transport
+        self.configuration = configuration
+        atom = Atom(configuration, time: time)
+    }
+
+    /// Resumes a request with a completion.
+    @discardableResult
+    func call(_ path: String = "/x", signed: Bool = true, timeout: ServiceTimeout? = nil) -> Call {
+        let call = Call()
+        let endpoint = PathEndpoint(pathText: path, requiresAuthorization: signed, timeout: timeout)
+        call.keep(atom.enqueue(endpoint).resume { call.heard($0) })
+        return call
+    }
+
+    /// The refreshes that were sent, in order.
+    var refreshes: [ScriptedExchange] {
+        transport.exchanges.filter { $0.request.target.absoluteString.hasSuffix("/token") }
+    }
+
+    /// What was sent to the service, in order, without the refreshes.
+    var sent: [ScriptedExchange] {
+        transport.exchanges.filter { !$0.request.target.absoluteString.hasSuffix("/token") }
+    }
+
+    /// The paths of ``sent``.
+    var sentPaths: [String] { sent.map { $0.request.target.url?.path ?? "" } }
+
+    /// The refresh that is started as number `index`, as soon as it is.
+    func refresh(_ index: Int = 0) async -> ScriptedExchange {
+        var number = 0
+        while true {
+            let exchange = await transport.exchange(number)
+            if refreshes.count > index { return refreshes[index] }
+            _ = exchange
+            number += 1
+        }
+    }
+}
+
+/// An endpoint that is nothing but a path.
+struct PathEndpoint: Requestable {
+    var pathText = "/x"
+    var requiresAuthorization = true
+    var timeout: ServiceTimeout?
+    var headerItems: [HeaderItem]?
+
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
+}
+
+extension ScriptedExchange {
+    /// Answers a refresh with the tokens of a number.
+    func grant(_ number: Int, lifetime: Int = 3_600) {
+        answer(#"{"access_token":"A\#(number)","expires_in":\#(lifetime),"refresh_token":"R\#(number)"}"#)
+    }
+
+    /// Answers a refresh with an error of RFC 6749 §5.2.
+    func deny(_ code: String, status: Int = 400) {
+        answer(#"{"error":"\#(code)"}"#, status: status)
+    }
+
+    /// The access token that the request was signed with.
+    var token: String? {
+        request.headerFields["Authorization"].map { String($0.dropFirst("Bearer ".count)) }
+    }
+
+    /// The fields of the form that was sent.
+    var form: [String: String] {
+        let text = String(decoding: request.body ?? Data(), as: UTF8.self)
+        let pairs = text.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+        return Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }, uniquingKeysWith: { $1 })
+    }
+}
+
+/// A token store that notes what is done to it.
+final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var credential: TokenCredential
+    private var written: [TokenCredential] = []
+    private var takes = true
+    private var hook: (@Sendable (TokenCredential) -> Void)?
+
+    init(_ credential: TokenCredential) {
+        self.credential = credential
+    }
+
+    var tokenCredential: TokenCredential {
+        get { lock.withLock { credential } }
+        set {
+            let hook = lock.withLock {
+                if takes { credential = newValue }
+                written.append(newValue)
+                return self.hook
+            }
+            hook?(newValue)
+        }
+    }
+
+    /// What the setter was given, in order.
+    var writes: [TokenCredential] { lock.withLock { written } }
+
+    /// Puts a credential there as the app would, without the setter's notes.
+    func put(_ credential: TokenCredential) {
+        lock.withLock { self.credential = credential }
+    }
+
+    /// From now on the setter forgets what it is given.
+    func stopTaking() {
+        lock.withLock { takes = false }
+    }
+
+    /// Is called by the setter, after the credential was set.
+    func onWrite(_ hook: @escaping @Sendable (TokenCredential) -> Void) {
+        lock.withLock { self.hook = hook }
+    }
+}
+
+/// The outcomes that one completion heard.
+final class Call: @unchecked Sendable {
+    typealias Outcome = Result<AtomResponse, AtomError>
+
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var outcomes: [Outcome] = []
+    private var waiting: [CheckedContinuation<Outcome, Never>] = []
+    private var task: ServiceTask?
+
+    func keep(_ task: ServiceTask) {
+        lock.withLock { self.task = task }
+    }
+
+    func heard(_ outcome: Outcome) {
+        let woken = lock.withLock {
+            outcomes.append(outcome)
+            defer { waiting = [] }
+            return waiting
+        }
+        for continuation in woken { continuation.resume(returning: outcome) }
+    }
+
+    func cancel() {
+        lock.withLock { task }?.cancel()
+    }
+
+    /// How often the completion was called.
+    var count: Int { lock.withLock { outcomes.count } }
+
+    /// The first outcome, as soon as it is heard.
+    func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let known = lock.withLock { () -> Outcome? in
+                if outcomes.isEmpty { waiting.append(continuation) }
+                return outcomes.first
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    /// The status of a good answer.
+    func status() async -> Int? {
+        try? await outcome().get().statusCode
+    }
+
+    /// The error of a bad one.
+    func error() async -> AtomError? {
+        if case .failure(let error) = await outcome() { error } else { nil }
+    }
+}
