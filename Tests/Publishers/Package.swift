@@ -1,8 +1,9 @@
 // swift-tools-version: 6.0
 
-// Runs the publisher tests where there is no Combine. The target named
-// `Combine` stands in for Apple's module, so that `canImport(Combine)` is true
-// for the SDK's own sources, which the symbolic link in `Sources` brings in.
+// Runs what only Apple's systems have where there is no such system. The
+// targets named `Combine` and `os` stand in for Apple's modules, so that
+// `canImport` is true for the SDK's own sources, which the symbolic link in
+// `Sources` brings in.
 // The SDK's manifest stays without a dependency.
 
 import PackageDescription
@@ -15,8 +16,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "Combine", dependencies: [.product(name: "OpenCombine", package: "OpenCombine")]),
-        .target(name: "AtomNetworking", dependencies: ["Combine"]),
-        .testTarget(name: "PublisherTests", dependencies: ["AtomNetworking", "Combine"]),
+        .target(name: "os"),
+        .target(name: "AtomNetworking", dependencies: ["Combine", "os"]),
+        .testTarget(name: "PublisherTests", dependencies: ["AtomNetworking", "Combine", "os"]),
     ],
     swiftLanguageModes: [.v6]
 )

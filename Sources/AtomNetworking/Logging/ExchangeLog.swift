@@ -22,9 +22,7 @@ struct ExchangeLog: Sendable {
 
     private static let writeToSystem: @Sendable (String) -> Void = { line in
         #if canImport(os)
-            if #available(iOS 14, macOS 11, tvOS 14, watchOS 7, *) {
-                Logger(subsystem: "AtomNetworking", category: "exchange").debug("\(line, privacy: .public)")
-            }
+            Logger(subsystem: "AtomNetworking", category: "exchange").debug("\(line, privacy: .public)")
         #else
             FileHandle.standardError.write(Data("AtomNetworking: \(line)\n".utf8))
         #endif

@@ -1,0 +1,23 @@
+import AtomNetworking
+import Foundation
+import Testing
+import os
+
+@Suite struct UnifiedLogTests {
+    struct Endpoint: Requestable {
+        var queryItems: [QueryItem]? { ["key": "hush-hush"] }
+        func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "log.example.com") }
+    }
+
+    @Test func whatIsLoggedGoesToTheUnifiedLogWithoutSecrets() async {
+        let transport = ScriptedTransport()
+        var configuration = ServiceConfiguration(isLogEnabled: true)
+        configuration.transport = transport
+        let task = Atom(serviceConfiguration: configuration).enqueue(Endpoint()).resume { _ in }
+        task.cancel()
+        let lines = Logger.lines.filter { $0.contains("log.example.com") }
+        #expect(lines.first == "AtomNetworking/exchange: → GET https://log.example.com/?key=…")
+        #expect(lines.count == 2)
+        #expect(!lines.joined().contains("hush-hush"))
+    }
+}
