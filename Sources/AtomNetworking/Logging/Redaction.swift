@@ -5,10 +5,22 @@ enum Redaction {
     /// At most 100 characters, control characters escaped, user information
     /// before an `@` in a host position replaced.
     static func excerpt(_ text: String, limit: Int = 100) -> String {
+        clipped(withoutUserInformation(text), limit: limit)
+    }
+
+    /// What is shown of a host, a path or a name that was refused: an excerpt
+    /// without user information, query and fragment, since whoever writes a
+    /// whole URL where a part belongs has its secrets in there.
+    static func subject(_ text: String) -> String {
+        clipped(withoutSecrets(text), limit: 100)
+    }
+
+    /// At most `limit` characters, control characters escaped.
+    static func clipped(_ text: String, limit: Int) -> String {
         var shown = ""
         shown.reserveCapacity(min(text.utf8.count, limit) + 8)
         var count = 0
-        for scalar in withoutUserInformation(text).unicodeScalars {
+        for scalar in text.unicodeScalars {
             guard count < limit else {
                 shown += "…"
                 break
@@ -41,6 +53,20 @@ enum Redaction {
         let authority = text[start...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return text }
         return text[..<start] + "…@" + text[text.index(after: at)...]
+    }
+
+    /// The text up to its query or fragment, without what precedes an `@`
+    /// unless that is part of a path.
+    private static func withoutSecrets(_ text: String) -> String {
+        let bytes = text.utf8
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
+        let isPath = text.hasPrefix("/") && !text.hasPrefix("//")
+        guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text[..<end] + tail }
+        // A password may hold a slash, a question mark or an `@`; what precedes the last one isn't shown.
+        guard at < end else { return "…" + tail }
+        let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
+        return scheme + "…" + text[at..<end] + tail
     }
 
     /// A body's outline: keys and punctuation kept, what strings and numbers

@@ -84,7 +84,7 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     public var description: String {
         var text = statusCode.map { "HTTP \($0) \(HTTPStatus.reasonPhrase(for: $0))" } ?? "no HTTP status"
         if let type = headerFields["Content-Type"] {
-            text += ", \(type.prefix(80))"
+            text += ", \(Redaction.clipped(type, limit: 80))"
         }
         return text + ", \(data.count) bytes"
     }

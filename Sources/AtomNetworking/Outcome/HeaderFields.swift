@@ -104,9 +104,20 @@ extension HeaderFields: RandomAccessCollection {
 
 extension HeaderFields: Hashable {}
 
-extension HeaderFields: CustomStringConvertible {
+extension HeaderFields: CustomStringConvertible, CustomReflectable {
     /// The names only: a value may be a credential.
     public var description: String {
         "[" + fields.map(\.name).joined(separator: ", ") + "]"
     }
+
+    /// Keeps `dump` to what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields.map(\.name), displayStyle: .collection) }
+}
+
+extension HeaderFields.Field: CustomStringConvertible, CustomReflectable {
+    /// The name only: a value may be a credential.
+    public var description: String { "\(name): …" }
+
+    /// Keeps `dump` to what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

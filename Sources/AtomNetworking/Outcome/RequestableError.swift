@@ -39,7 +39,7 @@ public enum RequestableError: Error, Hashable, Sendable {
 
         /// Makes a violation, for endpoints that validate on their own.
         public init(subject: String = "", reason: String) {
-            self.subject = Redaction.excerpt(subject)
+            self.subject = Redaction.subject(subject)
             self.reason = reason
         }
     }

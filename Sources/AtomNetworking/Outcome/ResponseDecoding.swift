@@ -18,12 +18,14 @@ public struct NoContent: Codable, Hashable, Sendable {
 
 /// Turns an acceptable answer into the type its caller expects.
 enum ResponseDecoding {
-    /// `Data` is the body as it came; an empty body is `nil` for an optional
+    /// `Data` is the body as it came, also as an optional; an empty body is `nil` for an optional
     /// and ``NoContent`` for itself; all else goes through the decoder.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder
     ) throws(AtomError) -> T {
-        if let raw = response.data as? T, T.self == Data.self { return raw }
+        if T.self == Data.self || T.self == Data?.self && !response.data.isEmpty, let raw = response.data as? T {
+            return raw
+        }
         if let nothing = NoContent() as? T, T.self == NoContent.self { return nothing }
         if response.data.isEmpty {
             if let optional = T.self as? any ExpressibleByNilLiteral.Type,
@@ -63,7 +65,8 @@ enum ResponseDecoding {
                 path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
             }
         }
-        let place = path.flatMap { $0.isEmpty ? nil : " at “\($0)”" } ?? ""
+        // Keys come from the server, in any number and of any length.
+        let place = path.flatMap { $0.isEmpty ? nil : " at “\(Redaction.clipped($0, limit: 200))”" } ?? ""
         let explanation = context?.debugDescription ?? "It is not the expected model."
         return "The answer could not be decoded\(place): \(explanation)"
     }
@@ -80,15 +83,21 @@ extension DecodingError {
     }
 
     /// The same error, its context ending with an outline of the body.
+    ///
+    /// What decoders and models say about a value that they refuse quotes the
+    /// value, so this says it in other words.
     fileprivate func showing(_ outline: String) -> DecodingError {
-        func extended(_ context: Context) -> Context {
+        func extended(_ context: Context, _ explanation: String? = nil) -> Context {
             Context(
                 codingPath: context.codingPath,
-                debugDescription: "\(context.debugDescription) In: \(outline)",
+                debugDescription: "\(explanation ?? Redaction.clipped(context.debugDescription, limit: 300)) "
+                    + "In: \(outline)",
                 underlyingError: context.underlyingError)
         }
         switch self {
-        case .dataCorrupted(let context): return .dataCorrupted(extended(context))
+        case .dataCorrupted(let context):
+            let isMalformed = context.debugDescription == "The given data was not valid JSON."
+            return .dataCorrupted(extended(context, isMalformed ? nil : "The decoder refused the value."))
         case .keyNotFound(let key, let context): return .keyNotFound(key, extended(context))
         case .typeMismatch(let type, let context): return .typeMismatch(type, extended(context))
         case .valueNotFound(let type, let context): return .valueNotFound(type, extended(context))

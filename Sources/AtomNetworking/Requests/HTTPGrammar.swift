@@ -5,6 +5,12 @@ enum HTTPGrammar {
         !text.isEmpty && text.utf8.allSatisfy { tokenBytes.contains($0) }
     }
 
+    /// The part of a text before the first character that a token can't hold,
+    /// which is all that is shown of a field name that may be a whole field.
+    static func tokenPrefix(of text: String) -> String {
+        String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)
+    }
+
     /// Why the value can't be sent, or `nil` if it can.
     static func violation(inFieldValue value: String) -> String? {
         for byte in value.utf8 where byte < 0x20 || byte == 0x7F {

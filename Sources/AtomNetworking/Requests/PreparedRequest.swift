@@ -73,7 +73,10 @@ struct PreparedRequest: Sendable {
         for item in items {
             guard HTTPGrammar.isToken(item.name) else {
                 throw .requestable(
-                    .invalidHeader(.init(subject: item.name, reason: "a field name is a token (RFC 9110 §5.1)")))
+                    .invalidHeader(
+                        .init(
+                            subject: HTTPGrammar.tokenPrefix(of: item.name) + "…",
+                            reason: "a field name is a token (RFC 9110 §5.1)")))
             }
             if HTTPGrammar.isReservedFieldName(item.name) {
                 throw .requestable(

@@ -42,7 +42,7 @@ public struct TargetURL: Sendable, Hashable {
             let resolved = URL(string: Self.encodingStrayCharacters(location), relativeTo: base)?.absoluteURL,
             let parts = URLComponents(url: resolved, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme.flatMap({ BaseURLScheme(rawValue: $0.lowercased()) }),
-            let rawHost = parts.encodedHost, !rawHost.isEmpty
+            let rawHost = parts.encodedHost, !rawHost.isEmpty, !parts.hasUnreadablePort
         else { return nil }
         let host = rawHost.contains(":") && !rawHost.hasPrefix("[") ? "[\(rawHost)]" : rawHost
         guard let baseURL = try? BaseURL(scheme: scheme, host: host, port: parts.port) else { return nil }
@@ -66,7 +66,19 @@ public struct TargetURL: Sendable, Hashable {
     private static let urlCharacters = PercentEncoding.path.union("%?#[]")
 }
 
-extension TargetURL: CustomStringConvertible {
+extension URLComponents {
+    /// Whether a port is written that is no number Foundation can hold; it
+    /// would pass for none, and the scheme's own would be asked.
+    fileprivate var hasUnreadablePort: Bool {
+        guard port == nil, let range = rangeOfPort else { return false }
+        return !range.isEmpty
+    }
+}
+
+extension TargetURL: CustomStringConvertible, CustomReflectable {
     /// The URL without the values of its query.
     public var description: String { Redaction.url(absoluteString) }
+
+    /// Keeps `dump` to what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }

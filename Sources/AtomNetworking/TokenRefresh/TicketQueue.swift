@@ -1,14 +1,14 @@
 /// A first-in-first-out queue whose members can leave from the middle.
 ///
-/// Tickets are consecutive numbers, so a member is found by subtraction; one
-/// that left early leaves a hole that is passed over and goes with its
-/// neighbours. Every operation takes amortised constant time.
+/// Tickets are given out in rising order, so a member is found by halving.
+/// One that left early leaves a hole; holes are closed before they outnumber
+/// the members, so joining and leaving take amortised logarithmic time at most
+/// and memory goes with the members.
 struct TicketQueue<Element> {
-    private var places: [Element?] = []
+    private var places: [(ticket: Int, element: Element?)] = []
     /// The first place that may be taken.
     private var head = 0
-    /// The ticket of `places[0]`.
-    private var firstTicket = 0
+    private var nextTicket = 0
 
     /// How many members wait.
     private(set) var count = 0
@@ -18,19 +18,20 @@ struct TicketQueue<Element> {
     /// The member that has waited longest.
     var first: Element? {
         for place in places[head...] {
-            if let element = place { return element }
+            if let element = place.element { return element }
         }
         return nil
     }
 
     /// All members in order.
-    var members: [Element] { places[head...].compactMap { $0 } }
+    var members: [Element] { places[head...].compactMap(\.element) }
 
     /// Joins the end and returns the ticket to leave with.
     mutating func enqueue(_ element: Element) -> Int {
-        places.append(element)
+        defer { nextTicket += 1 }
+        places.append((nextTicket, element))
         count += 1
-        return firstTicket + places.count - 1
+        return nextTicket
     }
 
     /// Takes the member that has waited longest.
@@ -38,8 +39,8 @@ struct TicketQueue<Element> {
         while head < places.count {
             let place = head
             head += 1
-            guard let element = places[place] else { continue }
-            places[place] = nil
+            guard let element = places[place].element else { continue }
+            places[place].element = nil
             memberLeft()
             return element
         }
@@ -48,31 +49,33 @@ struct TicketQueue<Element> {
 
     /// Takes the member with this ticket, if it still waits.
     mutating func remove(_ ticket: Int) -> Element? {
-        let place = ticket - firstTicket
-        guard places.indices.contains(place), let element = places[place] else { return nil }
-        places[place] = nil
+        var low = head
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].ticket < ticket { low = middle + 1 } else { high = middle }
+        }
+        guard low < places.count, places[low].ticket == ticket, let element = places[low].element else { return nil }
+        places[low].element = nil
         memberLeft()
         return element
     }
 
     /// Lets everybody go.
     mutating func removeAll() {
-        firstTicket += places.count
         places.removeAll()
         head = 0
         count = 0
     }
 
-    /// Lets go of places that nobody can take any more.
+    /// Closes the holes when there are more of them than members.
     private mutating func memberLeft() {
         count -= 1
         if count == 0 {
-            firstTicket += places.count
             places.removeAll(keepingCapacity: places.capacity <= 64)
             head = 0
-        } else if head >= 32, head * 2 >= places.count {
-            places.removeFirst(head)
-            firstTicket += head
+        } else if places.count >= 64, places.count > 2 * count {
+            places.removeAll { $0.element == nil }
             head = 0
         }
     }

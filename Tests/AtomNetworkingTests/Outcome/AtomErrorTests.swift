@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The one error type")
 struct AtomErrorTests {
-    private static let decoding = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "x"))
+    private static let decoding = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "No."))
 
     @Test("Every error tells how far the request got")
     func delivery() {

@@ -135,6 +135,10 @@ struct HTTPGrammarTests {
         #expect(HTTPMethod.post(Data([1])) != .post(Data([2])))
         #expect(HTTPMethod.post(Data([1])) != .put(Data([1])))
         #expect(HTTPMethod.post == .post)
+        #expect(HTTPMethod.token("GET") == .get)
+        #expect(HTTPMethod.token("get") != .get)
+        #expect(HTTPMethod.token("POST", Data([1])) == .post(Data([1])))
+        #expect(Set([HTTPMethod.put(Data()), .token("PUT", Data()), .put]).count == 2)
         #expect(HTTPMethod.delete(Data()) != .delete)
     }
 

@@ -60,7 +60,8 @@ struct HostGrammarTests {
     @Test(
         "The reason names the rule, and the remedy where there is one",
         arguments: [
-            ("", "empty"), ("a/b", "path"), ("a:80", "port"), ("::1", "brackets"), ("u@a", "user information"),
+            ("", "empty"), ("https://a", "scheme"), ("a/b", "path"), ("a:80", "port"), ("::1", "brackets"),
+            ("u@a", "user information"),
             ("a_b", "hyphens"), ("bücher", "xn--"), ("a..b", "empty"), ("-a", "begin"), ("a-", "end"), ("a-.b", "end"),
             (label63 + "a", "63"), (octets253 + "c", "253"), ("127.1", "four numbers"), ("[::1", "bracket"),
             ("[fe80::1%1]", "zone"), ("[x]", "IPv6"), ("a b", "letters, digits"),

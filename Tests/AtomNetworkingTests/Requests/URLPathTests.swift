@@ -104,6 +104,30 @@ struct URLPathTests {
         #expect(target.absoluteString == "https://a.example/")
     }
 
+    @Test("Segments may be any text and stay one segment each")
+    func segments() throws {
+        #expect(try URLPath(segments: ["airports", "Paris/CDG"]).description == "/airports/Paris%2FCDG")
+        #expect(try URLPath(segments: ["100%", "a?b#c", "é +"]).description == "/100%25/a%3Fb%23c/%C3%A9%20%2B")
+        #expect(try URLPath(segments: ["%2F"]).description == "/%252F")
+        #expect(try URLPath(segments: ["..."]).description == "/...")
+        for byte in UInt8(0)..<0x80 where byte != UInt8(ascii: ".") {
+            let text = String(Character(Unicode.Scalar(byte)))
+            let path = try URLPath(segments: [text, "x"]).description
+            #expect(path.split(separator: "/").count == 2)
+            #expect(path.split(separator: "/").first.flatMap { String($0).removingPercentEncoding } == text)
+        }
+    }
+
+    @Test(
+        "No segments, and segments that are empty or nothing but one or two dots, are refused",
+        arguments: [[], [""], ["a", ""], ["", "a"], ["a", "", "b"], ["."], [".."], ["a", ".."], ["", ""]])
+    func invalidSegments(_ segments: [String]) {
+        guard case .invalidURLPath = refusal(of: { () throws(AtomError) in try URLPath(segments: segments) }) else {
+            Issue.record("They were accepted")
+            return
+        }
+    }
+
     @Test("Two paths are equal when they are sent alike")
     func equality() throws {
         #expect(try URLPath("/é") == URLPath("/%C3%A9"))

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import AtomNetworking
 
@@ -23,6 +24,7 @@ final class ManualTimeSource: TimeSource, @unchecked Sendable {
     private var rings: [Int: @Sendable () -> Void] = [:]
     private var alarmsMade = 0
     private var timesSet = 0
+    private var ringsAtInstant = 0
 
     var now: MonotonicInstant { lock.withLock { instant } }
 
@@ -68,7 +70,12 @@ final class ManualTimeSource: TimeSource, @unchecked Sendable {
             return nil
         }
         armed[number] = nil
+        ringsAtInstant = due > instant ? 0 : ringsAtInstant + 1
         move(to: due)
+        guard ringsAtInstant < 10_000 else {
+            Issue.record("An alarm is set again and again for an instant that has come")
+            return nil
+        }
         return rings[number]
     }
 
