@@ -1,5 +1,9 @@
 /// How a session of bearer tokens is kept alive (RFC 6750, RFC 6749 §6).
 ///
+/// Services with the same ``writable`` share a session. A refresh goes by the
+/// options of the service whose request set it off; the leeway and the limit
+/// of fruitless refreshes are those of the service that was made first.
+///
 /// <!-- given:
 /// final class Tokens: TokenCredentialWritable, @unchecked Sendable {
 ///     var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")

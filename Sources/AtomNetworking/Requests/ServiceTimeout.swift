@@ -10,9 +10,8 @@ public struct ServiceTimeout: Sendable, Hashable {
 
     /// Makes a pair of timeouts.
     ///
-    /// Fractions count; values that are zero,
-    /// negative or not a number are refused when a request is resumed, and
-    /// more than a year is a year.
+    /// Fractions count; values that are zero, negative or not a number are
+    /// refused when a request is resumed, and more than a year is a year.
     public init(request: Double = 30, resource: Double = 30) {
         self.request = request
         self.resource = resource
