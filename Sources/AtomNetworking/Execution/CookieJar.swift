@@ -6,8 +6,13 @@ import Foundation
 
 /// The cookies of a service (RFC 6265), kept by Foundation's storage.
 ///
+/// The rules are applied here: Foundation on Linux sends cookies whatever
+/// their path, expiry and `Secure` flag, passes over `Max-Age`, takes a cookie
+/// for `.com` from any host below it, and traps on a field whose name holds
+/// characters of more than one code unit.
+///
 /// Until a server sets the first cookie this costs one look at a flag per
-/// request.
+/// request, except in the process's own storage, which others fill too.
 final class CookieJar: @unchecked Sendable {
     // `mayHaveCookies` is touched under `lock` only; the storage is thread-safe.
     private let lock = NSLock()
@@ -16,25 +21,41 @@ final class CookieJar: @unchecked Sendable {
 
     init(storage: HTTPCookieStorage?) {
         self.storage = storage
-        mayHaveCookies = storage?.cookies?.isEmpty == false
+        mayHaveCookies = storage === HTTPCookieStorage.shared
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` for none.
+    /// The value of the `Cookie` field for a request, or `nil` for none
+    /// (RFC 6265 §5.4).
     func header(for target: TargetURL) -> String? {
-        guard lock.withLock({ mayHaveCookies }), let storage, let url = target.url,
-            let cookies = storage.cookies(for: url), !cookies.isEmpty
-        else { return nil }
-        return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+        guard lock.withLock({ mayHaveCookies }), let cookies = storage?.cookies else { return nil }
+        let now = Date()
+        let wanted = cookies.filter { $0.isFor(target, at: now) }
+            .sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
+        return wanted.isEmpty ? nil : wanted.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
     /// Keeps what an answer sets.
     func store(from response: TransportResponse, for target: TargetURL) {
-        guard let storage, response.headerFields.contains("Set-Cookie"), let url = target.url else { return }
-        for value in response.headerFields.values(for: "Set-Cookie") {
-            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
-            guard !cookies.isEmpty else { continue }
-            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        guard let storage, response.headerFields.contains("Set-Cookie") else { return }
+        let now = Date()
+        for field in response.headerFields.values(for: "Set-Cookie") {
+            guard let cookie = SetCookie(field, from: target, now: now)?.cookie else { continue }
+            // One that has expired takes an older one of its name away.
+            storage.setCookie(cookie)
             lock.withLock { mayHaveCookies = true }
         }
+    }
+}
+
+extension HTTPCookie {
+    /// Whether it goes with a request: domain, path, scheme and expiry.
+    fileprivate func isFor(_ target: TargetURL, at now: Date) -> Bool {
+        if let expiresDate, expiresDate <= now { return false }
+        if isSecure, target.scheme != .https { return false }
+        let domain = domain.lowercased()
+        let isDomainRight =
+            domain.hasPrefix(".")
+            ? SetCookie.host(target.host, matches: domain.dropFirst()) : target.host == domain
+        return isDomainRight && SetCookie.path(target.cookiePath, matches: path)
     }
 }

@@ -150,8 +150,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
                 return
             }
         }
-        let hasOwnCookie = request.channel == .refresh || attempt.headerFields.contains("Cookie")
-        let cookie = hasOwnCookie ? nil : manager.cookies.header(for: attempt.target)
+        // Cookies know no ports (RFC 6265 §8.5): the jar alone would take them to another origin of the same host.
+        let wantsCookies =
+            request.channel == .service && attempt.isAtHome && !attempt.headerFields.contains("Cookie")
+        let cookie = wantsCookies ? manager.cookies.header(for: attempt.target) : nil
         perform(
             lock.withLock {
                 guard isWaitingForSlot else { return .giveSlotBack(attempt.target.origin) }

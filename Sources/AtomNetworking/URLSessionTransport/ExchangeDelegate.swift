@@ -42,13 +42,17 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Cancels the task soon, if it has not completed by then.
     func cancel(_ identifier: Int) {
-        queue.addOperation { [self] in
+        let cancellation = BlockOperation { [self] in
             let task = lock.withLock { () -> URLSessionTask? in
                 entries[identifier]?.isCancelled = true
                 return entries[identifier]?.task
             }
             task?.cancel()
         }
+        // Before the callbacks that wait: on Linux nothing holds a server back, and at the end of them
+        // the whole of a body that is too large would have been read.
+        cancellation.queuePriority = .veryHigh
+        queue.addOperation(cancellation)
     }
 
     private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {
@@ -61,6 +65,11 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
+            // A task that was cancelled while this callback waited no longer expects an answer, and traps on one.
+            let isExpected = lock.withLock { entries[task.taskIdentifier]?.isCancelled == false }
+            guard isExpected else { return }
+        #endif
         completionHandler(nil)
     }
 
@@ -82,7 +91,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        if let response = response as? HTTPURLResponse {
+        // On Linux interim responses (103 Early Hints, RFC 8297) arrive here too.
+        if let response = response as? HTTPURLResponse, response.isFinal {
             let receive = lock.withLock { () -> (@Sendable (TransportEvent) -> Void)? in
                 entries[dataTask.taskIdentifier]?.statusCode = response.statusCode
                 return entries[dataTask.taskIdentifier]?.receive
@@ -106,6 +116,10 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let entry = lock.withLock({ entries.removeValue(forKey: task.taskIdentifier) }) else { return }
         guard let error else {
+            // On Linux the head of a redirect that leads nowhere stays in the task, and its body is lost.
+            if entry.statusCode == nil, let response = task.response as? HTTPURLResponse, response.isFinal {
+                entry.receive(.response(TransportResponse(response)))
+            }
             entry.receive(.finished)
             return
         }
@@ -121,18 +135,49 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     }
 }
 
+extension HTTPURLResponse {
+    /// Whether no other head follows this one (RFC 9110 §15.2).
+    fileprivate var isFinal: Bool { statusCode >= 200 || statusCode == 101 }
+}
+
 extension TransportResponse {
-    /// Copies what Foundation parsed; repeats have been joined by it.
+    /// Copies what Foundation parsed; it has joined repeats with a comma,
+    /// which for `Set-Cookie` alone changes the meaning (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse) {
         var fields: [HeaderFields.Field] = []
         fields.reserveCapacity(response.allHeaderFields.count)
         for (name, value) in response.allHeaderFields {
-            if let name = name as? String, let value = value as? String {
+            guard let name = name as? String, let value = value as? String else { continue }
+            if HeaderFields.isSameName(name, "Set-Cookie") {
+                for cookie in Self.cookies(in: value) {
+                    fields.append(HeaderFields.Field(name: name, value: cookie))
+                }
+            } else {
                 fields.append(HeaderFields.Field(name: name, value: value))
             }
         }
         // Foundation's dictionary has no order; a stable one makes logs and tests readable.
         fields.sort { $0.name < $1.name }
         self.init(statusCode: response.statusCode, headerFields: HeaderFields(fields))
+    }
+
+    /// Takes joined `Set-Cookie` values apart: where a comma and a space are
+    /// followed by a token and an equals sign, which no date is, a cookie
+    /// begins.
+    static func cookies(in joined: String) -> [String] {
+        let bytes = Array(joined.utf8)
+        var starts = [0]
+        for comma in bytes.indices where bytes[comma] == UInt8(ascii: ",") {
+            guard comma + 1 < bytes.count, bytes[comma + 1] == UInt8(ascii: " ") else { continue }
+            let rest = bytes[(comma + 2)...]
+            guard let end = rest.firstIndex(of: UInt8(ascii: "=")),
+                HTTPGrammar.isToken(String(decoding: rest[..<end], as: UTF8.self))
+            else { continue }
+            starts.append(comma + 2)
+        }
+        return starts.indices.map { index in
+            let end = index + 1 < starts.count ? starts[index + 1] - 2 : bytes.count
+            return String(decoding: bytes[starts[index]..<end], as: UTF8.self)
+        }
     }
 }

@@ -18,7 +18,7 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
     // `session` is made under `lock` and never replaced; the rest is constant.
     private let lock = NSLock()
     private var session: URLSession?
-    private let delegate = ExchangeDelegate()
+    let delegate = ExchangeDelegate()
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
     /// Makes a transport over a session of its own.
@@ -54,10 +54,11 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
         #endif
     }
 
+    /// Hands the request to URLSession.
     public func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
-        guard let url = request.target.url else {
+        guard let url = Self.url(of: request.target) else {
             receive(.failed(TransportFailure(URLError(.badURL), delivery: .notSent)))
             return EndedExchange()
         }
@@ -77,6 +78,22 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
         }
     }
 
+    /// The URL as Foundation takes it.
+    ///
+    /// On Linux it refuses every IPv6 address: it holds libcurl's name of the
+    /// host, which has brackets, against its own, which has none.
+    /// Percent-encoded, they agree.
+    private static func url(of target: TargetURL) -> URL? {
+        #if canImport(FoundationNetworking)
+            if target.host.hasPrefix("["), let range = target.absoluteString.range(of: "[", options: .literal) {
+                let end = target.absoluteString.utf8.index(range.lowerBound, offsetBy: target.host.utf8.count)
+                let host = PercentEncoding.encode(target.host, allowing: PercentEncoding.unreserved)
+                return URL(string: target.absoluteString.replacingCharacters(in: range.lowerBound..<end, with: host))
+            }
+        #endif
+        return target.url
+    }
+
     private static func urlRequest(for request: TransportRequest, url: URL) -> URLRequest {
         var urlRequest = URLRequest(
             url: url, cachePolicy: .reloadIgnoringLocalCacheData,
@@ -85,9 +102,19 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
         urlRequest.httpShouldHandleCookies = false
         urlRequest.httpBody = request.body
         for field in request.headerFields {
-            urlRequest.addValue(field.value, forHTTPHeaderField: field.name)
+            urlRequest.addValue(trimmed(field.value), forHTTPHeaderField: field.name)
         }
         return urlRequest
+    }
+
+    /// The value without the white space around it, which is not part of it
+    /// (RFC 9110 §5.5): libcurl drops a field with nothing but blanks.
+    private static func trimmed(_ value: String) -> String {
+        let bytes = value.utf8
+        guard bytes.first == 0x20 || bytes.first == 0x09 || bytes.last == 0x20 || bytes.last == 0x09 else {
+            return value
+        }
+        return value.trimmingCharacters(in: .whitespaces)
     }
 
     /// Whole seconds, later than the deadline kept above the seam: Foundation

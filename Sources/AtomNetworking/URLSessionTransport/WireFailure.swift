@@ -54,18 +54,44 @@ struct WireFailure {
         }
     }
 
+    /// Tells apart, by libcurl's description, what Foundation on Linux lumps together.
     private func unknown(
         _ error: URLError, _ started: AtomError.Delivery
     ) -> (URLError.Code, String, AtomError.Delivery) {
+        let text = error.localizedDescription
         if hasResponse {
-            return (.networkConnectionLost, "The connection was closed before the whole body had arrived", .answered)
+            return text.contains("transfer closed") || text.contains("bytes missing")
+                ? (.networkConnectionLost, "The connection was closed before the whole body had arrived", .answered)
+                : (.cannotDecodeRawData, "The body of the server's answer can't be read: \(text)", .answered)
         }
-        if isSecure {
-            return (
-                .secureConnectionFailed, "No secure connection could be made: \(error.localizedDescription)", .maybeSent
-            )
+        if let complaint = Self.complaint(aboutHead: text) {
+            return (.cannotParseResponse, "The head of the server's answer can't be read: \(complaint)", started)
         }
-        return (.cannotParseResponse, "The server's answer could not be read: \(error.localizedDescription)", started)
+        if isSecure { return insecure(text) }
+        return (.cannotParseResponse, "The server's answer can't be read: \(text)", started)
+    }
+
+    private static func complaint(aboutHead text: String) -> String? {
+        if text.contains("Too large response headers") || text.contains("Out of memory") { return "it is too large" }
+        if text.contains("Failed writing header") { return "its status line is incomplete or it is not UTF-8" }
+        return text.contains("Header without colon") || text.contains("Invalid Content-Length") ? text : nil
+    }
+
+    /// What failed before the handshake was done can't have carried a request.
+    private func insecure(_ text: String) -> (URLError.Code, String, AtomError.Delivery) {
+        if text.contains("SSL_read") || text.contains("SSL_write") {
+            return (.secureConnectionFailed, "The secure connection broke: \(text)", .maybeSent)
+        }
+        let explanation = "No secure connection could be made: \(text)"
+        if text.contains("certificate") {
+            let isDated = text.contains("expired") || text.contains("not yet valid")
+            return (isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted, explanation, .notSent)
+        }
+        if text.contains("wrong version number") {
+            return (.secureConnectionFailed, explanation + " (what answers does not speak TLS)", .notSent)
+        }
+        let isHandshake = text.contains("SSL_connect") || text.contains("SSL routines") || text.contains("handshake")
+        return (.secureConnectionFailed, explanation, isHandshake ? .notSent : .maybeSent)
     }
 
     /// The error without the URL that Foundation notes in it, whose query may

@@ -1,0 +1,66 @@
+import Foundation
+
+/// The dates of cookies, in all the forms that servers write (RFC 6265 §5.1.1).
+enum CookieDate {
+    /// The date in a text, wherever in it its parts stand; `nil` if one is
+    /// missing or can't be.
+    static func date(from text: String) -> Date? {
+        var time: [Int]?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.utf8.split(whereSeparator: isDelimiter) {
+            let number = leadingNumber(of: token)
+            if time == nil, let parsed = timeOfDay(token) {
+                time = parsed
+            } else if day == nil, number.digits == 1 || number.digits == 2 {
+                day = number.value
+            } else if month == nil, let parsed = monthNumber(token) {
+                month = parsed
+            } else if year == nil, number.digits == 2 || number.digits == 4 {
+                year = number.digits == 2 ? number.value + (number.value < 70 ? 2_000 : 1_900) : number.value
+            }
+        }
+        guard let time, let day, let month, let year, (1...31).contains(day), year >= 1_601, time[0] < 24,
+            time[1] < 60, time[2] < 60
+        else { return nil }
+        return Date(timeIntervalSince1970: seconds(year, month, day, time))
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// The digits a token begins with, at most five of them.
+    private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int, digits: Int) {
+        let digits = token.prefix(5).prefix { (0x30...0x39).contains($0) }
+        return (digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }, digits.count)
+    }
+
+    private static func timeOfDay(_ token: Substring.UTF8View) -> [Int]? {
+        let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let numbers = parts.map(leadingNumber)
+        return numbers.allSatisfy { (1...2).contains($0.digits) } ? numbers.map(\.value) : nil
+    }
+
+    private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
+        let name = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
+        return ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+            .firstIndex(of: name).map { $0 + 1 }
+    }
+
+    /// Days since 1970 in the proleptic Gregorian calendar, without a formatter.
+    private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: [Int]) -> Double {
+        let shifted = month > 2 ? year : year - 1
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let days = era * 146_097 + dayOfEra - 719_468
+        return Double(days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2])
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+/// On Linux a task that is cancelled just as it completes kills the process.
+@Suite struct CancellationConcurrencyTests {
+    /// Where in an exchange the test cancels.
+    enum Moment: CaseIterable, Sendable {
+        case head
+        case firstBytes
+        case end
+    }
+
+    @Test func aTaskThatIsCancelledBeforehandSendsNothing() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint())
+        let outcome = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await service.outcome()
+        }.value
+        guard case .failure(.cancelled(.notSent)) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func cancelledRightAfterItsStartItIsCancelled() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for _ in 0..<50 {
+            let outcome = await withCheckedContinuation { continuation in
+                atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }.cancel()
+            }
+            #expect(outcome.isCancelled)
+        }
+    }
+
+    @Test func cancelledWhileItWaitsForASlotItWasNeverSent() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
+        defer { server.stop() }
+        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        async let first = atom.outcome(of: server.endpoint("/first"))
+        #expect(await server.waitForRequests(1))
+        let second = await withCheckedContinuation { continuation in
+            atom.enqueue(server.endpoint("/second")).resume { continuation.resume(returning: $0) }.cancel()
+        }
+        async let third = atom.outcome(of: server.endpoint("/third"))
+        gate.open()
+        guard case .failure(.cancelled(.notSent)) = second else {
+            Issue.record("\(second)")
+            return
+        }
+        #expect(await first.response?.statusCode == 200)
+        #expect(await third.response?.statusCode == 200)
+        #expect(server.requests.map(\.path) == ["/first", "/third"])
+    }
+
+    @Test func cancelledWhileTheServerThinksItMayHaveBeenSent() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint())
+        let task = Task { await service.outcome() }
+        #expect(await server.waitForRequests(1))
+        task.cancel()
+        guard case .failure(.cancelled(.maybeSent)) = await task.value else {
+            Issue.record("\(await task.value)")
+            return
+        }
+        #expect(await server.waitForDisconnects(1), "the connection is not kept waiting")
+    }
+
+    @Test("Cancelled once an answer has begun, it was answered", arguments: Moment.allCases)
+    func midAnswer(moment: Moment) async throws {
+        let gate = Gate()
+        let answer = LoopbackServer.Response.streamed(
+            moment == .end ? [.write(text: "a")] : [.write(text: "a"), .hang])
+        let server = try LoopbackServer { _ in answer.after(gate) }
+        defer { server.stop() }
+        let handle = Box<ServiceTask?>(nil)
+        let atom = Atom.forTest {
+            $0.transport = SpyTransport { event in
+                switch (event, moment) {
+                case (.data, .head), (.data, .firstBytes): DispatchQueue.global().async { handle.value?.cancel() }
+                case (.finished, .end): handle.value?.cancel()
+                default: break
+                }
+            }
+        }
+        let outcome = await withCheckedContinuation { continuation in
+            handle.change {
+                $0 = atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }
+            }
+            gate.open()
+        }
+        guard case .failure(.cancelled(.answered)) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+    }
+
+    @Test func cancellingAfterTheEndDoesNothing() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for _ in 0..<50 {
+            let handle = Box<ServiceTask?>(nil)
+            let outcome = await withCheckedContinuation { continuation in
+                let task = atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }
+                handle.change { $0 = task }
+            }
+            handle.value?.cancel()
+            handle.value?.cancel()
+            #expect(outcome.response?.statusCode == 200)
+        }
+    }
+
+    @Test func cancelledFromManyThreadsAtOnceItIsHeardOnce() async throws {
+        let server = try LoopbackServer { _ in .json("{}").delayed(milliseconds: 1) }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for _ in 0..<30 {
+            let heard = Box(0)
+            await withCheckedContinuation { continuation in
+                let handle = atom.enqueue(server.endpoint()).resume { _ in
+                    heard.change { $0 += 1 }
+                    continuation.resume()
+                }
+                DispatchQueue.concurrentPerform(iterations: 8) { _ in handle.cancel() }
+            }
+            #expect(heard.value == 1)
+        }
+    }
+
+    @Test func aCancelledRedirectStopsWhereItIs() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/old" ? .redirect(302, location: "/new") : .hang
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/old"))
+        let task = Task { await service.outcome() }
+        #expect(await server.waitForRequests(2))
+        task.cancel()
+        let error = await task.value.error
+        #expect(error?.isCancelled == true && error?.delivery != .notSent)
+    }
+
+    @Test func oneCallersCancellationTouchesNoOther() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint())
+        let first = Task { await service.outcome() }
+        let second = Task { await service.outcome() }
+        #expect(await server.waitForRequests(2))
+        first.cancel()
+        #expect(await first.value.isCancelled)
+        gate.open()
+        #expect(await second.value.response?.statusCode == 200)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+/// Foundation on Linux hangs for ever on a Basic challenge, and traps on others when they are answered.
+@Suite struct ChallengeTests {
+    @Test(
+        "A 401 comes back at once with its body and its challenge",
+        arguments: [
+            #"Basic realm="x""#, "Basic", #"basic REALM=x, charset="UTF-8""#,
+            #"Digest realm="x", nonce="1", qop="auth""#,
+            "NTLM", "NTLM TlRMTVNTUAACAAAA", "Negotiate", #"Bearer realm="x", error="invalid_token""#,
+            #"Bearer, Basic realm="x""#, #"Digest realm="a", nonce="b", Basic realm="x""#,
+            #""\,,=,Basic realm="un"#, "Basic realm=", "=", ",", "", #"Basic realm="\"#,
+        ])
+    func challenge(_ challenge: String) async throws {
+        let server = try LoopbackServer { _ in .challenge(challenge, body: Data("who are you?".utf8)) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+
+        #expect(outcome.error?.isAuthorizationFailure == true)
+        #expect(outcome.error?.delivery == .answered)
+        #expect(outcome.text == "who are you?")
+        #expect(outcome.response?.headerFields["www-authenticate"] == challenge)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func severalChallengeFieldsComeBackTogether() async throws {
+        let answer = LoopbackServer.Response.status(
+            401, headers: [("WWW-Authenticate", "Bearer"), ("WWW-Authenticate", #"Basic realm="x""#)])
+        let server = try LoopbackServer { _ in answer }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        #expect(outcome.response?.headerFields["WWW-Authenticate"] == #"Bearer, Basic realm="x""#)
+    }
+
+    @Test func aChallengeToASignedRequestIsNotAnsweredASecondTime() async throws {
+        let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#) }
+        defer { server.stop() }
+        let atom = Atom.forTest { $0.authenticationMethod = .basic(BasicCredential(password: "p", username: "u")) }
+        let outcome = await atom.outcome(of: server.endpoint())
+        #expect(outcome.response?.statusCode == 401)
+        #expect(server.requests.map { $0["Authorization"] } == ["Basic dTpw"])
+    }
+
+    @Test func aLargeBodyOfA401ArrivesWhole() async throws {
+        let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#, body: body) }
+        defer { server.stop() }
+        #expect(await Atom.forTest().outcome(of: server.endpoint()).response?.data == body)
+    }
+
+    @Test func aChallengedHeadIsA401() async throws {
+        let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#, body: Data("x".utf8)) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .head))
+        #expect(outcome.response?.statusCode == 401)
+        #expect(outcome.response?.data.isEmpty == true)
+    }
+
+    @Test func twentyChallengesAtOnceAllComeBack() async throws {
+        let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#, body: Data("no".utf8)) }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        let endpoint = server.endpoint()
+        let texts = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 { group.addTask { await atom.outcome(of: endpoint).text } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts == Array(repeating: "no", count: 20))
+    }
+
+    @Test(arguments: [#"Basic realm="x""#, "NTLM", ""])
+    func a407ComesBackAsItIs(challenge: String) async throws {
+        let answer = LoopbackServer.Response.status(
+            407, headers: [("Proxy-Authenticate", challenge)], body: Data("proxy".utf8))
+        let server = try LoopbackServer { _ in answer }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        #expect(outcome.response?.statusCode == 407)
+        #expect(outcome.text == "proxy")
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+@Suite struct LifetimeConcurrencyTests {
+    /// What must be gone in the end.
+    private struct Remains {
+        weak var transport: URLSessionTransport?
+        weak var delegate: ExchangeDelegate?
+        weak var manager: RequestableQueueManager?
+
+        init(_ manager: RequestableQueueManager) {
+            self.manager = manager
+            transport = manager.transport as? URLSessionTransport
+            delegate = transport?.delegate
+        }
+
+        var isEmpty: Bool { transport == nil && delegate == nil && manager == nil }
+    }
+
+    private func service(_ server: LoopbackServer, _ path: String = "/") -> (Service, Remains) {
+        let manager = RequestableQueueManager(.forTest())
+        return (Service(server.endpoint(path), manager: manager), Remains(manager))
+    }
+
+    @Test func aServiceOutlivesItsAtom() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint())
+        for _ in 0..<3 { #expect(await service.outcome().response?.statusCode == 200) }
+    }
+
+    @Test func nothingIsLeftOnceAllIsDone() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        var (service, remains): (Service?, Remains) = service(server)
+        for _ in 0..<3 { #expect(await service?.outcome().response?.statusCode == 200) }
+        #expect(!remains.isEmpty)
+        service = nil
+        #expect(await eventually { remains.isEmpty })
+    }
+
+    @Test func nothingIsLeftWhereNothingWasSent() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        var (service, remains): (Service?, Remains) = service(server)
+        #expect(service != nil)
+        service = nil
+        #expect(await eventually { remains.isEmpty })
+    }
+
+    @Test func aRequestInFlightGoesOnWhenEverythingIsDropped() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .text("still here").after(gate) }
+        defer { server.stop() }
+        let heard = Box<[Result<AtomResponse, AtomError>]>([])
+        var (service, remains): (Service?, Remains) = service(server)
+        service?.resume { result in heard.change { $0.append(result) } }
+        service = nil
+        #expect(await server.waitForRequests(1))
+        #expect(heard.value.isEmpty)
+        gate.open()
+        #expect(await eventually { !heard.value.isEmpty })
+        #expect(await eventually { remains.isEmpty })
+        #expect(heard.value.map(\.text) == ["still here"])
+    }
+
+    @Test func whoWaitsForASlotWhenEverythingIsDroppedIsSentAllTheSame() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
+        defer { server.stop() }
+        let heard = Box(0)
+        do {
+            let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+            for _ in 0..<5 { atom.enqueue(server.endpoint()).resume { _ in heard.change { $0 += 1 } } }
+        }
+        #expect(await server.waitForRequests(1))
+        gate.open()
+        #expect(await eventually { heard.value == 5 })
+        #expect(server.requestCount == 5)
+    }
+
+    @Test(arguments: ["/hang", "/drip", "/basic", "/reset", "/garbage"])
+    func nothingIsLeftAfterACancellationOrAFailure(path: String) async throws {
+        let routes: [String: LoopbackServer.Handler] = [
+            "/hang": { _ in .hang }, "/drip": { _ in .streamed([.write(text: "a"), .hang]) },
+            "/basic": { _ in .challenge(#"Basic realm="x""#) }, "/reset": { _ in .reset },
+            "/garbage": { _ in .raw("what?\r\n") },
+        ]
+        let server = try LoopbackServer(handler: LoopbackServer.routes(routes))
+        defer { server.stop() }
+        var (service, remains): (Service?, Remains) = service(server, path)
+        let task = Task { [service] in await service?.outcome() }
+        #expect(await server.waitForRequests(1))
+        task.cancel()
+        #expect(await task.value?.error != nil)
+        service = nil
+        #expect(await eventually { remains.isEmpty })
+        #expect(await server.waitForOpenConnections(atMost: 0), "the connection is closed")
+    }
+
+    @Test func manySessionsComeAndGo() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let endpoint = server.endpoint()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask { #expect(await Atom.forTest().outcome(of: endpoint).response?.statusCode == 200) }
+            }
+        }
+        #expect(await server.waitForOpenConnections(atMost: 0))
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+/// What the server sees of a request and the caller of an answer.
+@Suite struct MessageTests {
+    private func seen(_ change: (inout WireEndpoint) -> Void) async throws -> LoopbackServer.Request {
+        var request: LoopbackServer.Request?
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        var endpoint = server.endpoint()
+        change(&endpoint)
+        let outcome = await Atom.forTest().outcome(of: endpoint)
+        #expect(outcome.response?.statusCode == 200)
+        #expect(server.malformedRequests == 0 && server.requestCount == 1)
+        request = server.requests.first
+        return try #require(request)
+    }
+
+    @Test(arguments: ["PROPFIND", "M-SEARCH", "purge", "A!#$%&'*+.^_`|~9", "OPTIONS", "TRACE", "QUERY"])
+    func anyMethodTokenArrives(method: String) async throws {
+        #expect(try await seen { $0.method = .token(method) }.method == method)
+    }
+
+    @Test(arguments: [
+        HTTPMethod.post(Data()), .put(Data()), .patch(Data()), .post, .put, .patch, .token("REPORT", Data()),
+    ])
+    func anEmptyBodyHasALengthOfZero(method: HTTPMethod) async throws {
+        let request = try await seen { $0.method = method }
+        #expect(request.values(for: "Content-Length") == ["0"])
+        #expect(request["Content-Type"] == nil && request["Transfer-Encoding"] == nil)
+    }
+
+    @Test(arguments: [HTTPMethod.get])
+    func aGetHasNoLength(method: HTTPMethod) async throws {
+        let request = try await seen { $0.method = method }
+        #expect(request["Content-Length"] == nil && request["Content-Type"] == nil)
+    }
+
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "REPORT"])
+    func aBodyArrivesAsItIsWithItsLength(method: String) async throws {
+        for size in [1, 1_000, 70_000, 2_000_000] {
+            let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
+            let request = try await seen { $0.method = .token(method, body) }
+            #expect(request.body == body)
+            #expect(request.values(for: "Content-Length") == ["\(size)"])
+            #expect(request["Content-Type"] == "application/octet-stream")
+            #expect(request["Expect"] == nil && request["Transfer-Encoding"] == nil)
+        }
+    }
+
+    @Test func theEndpointsOwnContentTypeWins() async throws {
+        let request = try await seen {
+            $0.method = .post(Data("x".utf8))
+            $0.headerItems = ["content-type": "text/x-own"]
+        }
+        #expect(request.values(for: "Content-Type") == ["text/x-own"])
+    }
+
+    @Test func headerValuesArriveAsTheyAreGiven() async throws {
+        let values = ["", " ", "\t", "a", "a b", "a;b", "a:b", "caf\u{E9}", "\u{1F600}", "a,b", "\"q\"", "; ", "x;"]
+        let request = try await seen {
+            $0.headerItems = values.enumerated().map { HeaderItem(name: "X-\($0.offset)", value: $0.element) }
+        }
+        for (index, value) in values.enumerated() {
+            #expect(request["X-\(index)"] == value.trimmingCharacters(in: .whitespaces), "\(value)")
+        }
+    }
+
+    @Test func aRepeatedHeaderArrivesWhole() async throws {
+        let request = try await seen { $0.headerItems = ["Accept": "a", "accept": "b"] }
+        let joined = request.values(for: "Accept").joined(separator: ",").filter { $0 != " " }
+        #expect(joined == "a,b")
+    }
+
+    @Test func aQueryArrivesAsItWasGiven() async throws {
+        let nasty = [
+            "a+b", "a&b=c", "100%", "%41", " ", "\u{1F600}", "\u{E9}", "e\u{301}", "#?/", "\"'<>[]{}|\\^`", "\r\n",
+            "\u{0}",
+            "", "=", ";", ":@!$()*,-._~",
+        ]
+        let items = nasty.map { QueryItem(name: "n" + $0, value: $0) } + [QueryItem(name: "n", value: "repeat")]
+        let request = try await seen { $0.queryItems = items }
+        #expect(request.queryItems.map(\.name) == items.map(\.name))
+        #expect(request.queryItems.map(\.value) == items.map(\.value))
+    }
+
+    @Test func noQueryItemsAddNoQuestionMark() async throws {
+        #expect(try await seen { $0.queryItems = [] }.target == "/")
+    }
+
+    @Test(
+        "A path arrives encoded once",
+        arguments: [
+            ("/a%20b", "/a%20b"), ("/a%2Fb", "/a%2Fb"), ("/caf\u{E9}", "/caf%C3%A9"),
+            ("/~x/@me/$b;c=1,2", "/~x/@me/$b;c=1,2"),
+            ("/v1/", "/v1/"), ("/[x]", "/%5Bx%5D"),
+        ])
+    func path(given: String, sent: String) async throws {
+        #expect(try await seen { $0.rawPath = given }.target == sent)
+    }
+
+    @Test(
+        "What could break out of a header never reaches the network",
+        arguments: [
+            ("X", "a\r\nEvil: 1"), ("X", "a\nEvil: 1"), ("X", "a\rb"), ("X", "a\u{0}b"), ("X", "\u{7F}"),
+            ("X\r\nEvil", "1"),
+            ("X: 1\r\nEvil", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("caf\u{E9}", "1"), ("Content-Length", "1"),
+            ("transfer-encoding", "chunked"), ("Host", "evil"), ("Connection", "close"), ("Upgrade", "h2c"),
+        ])
+    func headerInjection(name: String, value: String) async throws {
+        try await refused { $0.headerItems = [HeaderItem(name: name, value: value)] }
+    }
+
+    @Test(
+        "What is no method never reaches the network",
+        arguments: ["GET ", "GET\r\nEvil: 1", "", "G\u{0}T", "GET /evil HTTP/1.1\r\n", "caf\u{E9}", "G:T"])
+    func methodInjection(method: String) async throws {
+        try await refused { $0.method = .token(method) }
+    }
+
+    @Test(arguments: ["/a b", "/a\r\nb", "/a?b", "/a#b", "//a", "/../a", "/%2e%2e/a", "/%", "a"])
+    func whatIsNoPathNeverReachesTheNetwork(path: String) async throws {
+        try await refused { $0.rawPath = path }
+    }
+
+    private func refused(_ change: (inout WireEndpoint) -> Void) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        var endpoint = server.endpoint()
+        change(&endpoint)
+        let outcome = await Atom.forTest().outcome(of: endpoint)
+        guard case .failure(.requestable) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(outcome.error?.delivery == .notSent)
+        #expect(server.connectionCount == 0 && server.malformedRequests == 0 && server.requestCount == 0)
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Foundation on Linux cuts timeouts to whole seconds, fails at once below one, traps on huge ones and passes over the
+/// resource timeout.
+@Suite(.serialized) struct TimeoutTests {
+    private let clock = ContinuousClock()
+
+    @Test func aFractionalIdleTimeoutEndsASilentExchange() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        defer { server.stop() }
+        let start = clock.now
+        let outcome = await Atom.forTest(request: 0.3).outcome(of: server.endpoint())
+        let elapsed = start.duration(to: clock.now)
+
+        #expect(outcome.urlError?.code == .timedOut)
+        #expect(outcome.error?.delivery == .maybeSent)
+        #expect(elapsed >= .milliseconds(290))
+        #expect(outcome.error?.description.hasPrefix("Nothing came or went for 0.3") == true)
+        #expect(await server.waitForDisconnects(1))
+    }
+
+    @Test func theIdleTimeoutAlsoRunsAfterTheHead() async throws {
+        let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest(request: 0.8).outcome(of: server.endpoint())
+        #expect(outcome.urlError?.code == .timedOut)
+        #expect(outcome.error?.delivery == .answered)
+    }
+
+    @Test func aDrippingServerNeverRunsIntoTheIdleTimeout() async throws {
+        let steps = (0..<20).flatMap { _ in [LoopbackServer.Response.Step.write(text: "."), .delay(milliseconds: 200)] }
+        let server = try LoopbackServer { _ in .streamed(steps) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest(request: 3).outcome(of: server.endpoint())
+        #expect(outcome.text == String(repeating: ".", count: 20))
+    }
+
+    @Test func theResourceTimeoutEndsADrippingExchange() async throws {
+        let steps = (0..<400).flatMap { _ in [LoopbackServer.Response.Step.write(text: "."), .delay(milliseconds: 50)] }
+        let server = try LoopbackServer { _ in .streamed(steps) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest(request: 10, resource: 0.5).outcome(of: server.endpoint())
+        #expect(outcome.urlError?.code == .timedOut)
+        #expect(outcome.error?.delivery != .notSent)
+        #expect(outcome.error?.description.contains("did not complete in 0.5") == true)
+        #expect(await server.waitForDisconnects(1))
+    }
+
+    @Test func theResourceTimeoutSpansRedirects() async throws {
+        let server = try LoopbackServer { _ in .redirect(302, location: "/again").delayed(milliseconds: 100) }
+        defer { server.stop() }
+        let atom = Atom.forTest(resource: 0.5) { $0.redirectPolicy = .follow(limit: 1_000) }
+        let outcome = await atom.outcome(of: server.endpoint())
+        #expect(outcome.urlError?.code == .timedOut)
+        #expect(server.requestCount > 1)
+    }
+
+    @Test(
+        "Tiny and huge timeouts are safe",
+        arguments: [
+            (1e-300, 1e-300), (0.001, 0.001), (1e18, 1e18), (.infinity, .infinity), (.greatestFiniteMagnitude, 5),
+        ])
+    func extremes(request: Double, resource: Double) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let outcome = await Atom.forTest(request: request, resource: resource).outcome(of: server.endpoint())
+        if request < 1 {
+            #expect(outcome.response?.statusCode == 200 || outcome.urlError?.code == .timedOut)
+        } else {
+            #expect(outcome.response?.statusCode == 200)
+        }
+    }
+
+    @Test(arguments: [0, -1, .nan, -.infinity] as [Double])
+    func whatIsNoTimeoutIsRefused(seconds: Double) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        for timeout in [ServiceTimeout(request: seconds), ServiceTimeout(resource: seconds)] {
+            var endpoint = server.endpoint()
+            endpoint.timeout = timeout
+            let outcome = await Atom.forTest().outcome(of: endpoint)
+            guard case .failure(.requestable(.invalidTimeout)) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+        }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(
+        "What URLSession is told is whole, later than ours and in its range", arguments: [1e-9, 0.3, 1, 29.5, 1e6, 3e7])
+    func roundedUp(seconds: Double) {
+        let interval = URLSessionTransport.timeoutInterval(above: .seconds(seconds))
+        #expect(interval == interval.rounded() && interval >= seconds + 1 && interval <= 31_536_000)
+    }
+
+    @Test func aTimeoutOfAYearIsClamped() {
+        #expect(URLSessionTransport.timeoutInterval(above: .seconds(31_536_000)) == 31_536_000)
+    }
+
+    @Test func anEndpointsOwnTimeoutWins() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        defer { server.stop() }
+        var endpoint = server.endpoint()
+        endpoint.timeout = ServiceTimeout(request: 0.2)
+        #expect(await Atom.forTest(request: 60, resource: 60).outcome(of: endpoint).urlError?.code == .timedOut)
+    }
+
+    @Test func aSlowUploadThatIsBeingReadIsNotIdle() async throws {
+        let body = Data(count: 8 << 20)
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let outcome = await Atom.forTest(request: 10).outcome(of: server.endpoint(method: .put(body)))
+        #expect(outcome.response?.statusCode == 200)
+        #expect(server.requests.first?.bodyLength == Int64(body.count))
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import LoopbackServer
+
+@testable import AtomNetworking
+
+/// A transport that has to keep the promises of ``Transport``; add another one to `all` to have it checked.
+struct ContractSubject: Sendable, CustomStringConvertible {
+    let description: String
+    let make: @Sendable () -> any Transport
+
+    static let all = [ContractSubject(description: "URLSession") { URLSessionTransport() }]
+}
+
+/// Takes the events of one exchange and notices what must not be.
+final class EventRecorder: @unchecked Sendable {
+    enum Kind: Equatable, Sendable {
+        case sent
+        case response
+        case data
+        case finished
+        case failed
+    }
+
+    // All variables are touched under `lock` only.
+    private let lock = NSLock()
+    private var recorded: [TransportEvent] = []
+    private var isReceiving = false
+    private var threadInCancel: Thread?
+    private var complaints: [String] = []
+
+    func receive(_ event: TransportEvent) {
+        lock.withLock {
+            if isReceiving { complaints.append("two events at a time") }
+            if threadInCancel === Thread.current { complaints.append("an event inside cancel") }
+            isReceiving = true
+        }
+        lock.withLock {
+            recorded.append(event)
+            isReceiving = false
+        }
+    }
+
+    func cancel(_ exchange: any TransportExchange) {
+        lock.withLock { threadInCancel = Thread.current }
+        exchange.cancel()
+        lock.withLock { threadInCancel = nil }
+    }
+
+    var events: [TransportEvent] { lock.withLock { recorded } }
+
+    var kinds: [Kind] {
+        events.map { event in
+            switch event {
+            case .sent: .sent
+            case .response: .response
+            case .data: .data
+            case .finished: .finished
+            case .failed: .failed
+            }
+        }
+    }
+
+    var terminals: Int { kinds.count { $0 == .finished || $0 == .failed } }
+
+    var body: Data {
+        events.reduce(into: Data()) { body, event in
+            if case .data(let data) = event { body.append(data) }
+        }
+    }
+
+    var sent: Int {
+        events.reduce(0) { sum, event in if case .sent(let count) = event { sum + count } else { sum } }
+    }
+
+    var failure: TransportFailure? {
+        if case .failed(let failure) = events.last { failure } else { nil }
+    }
+
+    /// What was wrong with the order of the events of an exchange that has ended.
+    var violations: [String] {
+        var violations = lock.withLock { complaints }
+        let kinds = kinds
+        if terminals != 1 { violations.append("\(terminals) last events") }
+        if let last = kinds.last, last != .finished, last != .failed { violations.append("\(last) after the end") }
+        if kinds.count(where: { $0 == .response }) > 1 { violations.append("two responses") }
+        if let data = kinds.firstIndex(of: .data), kinds.firstIndex(of: .response).map({ $0 > data }) ?? true {
+            violations.append("data before the response")
+        }
+        if kinds.last == .finished, !kinds.contains(.response) { violations.append("an end without a response") }
+        return violations
+    }
+}

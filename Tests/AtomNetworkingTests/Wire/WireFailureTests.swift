@@ -1,0 +1,167 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Foundation on Linux says "unknown error" to most of these.
+@Suite struct WireFailureTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let answer: LoopbackServer.Response
+        let code: URLError.Code
+        let delivery: AtomError.Delivery
+        let words: String
+
+        init(
+            _ name: String, _ answer: LoopbackServer.Response, _ code: URLError.Code, _ delivery: AtomError.Delivery,
+            _ words: String
+        ) {
+            testDescription = name
+            (self.answer, self.code, self.delivery, self.words) = (answer, code, delivery, words)
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("empty reply", .closeImmediately, .networkConnectionLost, .maybeSent, "without an answer"),
+        Case("reset", .reset, .networkConnectionLost, .maybeSent, "lost"),
+        Case(
+            "reset in the body", .streamed([.write(text: "abc"), .delay(milliseconds: 100), .reset]),
+            .networkConnectionLost, .answered, "lost"),
+        Case(
+            "too short a body", .truncated(declaredLength: 100, body: Data("abc".utf8)), .networkConnectionLost,
+            .answered, "before the whole body"),
+        Case(
+            "chunks without end", .streamed([.write(text: "abc"), .close]), .networkConnectionLost, .answered,
+            "before the whole body"),
+        Case("not HTTP", .raw("hello, world\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
+        Case("SSH", .raw("SSH-2.0-OpenSSH_9.2\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
+        Case("bytes", .raw(Data([0, 1, 2, 0xFF, 0x0A])), .badServerResponse, .maybeSent, "not HTTP"),
+        Case("no status", .raw("HTTP/1.1 abc\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
+        Case("status 42", .raw("HTTP/1.1 42 X\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
+        Case(
+            "no colon", .raw("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), .cannotParseResponse, .maybeSent, "without colon"),
+        Case(
+            "not UTF-8", .raw(Data("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8)),
+            .cannotParseResponse, .maybeSent, "UTF-8"),
+        Case(
+            "negative length", .raw("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhi"), .cannotParseResponse,
+            .maybeSent, "Content-Length"),
+        Case(
+            "one large header field", .empty(200, headers: [("X-Big", String(repeating: "a", count: 2_000_000))]),
+            .cannotParseResponse, .maybeSent, "too large"),
+        Case(
+            "many header fields",
+            .empty(200, headers: (0..<9_000).map { ("X-\($0)", String(repeating: "a", count: 40)) }),
+            .cannotParseResponse, .maybeSent, "too large"),
+        Case(
+            "broken gzip", .status(200, headers: [("Content-Encoding", "gzip")], body: Data("nope".utf8)),
+            .cannotDecodeRawData, .answered, "can't be read"),
+        Case(
+            "broken chunk", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhi\r\n"),
+            .cannotDecodeRawData, .answered, "can't be read"),
+        Case(
+            "only an interim answer", .raw("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"), .networkConnectionLost,
+            .maybeSent, "without an answer"),
+    ]
+
+    @Test("A failure says what happened and how far the request got", arguments: cases)
+    func failure(_ failure: Case) async throws {
+        let server = try LoopbackServer { _ in failure.answer }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: server.endpoint("/secret", headers: ["X-Key": "hush"]))
+
+        #expect(outcome.urlError?.code == failure.code)
+        #expect(outcome.error?.delivery == failure.delivery)
+        let description = outcome.error?.description ?? ""
+        #expect(description.contains(failure.words), "\(description)")
+        #expect(!description.contains("hush"))
+        #expect(outcome.urlError?.userInfo[NSUnderlyingErrorKey] != nil, "the cause is kept")
+    }
+
+    @Test func aRefusedConnectionHasSentNothing() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        server.stop()
+        let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .post(Data("x".utf8))))
+        #expect(outcome.urlError?.code == .cannotConnectToHost)
+        #expect(outcome.error?.delivery == .notSent)
+        #expect(outcome.error?.description.contains("refused") == true)
+    }
+
+    @Test func anUnknownHostHasSentNothing() async {
+        let endpoint = WireEndpoint(host: "nonexistent.invalid")
+        let outcome = await Atom.forTest().outcome(of: endpoint)
+        #expect(outcome.urlError?.code == .cannotFindHost)
+        #expect(outcome.error?.delivery == .notSent)
+    }
+
+    @Test func aRefusedRedirectTargetIsAnsweredAllTheSame() async throws {
+        let gone = try LoopbackServer { _ in .json("{}") }
+        let port = gone.port
+        gone.stop()
+        let server = try LoopbackServer { _ in .redirect(307, location: "http://127.0.0.1:\(port)/") }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .post(Data("x".utf8))))
+        #expect(outcome.urlError?.code == .cannotConnectToHost)
+        #expect(outcome.error?.delivery == .answered)
+    }
+
+    @Test func aBodyLargerThanAllowedIsCutOff() async throws {
+        let endless = (0..<20_000).flatMap { _ in
+            [LoopbackServer.Response.Step.generate(length: 40_000, chunk: 40_000), .delay(milliseconds: 1)]
+        }
+        let server = try LoopbackServer { _ in .streamed(endless) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest { $0.maximumResponseSize = 100_000 }.outcome(of: server.endpoint())
+        #expect(outcome.urlError?.code == .dataLengthExceedsMaximum)
+        #expect(outcome.error?.delivery == .answered)
+        #expect(outcome.error?.description.contains("100000") == true)
+        #expect(await server.waitForDisconnects(1))
+    }
+
+    @Test func aBodyOfJustTheSizeAllowedArrives() async throws {
+        let server = try LoopbackServer { _ in .generated(length: 100_000) }
+        defer { server.stop() }
+        let outcome = await Atom.forTest { $0.maximumResponseSize = 100_000 }.outcome(of: server.endpoint())
+        #expect(outcome.response?.data.count == 100_000)
+    }
+
+    @Test func aConnectionThatTheServerClosedWhileIdleIsReplaced() async throws {
+        let server = try LoopbackServer { _ in .json("{}").closingSilently() }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for _ in 0..<5 {
+            #expect(await atom.outcome(of: server.endpoint(method: .post(Data("x".utf8)))).response?.statusCode == 200)
+            #expect(await server.waitForOpenConnections(atMost: 0))
+        }
+        #expect(server.requests.map(\.text) == Array(repeating: "x", count: 5))
+    }
+
+    @Test func theQueryIsInNoDescriptionOfAFailure() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        server.stop()
+        var endpoint = server.endpoint()
+        endpoint.queryItems = ["token": "hush"]
+        let error = await Atom.forTest().outcome(of: endpoint).error
+        let texts = [error?.description, error.map { "\($0)" }, error.map { String(reflecting: $0) }]
+        #expect(texts.allSatisfy { $0?.contains("hush") == false })
+    }
+
+    @Test func nonsenseNeverCrashesOrHangs() async throws {
+        var generator = SystemRandomNumberGenerator()
+        // Never an end inside the head, which Foundation traps on; see `FoundationTrapTests`.
+        let answers = (0..<200).map { _ in
+            Data(
+                (0..<Int.random(in: 1...200, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)
+                })
+        }.filter { !$0.starts(with: Data("HTTP/".utf8)) }
+        let server = try LoopbackServer { .raw(answers[$0.receivedAt % answers.count]) }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for _ in answers { #expect(await atom.outcome(of: server.endpoint()).error != nil) }
+    }
+}

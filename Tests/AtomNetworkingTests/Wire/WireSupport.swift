@@ -1,0 +1,130 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// An endpoint whose every member is a variable.
+struct WireEndpoint: Requestable {
+    var scheme = BaseURLScheme.http
+    var host: String
+    var port: Int?
+    var rawPath = "/"
+    var method = HTTPMethod.get
+    var body: RequestBody?
+    var headerItems: [HeaderItem]?
+    var queryItems: [QueryItem]?
+    var timeout: ServiceTimeout?
+    var requiresAuthorization = true
+    var acceptableStatusCodes = 200...299
+
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: scheme, host: host, port: port) }
+    func path() throws(AtomError) -> URLPath { rawPath == "/" ? .empty : try URLPath(rawPath) }
+}
+
+extension LoopbackServer {
+    /// An endpoint on this server.
+    func endpoint(
+        _ path: String = "/", method: HTTPMethod = .get, headers: [HeaderItem]? = nil
+    ) -> WireEndpoint {
+        WireEndpoint(host: host, port: port, rawPath: path, method: method, headerItems: headers)
+    }
+}
+
+extension Atom {
+    /// A service for a test: a minute of silence, two in all, completions anywhere.
+    static func forTest(
+        request: Double = 60, resource: Double = 120, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+    ) -> Atom {
+        Atom(serviceConfiguration: .forTest(request: request, resource: resource, change))
+    }
+
+    /// Sends one request and gives what came of it.
+    func outcome(of endpoint: WireEndpoint) async -> Result<AtomResponse, AtomError> {
+        await enqueue(endpoint).outcome()
+    }
+}
+
+extension ServiceConfiguration {
+    static func forTest(
+        request: Double = 60, resource: Double = 120, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+    ) -> ServiceConfiguration {
+        var configuration = ServiceConfiguration(
+            dispatchQueue: .global(), timeout: ServiceTimeout(request: request, resource: resource))
+        change(&configuration)
+        return configuration
+    }
+}
+
+extension Service {
+    func outcome() async -> Result<AtomResponse, AtomError> {
+        do { return .success(try await resume()) } catch { return .failure(error) }
+    }
+}
+
+extension Result where Success == AtomResponse, Failure == AtomError {
+    /// The answer, whether its status is acceptable or not.
+    var response: AtomResponse? {
+        switch self {
+        case .success(let response), .failure(.response(let response)): response
+        default: nil
+        }
+    }
+
+    var error: AtomError? { if case .failure(let error) = self { error } else { nil } }
+
+    var urlError: URLError? {
+        if case .failure(.session(let error)) = self { error as? URLError } else { nil }
+    }
+
+    var text: String? { response.map { String(decoding: $0.data, as: UTF8.self) } }
+
+    var isCancelled: Bool { error?.isCancelled == true }
+}
+
+/// A value under a lock.
+final class Box<Value>: @unchecked Sendable {
+    // `stored` is touched under `lock` only.
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value { lock.withLock { stored } }
+
+    @discardableResult
+    func change<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
+}
+
+/// Waits for something that no callback tells of, looking every few milliseconds; `false` after thirty seconds.
+func eventually(_ condition: () -> Bool) async -> Bool {
+    let end = ContinuousClock.now.advanced(by: .seconds(30))
+    while !condition() {
+        guard ContinuousClock.now < end else { return false }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
+        }
+    }
+    return true
+}
+
+/// Passes everything through to another transport and tells of the events first.
+struct SpyTransport: Transport {
+    var base: any Transport = URLSessionTransport()
+    let observe: @Sendable (TransportEvent) -> Void
+
+    var exchangesPerOrigin: Int? { base.exchangesPerOrigin }
+
+    func start(
+        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        base.start(request) { event in
+            observe(event)
+            receive(event)
+        }
+    }
+}
