@@ -1,0 +1,43 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+let package = Package(
+    name: "Example",
+    platforms: [.macOS(.v13)],
+    products: [
+        .executable(name: "atom", targets: ["atom"])
+    ],
+    dependencies: [
+        .package(name: "AtomNetworking", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.25.0"),
+    ],
+    targets: [
+        .executableTarget(name: "atom", dependencies: ["AtomCommands"]),
+        .target(
+            name: "AtomCommands",
+            dependencies: [
+                "AirlineServer",
+                "Terminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+            ]
+        ),
+        .target(
+            name: "AirlineServer",
+            dependencies: [
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]
+        ),
+        .target(name: "Terminal"),
+        .testTarget(name: "AtomCommandsTests", dependencies: ["AtomCommands"]),
+        .testTarget(
+            name: "AirlineServerTests",
+            dependencies: ["AirlineServer", .product(name: "FlyingFox", package: "FlyingFox")]
+        ),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

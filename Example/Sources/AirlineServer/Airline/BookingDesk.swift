@@ -1,0 +1,110 @@
+import Foundation
+
+/// A booking as the API shows it.
+struct Booking: Encodable, Sendable {
+    let reference: String
+    let flight: String
+    let seat: String
+    let passenger: String
+}
+
+/// What a client asks for; all that is missing is reported at once.
+struct BookingRequest: Decodable, Sendable {
+    let flight: String?
+    let seat: String?
+    let passenger: String?
+}
+
+/// Knows what is sold.
+struct BookingDesk {
+    let flights: [Flight]
+    private var sold: [String: Set<String>] = [:]
+    private var bookings: [String: (booking: Booking, member: String?)] = [:]
+    private var order: [String] = []
+
+    init(flights: [Flight]) {
+        self.flights = flights
+        for (index, flight) in flights.enumerated() {
+            sold[flight.number] = Cabin.soldInAdvance(flightAt: index)
+        }
+    }
+
+    func flight(_ number: String) throws(Problem) -> Flight {
+        guard let flight = flights.first(where: { $0.number == number }) else {
+            throw Problem(404, "flight_not_found", "There is no flight \(number).")
+        }
+        return flight
+    }
+
+    func seatMap(of flight: String) throws(Problem) -> SeatMap {
+        _ = try self.flight(flight)
+        let taken = sold[flight] ?? []
+        let rows = Cabin.rows.map { row in
+            SeatMap.Row(
+                number: row,
+                seats: Cabin.letters(inRow: row).map { letter in
+                    let id = "\(row)\(letter)"
+                    return SeatMap.Seat(id: id, cabin: Cabin.name(ofRow: row), isAvailable: !taken.contains(id))
+                }
+            )
+        }
+        return SeatMap(flight: flight, rows: rows)
+    }
+
+    /// Books a seat, for a member's account if there is one.
+    mutating func book(_ request: BookingRequest, member: String? = nil) throws(Problem) -> Booking {
+        var fields: [String: String] = [:]
+        let flight = request.flight ?? ""
+        let seat = (request.seat ?? "").uppercased()
+        let passenger = (request.passenger ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        if !flights.contains(where: { $0.number == flight }) {
+            fields["flight"] = flight.isEmpty ? "is missing" : "is unknown"
+        }
+        if !Cabin.seats.contains(seat) {
+            fields["seat"] = seat.isEmpty ? "is missing" : "doesn't exist"
+        }
+        if passenger.isEmpty || passenger.count > 100 {
+            fields["passenger"] = passenger.isEmpty ? "is missing" : "is longer than 100 characters"
+        }
+        guard fields.isEmpty else {
+            throw Problem(422, "validation_failed", "The booking is not acceptable.", fields: fields)
+        }
+        guard sold[flight, default: []].insert(seat).inserted else {
+            throw Problem(409, "seat_taken", "Seat \(seat) on \(flight) is taken.", fields: ["seat": "is taken"])
+        }
+        let booking = Booking(reference: newReference(), flight: flight, seat: seat, passenger: passenger)
+        bookings[booking.reference] = (booking, member)
+        order.append(booking.reference)
+        return booking
+    }
+
+    func booking(_ reference: String) throws(Problem) -> Booking {
+        guard let entry = bookings[reference] else { throw notFound(reference) }
+        return entry.booking
+    }
+
+    /// A member's bookings, oldest first.
+    func bookings(of member: String) -> [Booking] {
+        order.compactMap { bookings[$0] }.filter { $0.member == member }.map(\.booking)
+    }
+
+    /// Gives the seat back.
+    mutating func cancel(_ reference: String) throws(Problem) {
+        guard let entry = bookings.removeValue(forKey: reference) else { throw notFound(reference) }
+        order.removeAll { $0 == reference }
+        sold[entry.booking.flight]?.remove(entry.booking.seat)
+    }
+
+    private func notFound(_ reference: String) -> Problem {
+        Problem(404, "booking_not_found", "There is no booking \(reference).")
+    }
+
+    /// Six letters and digits, without those that look alike.
+    private func newReference() -> String {
+        let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+        while true {
+            let reference = String((0..<6).map { _ in alphabet[Int.random(in: alphabet.indices)] })
+            if bookings[reference] == nil { return reference }
+        }
+    }
+}

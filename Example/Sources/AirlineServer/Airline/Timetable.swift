@@ -1,0 +1,48 @@
+import Foundation
+
+/// A flight as the API shows it.
+struct Flight: Encodable, Sendable {
+    let number: String
+    let origin: String
+    let destination: String
+    /// ISO 8601, in UTC.
+    let departure: String
+    /// ISO 8601, in UTC.
+    let arrival: String
+    let aircraft: String
+    let fareInCents: Int
+}
+
+/// The flights of the day after a date.
+enum Timetable {
+    static func flights(after date: Date) -> [Flight] {
+        let midnight = (Int(date.timeIntervalSince1970) / 86_400 + 1) * 86_400
+        func flight(
+            _ number: String,
+            _ origin: String,
+            _ destination: String,
+            departs minute: Int,
+            takes duration: Int,
+            _ aircraft: String,
+            _ fare: Int
+        ) -> Flight {
+            Flight(
+                number: number,
+                origin: origin,
+                destination: destination,
+                departure: CalendarTime(unixSeconds: midnight + minute * 60).iso8601,
+                arrival: CalendarTime(unixSeconds: midnight + (minute + duration) * 60).iso8601,
+                aircraft: aircraft,
+                fareInCents: fare
+            )
+        }
+        return [
+            flight("AS100", "SEA", "SFO", departs: 415, takes: 128, "737-900", 12_900),
+            flight("AS212", "SEA", "LAX", departs: 500, takes: 165, "737-MAX9", 15_400),
+            flight("AS330", "PDX", "SAN", departs: 605, takes: 160, "E175", 11_900),
+            flight("AS488", "SEA", "ANC", departs: 700, takes: 225, "737-800", 21_900),
+            flight("AS517", "SFO", "SEA", departs: 880, takes: 131, "737-900", 13_900),
+            flight("AS821", "SEA", "HNL", departs: 1015, takes: 372, "737-MAX9", 38_900),
+        ]
+    }
+}

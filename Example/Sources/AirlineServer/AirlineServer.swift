@@ -1,0 +1,225 @@
+import FlyingFox
+import FlyingSocks
+import Foundation
+
+/// An airline's API and its OAuth 2.0 authorization server, on 127.0.0.1.
+///
+/// It is made to be a hard counterpart for a client: refresh tokens rotate, a
+/// reused one ends the session, and switches let tokens expire, answers get
+/// lost and the token endpoint fail. What it saw and counted itself can be
+/// read from ``counters`` and ``events(after:)``.
+///
+/// ```swift
+/// let server = try await AirlineServer.start()
+/// print(server.baseURL)  // http://127.0.0.1:40123
+/// server.expireAccessTokens()
+/// await server.stop()
+/// ```
+public final class AirlineServer: Sendable {
+    /// The port that the server listens on.
+    public let port: UInt16
+
+    private let configuration: ServerConfiguration
+    private let clock: ServerClock
+    private let state: Locked<ServerState>
+    private let listener: HTTPServer
+    private let running: Task<Void, any Error>
+
+    private init(
+        port: UInt16,
+        configuration: ServerConfiguration,
+        clock: ServerClock,
+        state: Locked<ServerState>,
+        listener: HTTPServer,
+        running: Task<Void, any Error>
+    ) {
+        self.port = port
+        self.configuration = configuration
+        self.clock = clock
+        self.state = state
+        self.listener = listener
+        self.running = running
+    }
+
+    deinit {
+        running.cancel()
+    }
+
+    /// Starts a server and returns when it accepts connections.
+    ///
+    /// Ignores SIGPIPE in this process: FlyingFox writes to connections that
+    /// clients may have closed.
+    ///
+    /// - Throws: What the system says if the port can't be taken.
+    public static func start(
+        _ configuration: ServerConfiguration = ServerConfiguration(),
+        clock: ServerClock = .monotonic()
+    ) async throws -> AirlineServer {
+        signal(SIGPIPE, SIG_IGN)
+        let state = Locked(ServerState(configuration: configuration))
+        let handler = RequestHandler(
+            router: router(configuration: configuration, state: state, clock: clock),
+            state: state,
+            clock: clock,
+            bodyLimit: configuration.bodyLimit
+        )
+        let listener = HTTPServer(
+            config: HTTPServer.Configuration(
+                address: try sockaddr_in.inet(ip4: "127.0.0.1", port: configuration.port),
+                timeout: 3600,
+                sharedRequestBufferSize: 65_536,
+                pool: NoDelaySocketPool(base: HTTPServer.defaultPool()),
+                logger: DisabledLogger.disabled
+            ),
+            handler: handler
+        )
+        let running = Task { try await listener.run() }
+        do {
+            try await waitUntilListening(listener, running)
+            let address = await listener.listeningAddress
+            guard case .ip4(_, let port)? = address else { throw SocketError.disconnected }
+            return AirlineServer(
+                port: port,
+                configuration: configuration,
+                clock: clock,
+                state: state,
+                listener: listener,
+                running: running
+            )
+        } catch {
+            running.cancel()
+            throw error
+        }
+    }
+
+    /// Waits for the listener or for its failure, whichever comes first.
+    private static func waitUntilListening(_ listener: HTTPServer, _ running: Task<Void, any Error>) async throws {
+        let (outcomes, outcome) = AsyncThrowingStream<Void, any Error>.makeStream()
+        let failure = Task {
+            outcome.finish(throwing: await running.result.failure ?? CancellationError())
+        }
+        let success = Task {
+            try await listener.waitUntilListening()
+            outcome.yield()
+        }
+        defer {
+            failure.cancel()
+            success.cancel()
+        }
+        for try await _ in outcomes { return }
+    }
+
+    private static func router(
+        configuration: ServerConfiguration,
+        state: Locked<ServerState>,
+        clock: ServerClock
+    ) -> Router {
+        var router = Router()
+        FlightEndpoints(state: state).install(on: &router)
+        MemberEndpoints(users: configuration.users).install(on: &router)
+        AccountEndpoints(state: state, clock: clock).install(on: &router)
+        TokenEndpoints(configuration: configuration, state: state, clock: clock).install(on: &router)
+        DiagnosticEndpoints().install(on: &router)
+        AdminEndpoints(configuration: configuration, state: state, clock: clock).install(on: &router)
+        return router
+    }
+
+    /// Closes the port and all connections, and waits until that is done.
+    public func stop() async {
+        await listener.stop(timeout: 0)
+        _ = await running.result
+    }
+
+    /// Waits until the server stops, by ``stop()`` or because it can't go on.
+    ///
+    /// Stops it if the waiting task is cancelled.
+    public func waitUntilStopped() async {
+        await withTaskCancellationHandler {
+            _ = await running.result
+        } onCancel: {
+            running.cancel()
+        }
+    }
+}
+
+// MARK: - Where it is
+
+extension AirlineServer {
+    /// The address that the server listens on.
+    public var host: String { "127.0.0.1" }
+
+    /// `http://127.0.0.1:` and the port.
+    public var baseURL: String { "http://\(host):\(port)" }
+
+    /// The path of the token endpoint.
+    public static let tokenPath = "/oauth/token"
+}
+
+// MARK: - What it saw
+
+extension AirlineServer {
+    /// What the server counted.
+    public var counters: Counters { state.withLock(\.counters) }
+
+    /// The events after a number, oldest first; all that are kept by default.
+    public func events(after number: Int = 0) -> [ServerEvent] {
+        state.withLock { $0.log.events(after: number) }
+    }
+
+    /// Sets all counters to zero and forgets the events; tokens, bookings and
+    /// switches stay as they are.
+    public func resetCounters() {
+        state.withLock { $0.resetCounters() }
+    }
+
+    /// Makes everything as it was at the start: no tokens, no bookings, no
+    /// events, the configured policy, no faults.
+    public func reset() {
+        state.withLock { $0.reset(to: configuration) }
+    }
+}
+
+// MARK: - Switches
+
+extension AirlineServer {
+    /// How tokens issued from now on live and die.
+    public var policy: TokenPolicy { state.withLock(\.policy) }
+
+    /// Changes the policy.
+    public func updatePolicy(_ change: (inout TokenPolicy) -> Void) {
+        state.withLock { change(&$0.policy) }
+    }
+
+    /// What goes wrong at the token endpoint; calls count it down.
+    public var faults: TokenEndpointFaults { state.withLock(\.faults) }
+
+    /// Changes what goes wrong at the token endpoint.
+    public func updateFaults(_ change: (inout TokenEndpointFaults) -> Void) {
+        state.withLock { change(&$0.faults) }
+    }
+
+    /// Lets all access tokens expire now, without a word to the clients;
+    /// returns how many it were.
+    @discardableResult
+    public func expireAccessTokens() -> Int {
+        state.withLock { $0.expireAccessTokens(now: clock.now()) }
+    }
+
+    /// Revokes all access tokens now; refresh tokens stay good.
+    @discardableResult
+    public func revokeAccessTokens() -> Int {
+        state.withLock { $0.revokeAccessTokens(now: clock.now()) }
+    }
+
+    /// Ends all sessions: revokes every family with its access and refresh tokens.
+    @discardableResult
+    public func revokeFamilies() -> Int {
+        state.withLock { $0.revokeFamilies(now: clock.now()) }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,281 @@
+import Foundation
+
+/// Which tokens exist, whose they are, and which of them still count.
+///
+/// A pure value: time is an argument, and nothing here knows of HTTP. Every
+/// sign-in starts a *family*; refreshing keeps the session in its family. A
+/// refresh token works once. When one comes back that has been used, either
+/// its owner didn't get the answer or somebody stole it; after the grace
+/// period the ledger assumes theft and revokes the whole family
+/// (RFC 9700 §4.14.2).
+struct TokenLedger {
+    private var families: [Family] = []
+    private var accessTokens: [String: AccessToken] = [:]
+    private var refreshTokens: [String: RefreshToken] = [:]
+    private var issued = 0
+
+    struct Owner: Hashable {
+        var user: String?
+        var clientID: String
+        var scope: [String]
+    }
+
+    /// What a client gets.
+    struct Issue {
+        /// Counts access tokens from 1, to speak of one without showing it.
+        var number: Int
+        var family: Int
+        var accessToken: String
+        var lifetime: TimeInterval
+        var refreshToken: String?
+        var scope: [String]
+    }
+
+    private struct Family {
+        var owner: Owner
+        var isRevoked = false
+        var newestAccessToken = 0
+        var currentRefreshToken: String?
+    }
+
+    private struct AccessToken {
+        var number: Int
+        var family: Int
+        var expiresAt: TimeInterval
+        var isRevoked = false
+        var wasRejected = false
+    }
+
+    private struct RefreshToken {
+        var family: Int
+        var expiresAt: TimeInterval?
+        var usedAt: TimeInterval?
+    }
+}
+
+// MARK: - Issuing
+
+extension TokenLedger {
+    /// Starts a family.
+    mutating func signIn(_ owner: Owner, isRefreshable: Bool, policy: TokenPolicy, now: TimeInterval) -> Issue {
+        families.append(Family(owner: owner))
+        let family = families.count - 1
+        if isRefreshable {
+            addRefreshToken(to: family, policy: policy, now: now)
+        }
+        return issueAccessToken(
+            in: family,
+            scope: owner.scope,
+            refreshToken: families[family].currentRefreshToken,
+            policy: policy,
+            now: now
+        )
+    }
+
+    enum RefreshOutcome {
+        /// The first use of a refresh token.
+        case refreshed(Issue)
+        /// Another use of it within the grace period.
+        case repeated(Issue)
+        /// Another use of it after that: the family is revoked.
+        case reused(family: Int)
+        case refused(OAuthError)
+    }
+
+    /// Uses a refresh token.
+    mutating func refresh(
+        _ token: String,
+        clientID: String,
+        scope requested: [String]?,
+        policy: TokenPolicy,
+        now: TimeInterval
+    ) -> RefreshOutcome {
+        guard let known = refreshTokens[token], families[known.family].owner.clientID == clientID else {
+            return .refused(OAuthError(.invalidGrant, "The refresh token is unknown."))
+        }
+        let family = known.family
+        guard !families[family].isRevoked else {
+            return .refused(OAuthError(.invalidGrant, "The session was revoked."))
+        }
+        if let expiresAt = known.expiresAt, now >= expiresAt {
+            return .refused(OAuthError(.invalidGrant, "The refresh token has expired."))
+        }
+        let granted = families[family].owner.scope
+        let scope = requested ?? granted
+        guard Set(scope).isSubset(of: granted) else {
+            return .refused(OAuthError(.invalidScope, "A refresh can't ask for more than was granted."))
+        }
+        if let usedAt = known.usedAt {
+            guard now - usedAt < policy.gracePeriod else {
+                revokeFamily(family)
+                return .reused(family: family)
+            }
+            let current = families[family].currentRefreshToken
+            return .repeated(
+                issueAccessToken(in: family, scope: scope, refreshToken: current, policy: policy, now: now)
+            )
+        }
+        if policy.refreshRevokesAccessTokens {
+            revokeAccessTokens(of: family)
+        }
+        if policy.rotatesRefreshTokens {
+            refreshTokens[token]?.usedAt = now
+            addRefreshToken(to: family, policy: policy, now: now)
+        }
+        let successor = policy.rotatesRefreshTokens ? families[family].currentRefreshToken : nil
+        return .refreshed(
+            issueAccessToken(in: family, scope: scope, refreshToken: successor, policy: policy, now: now)
+        )
+    }
+
+    private mutating func addRefreshToken(to family: Int, policy: TokenPolicy, now: TimeInterval) {
+        let token = Self.newToken(prefix: "rt")
+        refreshTokens[token] = RefreshToken(family: family, expiresAt: policy.refreshTokenLifetime.map { now + $0 })
+        families[family].currentRefreshToken = token
+    }
+
+    private mutating func issueAccessToken(
+        in family: Int,
+        scope: [String],
+        refreshToken: String?,
+        policy: TokenPolicy,
+        now: TimeInterval
+    ) -> Issue {
+        issued += 1
+        let token = Self.newToken(prefix: "at")
+        let lifetime = policy.accessTokenLifetime
+        accessTokens[token] = AccessToken(number: issued, family: family, expiresAt: now + lifetime)
+        families[family].newestAccessToken = issued
+        return Issue(
+            number: issued,
+            family: family,
+            accessToken: token,
+            lifetime: lifetime,
+            refreshToken: refreshToken,
+            scope: scope
+        )
+    }
+
+    /// 128 random bits in hexadecimal behind a prefix that says what it is.
+    private static func newToken(prefix: String) -> String {
+        let digits = (0..<2).map { _ in
+            let half = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+            return String(repeating: "0", count: 16 - half.count) + half
+        }
+        return "\(prefix)-" + digits.joined()
+    }
+}
+
+// MARK: - Judging
+
+extension TokenLedger {
+    /// What is to be said of an access token that came with a request.
+    struct Judgement {
+        enum Verdict {
+            case good(Owner)
+            case expired
+            case revoked
+            case unknown
+        }
+
+        var verdict: Verdict
+        var number: Int?
+        /// A newer access token of the same family has been issued.
+        var isSuperseded = false
+        /// The client has been told before that this token is dead.
+        var wasRejected = false
+    }
+
+    mutating func judge(_ token: String, now: TimeInterval) -> Judgement {
+        guard let known = accessTokens[token] else {
+            return Judgement(verdict: .unknown)
+        }
+        let family = families[known.family]
+        var judgement = Judgement(
+            verdict: .good(family.owner),
+            number: known.number,
+            isSuperseded: family.newestAccessToken > known.number,
+            wasRejected: known.wasRejected
+        )
+        if known.isRevoked || family.isRevoked {
+            judgement.verdict = .revoked
+        } else if now >= known.expiresAt {
+            judgement.verdict = .expired
+        } else {
+            return judgement
+        }
+        accessTokens[token]?.wasRejected = true
+        return judgement
+    }
+}
+
+// MARK: - Revoking
+
+extension TokenLedger {
+    enum RevocationOutcome {
+        case accessTokenRevoked(number: Int)
+        case familyRevoked(family: Int)
+        case nothingToRevoke
+        case refused(OAuthError)
+    }
+
+    /// Revokes one token at the client's wish (RFC 7009).
+    ///
+    /// A refresh token takes its whole family with it.
+    mutating func revoke(_ token: String, clientID: String) -> RevocationOutcome {
+        guard let family = accessTokens[token]?.family ?? refreshTokens[token]?.family else {
+            return .nothingToRevoke
+        }
+        guard families[family].owner.clientID == clientID else {
+            return .refused(OAuthError(.unauthorizedClient, "The token belongs to another client."))
+        }
+        if let number = accessTokens[token]?.number {
+            accessTokens[token]?.isRevoked = true
+            return .accessTokenRevoked(number: number)
+        }
+        guard !families[family].isRevoked else { return .nothingToRevoke }
+        revokeFamily(family)
+        return .familyRevoked(family: family)
+    }
+
+    /// Lets every access token that is good now expire; returns how many.
+    mutating func expireAccessTokens(now: TimeInterval) -> Int {
+        endAccessTokens(now: now) { $0.expiresAt = now }
+    }
+
+    /// Revokes every access token that is good now; returns how many.
+    mutating func revokeAccessTokens(now: TimeInterval) -> Int {
+        endAccessTokens(now: now) { $0.isRevoked = true }
+    }
+
+    /// Revokes every family with all its tokens; returns which.
+    mutating func revokeFamilies() -> [Int] {
+        let living = families.indices.filter { !families[$0].isRevoked }
+        for family in living {
+            revokeFamily(family)
+        }
+        return living
+    }
+
+    private mutating func revokeFamily(_ family: Int) {
+        families[family].isRevoked = true
+    }
+
+    private mutating func revokeAccessTokens(of family: Int) {
+        for (token, known) in accessTokens where known.family == family {
+            accessTokens[token]?.isRevoked = true
+        }
+    }
+
+    private mutating func endAccessTokens(now: TimeInterval, _ end: (inout AccessToken) -> Void) -> Int {
+        var count = 0
+        for (token, known) in accessTokens {
+            guard !known.isRevoked, !families[known.family].isRevoked, now < known.expiresAt else { continue }
+            var ended = known
+            end(&ended)
+            accessTokens[token] = ended
+            count += 1
+        }
+        return count
+    }
+}

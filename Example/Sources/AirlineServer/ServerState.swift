@@ -1,0 +1,84 @@
+import Foundation
+
+/// Everything that changes while the server runs, behind one lock, so that
+/// what is counted always fits what has happened.
+struct ServerState {
+    var policy: TokenPolicy
+    var faults = TokenEndpointFaults()
+    var ledger = TokenLedger()
+    var desk: BookingDesk
+    var counters = Counters()
+    var log: EventLog
+    private(set) var arrivals = 0
+    private var requestsInFlight = 0
+    private var tokenRequestsInFlight = 0
+
+    init(configuration: ServerConfiguration) {
+        policy = configuration.policy
+        desk = BookingDesk(flights: Timetable.flights(after: Date()))
+        log = EventLog(capacity: configuration.eventCapacity)
+    }
+
+    /// A request arrived; returns its place in the order of arrival, from 1.
+    mutating func requestArrived() -> Int {
+        arrivals += 1
+        counters.requests += 1
+        requestsInFlight += 1
+        counters.peakConcurrentRequests = max(counters.peakConcurrentRequests, requestsInFlight)
+        return arrivals
+    }
+
+    mutating func requestEnded() {
+        requestsInFlight -= 1
+    }
+
+    mutating func tokenRequestArrived() {
+        counters.tokenRequests += 1
+        tokenRequestsInFlight += 1
+        counters.peakConcurrentTokenRequests = max(counters.peakConcurrentTokenRequests, tokenRequestsInFlight)
+    }
+
+    mutating func tokenRequestEnded() {
+        tokenRequestsInFlight -= 1
+    }
+
+    /// Counters at zero and an empty log; tokens, bookings and switches stay.
+    mutating func resetCounters() {
+        counters = Counters()
+        log.removeAll()
+    }
+
+    /// As just started, but for the requests that are being answered now.
+    mutating func reset(to configuration: ServerConfiguration) {
+        policy = configuration.policy
+        faults = TokenEndpointFaults()
+        ledger = TokenLedger()
+        desk = BookingDesk(flights: Timetable.flights(after: Date()))
+        resetCounters()
+    }
+}
+
+// MARK: - What an administrator does
+
+extension ServerState {
+    mutating func expireAccessTokens(now: TimeInterval) -> Int {
+        let count = ledger.expireAccessTokens(now: now)
+        log.append(.accessTokensExpired, at: now, detail: "\(count) access tokens expired on request")
+        return count
+    }
+
+    mutating func revokeAccessTokens(now: TimeInterval) -> Int {
+        let count = ledger.revokeAccessTokens(now: now)
+        log.append(.accessTokensRevoked, at: now, detail: "\(count) access tokens revoked on request")
+        return count
+    }
+
+    mutating func revokeFamilies(now: TimeInterval) -> Int {
+        let families = ledger.revokeFamilies()
+        counters.familiesRevoked += families.count
+        for family in families {
+            log.append(.familyRevoked, at: now, detail: "family \(family) revoked on request")
+        }
+        return families.count
+    }
+}

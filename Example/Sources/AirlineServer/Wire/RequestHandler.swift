@@ -1,0 +1,138 @@
+import FlyingFox
+import Foundation
+
+/// What stands between FlyingFox and the endpoints, which don't know of it:
+/// turns its requests into ``Call``s and ``Reply``s into its responses, and
+/// writes every exchange into the log.
+struct RequestHandler: HTTPHandler {
+    let router: Router
+    let state: Locked<ServerState>
+    let clock: ServerClock
+    let bodyLimit: Int
+
+    func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let startedAt = clock.now()
+        let arrival = state.withLock { $0.requestArrived() }
+        let reply: Reply
+        do {
+            reply = try await self.reply(to: request)
+        } catch {
+            // The server stops, or the connection broke while the body was read.
+            state.withLock { $0.requestEnded() }
+            return HTTPResponse(webSocket: HangUp())
+        }
+        let endedAt = clock.now()
+        let dateOffset = state.withLock { state in
+            state.requestEnded()
+            state.log.append(.request, at: startedAt, until: endedAt, token: reply.token, detail: reply.note) { event in
+                event.arrival = arrival
+                event.method = request.method.rawValue
+                event.path = request.path
+                event.status = if case .answer = reply.delivery { reply.status } else { nil }
+                event.requestID = request.headers[HTTPHeader("X-Request-ID")]
+            }
+            return state.policy.dateOffset
+        }
+        switch reply.delivery {
+        case .answer:
+            return response(reply, to: request, dateOffset: dateOffset)
+        case .silence:
+            // Ends early when the server stops.
+            try? await Task.sleep(nanoseconds: 120_000_000_000)
+            return HTTPResponse(webSocket: HangUp())
+        case .hangUp:
+            return HTTPResponse(webSocket: HangUp())
+        }
+    }
+
+    private func reply(to request: HTTPRequest) async throws -> Reply {
+        let method = request.method.rawValue
+        switch router.match(method: method, path: request.path) {
+        case .found(let endpoint, let parameters):
+            do {
+                var call = try await call(for: request)
+                call.parameters = parameters
+                return try await endpoint(call)
+            } catch let problem as Problem {
+                return problem.reply
+            }
+        case .methodNotAllowed(let allowed):
+            let allow = allowed.joined(separator: ", ")
+            return Problem(
+                405,
+                "method_not_allowed",
+                "\(method) is not possible here; possible: \(allow).",
+                headers: [("Allow", allow)]
+            ).reply
+        case .notFound:
+            return Problem(404, "not_found", "There is nothing at \(request.path).").reply
+        }
+    }
+
+    private func call(for request: HTTPRequest) async throws -> Call {
+        var body = Data()
+        if request.bodySequence.count != 0 {
+            for try await chunk in request.bodySequence {
+                // What is too much is still read, so that the client gets to hear the answer.
+                guard body.count <= bodyLimit else { continue }
+                body.append(chunk)
+            }
+        }
+        guard body.count <= bodyLimit else {
+            throw Problem(413, "payload_too_large", "A body may have \(bodyLimit) bytes.")
+        }
+        return Call(
+            method: request.method.rawValue,
+            path: request.path,
+            target: request.target.rawValue,
+            headers: request.headers.map { ($0.key.rawValue, $0.value) },
+            query: request.query.map { ($0.name, $0.value) },
+            body: body
+        )
+    }
+
+    private func response(_ reply: Reply, to request: HTTPRequest, dateOffset: Double) -> HTTPResponse {
+        var headers = HTTPHeaders()
+        for (name, value) in reply.headers {
+            headers.addValue(value, for: HTTPHeader(name))
+        }
+        // Within the years that the header can hold, whatever the offset is.
+        let seconds = min(max(Date().timeIntervalSince1970 + dateOffset, -62_135_596_800), 253_402_300_799)
+        headers.addValue(CalendarTime(unixSeconds: Int(seconds.rounded(.down))).httpDate, for: .date)
+        headers.addValue("atom-airline", for: HTTPHeader("Server"))
+        var body = reply.body
+        if request.method == .HEAD {
+            headers[.contentLength] = String(body.count)
+            body = Data()
+        }
+        return HTTPResponse(
+            statusCode: HTTPStatusCode(reply.status, phrase: ReasonPhrase.phrase(for: reply.status)),
+            headers: headers,
+            body: body
+        )
+    }
+}
+
+/// FlyingFox asks a handler for its frames before it writes the head; one that
+/// has none makes it close the connection without a byte.
+private struct HangUp: WSHandler {
+    func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
+        throw CancellationError()
+    }
+}
+
+private enum ReasonPhrase {
+    private static let phrases: [Int: String] = [
+        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
+        301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
+        308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 409: "Conflict", 410: "Gone", 413: "Content Too Large",
+        415: "Unsupported Media Type", 418: "I'm a teapot", 422: "Unprocessable Content", 429: "Too Many Requests",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout",
+    ]
+
+    static func phrase(for status: Int) -> String {
+        phrases[status] ?? "Status \(status)"
+    }
+}

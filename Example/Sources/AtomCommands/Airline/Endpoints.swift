@@ -1,0 +1,178 @@
+import AtomNetworking
+
+/// Flights, seats and bookings, open to everybody.
+enum FlightEndpoint: Requestable {
+    case list(Airline)
+    case seats(Airline, flight: String)
+    case book(Airline, BookingOrder)
+    case booking(Airline, reference: String)
+
+    var method: HTTPMethod {
+        if case .book = self { .post } else { .get }
+    }
+
+    var body: RequestBody? {
+        if case .book(_, let order) = self { .json(order) } else { nil }
+    }
+
+    var requiresAuthorization: Bool { false }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        switch self {
+        case .list(let airline), .seats(let airline, _), .book(let airline, _), .booking(let airline, _): airline.base
+        }
+    }
+
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .list: try URLPath("/flights")
+        case .seats(_, let flight): try URLPath("/flights/\(flight)/seats")
+        case .book: try URLPath("/bookings")
+        case .booking(_, let reference): try URLPath("/bookings/\(reference)")
+        }
+    }
+}
+
+/// What needs a user name and password, or an access token.
+enum AccountEndpoint: Requestable {
+    /// With Basic authentication.
+    case member(Airline)
+    /// With an access token.
+    case account(Airline)
+    /// With an access token; small, numbered, and as slow as one likes.
+    case miles(Airline, number: Int, milliseconds: Int)
+
+    var headerItems: [HeaderItem]? {
+        if case .miles(_, let number, _) = self { ["X-Request-ID": String(number)] } else { nil }
+    }
+
+    var queryItems: [QueryItem]? {
+        guard case .miles(_, let number, let milliseconds) = self else { return nil }
+        return ["number": String(number), "milliseconds": String(milliseconds)]
+    }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        switch self {
+        case .member(let airline), .account(let airline), .miles(let airline, _, _): airline.base
+        }
+    }
+
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .member: try URLPath("/me")
+        case .account: try URLPath("/account")
+        case .miles: try URLPath("/account/miles")
+        }
+    }
+}
+
+/// The token endpoint, as a request like any other: this is how one signs in.
+enum SignInEndpoint: Requestable {
+    case password(Airline, user: NameAndSecret, client: NameAndSecret)
+
+    var method: HTTPMethod { .post }
+
+    var requiresAuthorization: Bool { false }
+
+    var body: RequestBody? {
+        switch self {
+        case .password(_, let user, let client):
+            .form([
+                "grant_type": "password", "username": user.name, "password": user.secret,
+                "client_id": client.name, "client_secret": client.secret,
+            ])
+        }
+    }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        switch self {
+        case .password(let airline, _, _): airline.base
+        }
+    }
+
+    func path() throws(AtomError) -> URLPath { try URLPath("/oauth/token") }
+}
+
+/// Answers that are slow, wrong or elsewhere.
+enum DiagnosticEndpoint: Requestable {
+    case slow(Airline, milliseconds: Int, timeout: ServiceTimeout? = nil)
+    case redirect(Airline, times: Int)
+    case repeatedElsewhere(Airline, text: String)
+    case malformed(Airline)
+    case hangUp(Airline)
+
+    var method: HTTPMethod {
+        if case .repeatedElsewhere = self { .post } else { .get }
+    }
+
+    var body: RequestBody? {
+        if case .repeatedElsewhere(_, let text) = self { .json(["text": text]) } else { nil }
+    }
+
+    var queryItems: [QueryItem]? {
+        switch self {
+        case .slow(_, let milliseconds, _): ["milliseconds": String(milliseconds)]
+        case .repeatedElsewhere: ["status": "307", "to": "/echo/moved"]
+        case .redirect, .malformed, .hangUp: nil
+        }
+    }
+
+    var timeout: ServiceTimeout? {
+        if case .slow(_, _, let timeout) = self { timeout } else { nil }
+    }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        switch self {
+        case .slow(let airline, _, _), .redirect(let airline, _), .repeatedElsewhere(let airline, _),
+            .malformed(let airline), .hangUp(let airline):
+            airline.base
+        }
+    }
+
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .slow: try URLPath("/slow")
+        case .redirect(_, let times): try URLPath("/redirect/\(times)")
+        case .repeatedElsewhere: try URLPath("/redirect")
+        case .malformed: try URLPath("/errors/malformed")
+        case .hangUp: try URLPath("/errors/hang-up")
+        }
+    }
+}
+
+/// The server's switches and counters.
+enum AdminEndpoint: Requestable {
+    case counters(Airline)
+    case policy(Airline)
+    case setTokenLifetime(Airline, seconds: Double)
+    case revokeAccessTokens(Airline)
+
+    var method: HTTPMethod {
+        switch self {
+        case .counters, .policy: .get
+        case .setTokenLifetime, .revokeAccessTokens: .post
+        }
+    }
+
+    var body: RequestBody? {
+        if case .setTokenLifetime(_, let seconds) = self { .json(["accessTokenLifetime": seconds]) } else { nil }
+    }
+
+    var requiresAuthorization: Bool { false }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        switch self {
+        case .counters(let airline), .policy(let airline), .setTokenLifetime(let airline, _),
+            .revokeAccessTokens(let airline):
+            airline.base
+        }
+    }
+
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .counters: try URLPath("/admin/counters")
+        case .policy, .setTokenLifetime: try URLPath("/admin/policy")
+        case .revokeAccessTokens: try URLPath("/admin/revoke-access-tokens")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Runs a body as a task that SIGINT and SIGTERM cancel.
+///
+/// The body ends in its own way; a second signal ends the process at once.
+///
+/// - Returns: What the body returned, and the signal if there was one.
+func withInterruption<Value: Sendable>(
+    _ body: @escaping @Sendable () async -> Value
+) async -> (value: Value, signal: Int32?) {
+    let task = Task(operation: body)
+    let interruption = Interruption { task.cancel() }
+    let value = await task.value
+    return (value, interruption.stop())
+}
+
+/// Hears signals, once instead of the system.
+private final class Interruption: @unchecked Sendable {
+    private let lock = NSLock()
+    private var sources: [any DispatchSourceSignal] = []
+    private var received: Int32?
+
+    init(_ handler: @escaping @Sendable () -> Void) {
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { [weak self] in
+                self?.heard(number)
+                handler()
+            }
+            sources.append(source)
+            source.activate()
+        }
+    }
+
+    private func heard(_ number: Int32) {
+        let isFirst = lock.withLock {
+            guard received == nil else { return false }
+            received = number
+            return true
+        }
+        if !isFirst { _exit(128 + number) }
+    }
+
+    /// Gives the signals back to the system.
+    func stop() -> Int32? {
+        for source in sources { source.cancel() }
+        signal(SIGINT, SIG_DFL)
+        signal(SIGTERM, SIG_DFL)
+        return lock.withLock { received }
+    }
+}

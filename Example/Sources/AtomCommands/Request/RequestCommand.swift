@@ -1,0 +1,127 @@
+import ArgumentParser
+import AtomNetworking
+import Foundation
+import Terminal
+
+/// Sends any request through the SDK.
+struct RequestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "Sends any request through the SDK and shows what comes back.",
+        discussion: """
+            The body goes to standard output, everything else to standard error:
+
+              atom request GET http://127.0.0.1:8080/flights | jq .
+              atom request POST http://127.0.0.1:8080/bookings --json '{"flight": "AS100", "seat": "9C", \
+            "passenger": "Ada"}'
+              atom request GET http://127.0.0.1:8080/me --basic ada:lovelace
+
+            Ctrl-C cancels the request. Exit status:
+
+            \(RequestExitStatus.table)
+            """
+    )
+
+    @Argument(help: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, or any other method.")
+    var method: String
+
+    @Argument(help: "An absolute http or https URL.")
+    var url: String
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: .init("A header field; may be repeated.", valueName: "Name: value"))
+    var header: [HeaderArgument] = []
+
+    @Option(help: .init("An item to add to the query; may be repeated.", valueName: "name=value"))
+    var query: [PairArgument] = []
+
+    @Option(help: .init("A JSON body, in a file or standard input (-) with @.", valueName: "text|@file"))
+    var json: BodyArgument?
+
+    @Option(help: .init("A body as it is, in a file or standard input (-) with @.", valueName: "text|@file"))
+    var body: BodyArgument?
+
+    @Option(help: .init("A form to send, item by item; may be repeated.", valueName: "name=value"))
+    var form: [PairArgument] = []
+
+    @Option(help: .init("Basic authentication; others on this machine may see it.", valueName: "user:password"))
+    var basic: NameAndSecret?
+
+    @Option(help: .init("The longest silence on the wire; fractions count.", valueName: "seconds"))
+    var timeout: Double = 30
+
+    @Option(
+        help: .init("The longest time for everything (default: 30, or --timeout if longer)", valueName: "seconds"))
+    var resourceTimeout: Double?
+
+    @Flag(help: "Show a redirect instead of following it.")
+    var noFollow = false
+
+    @Flag(name: .shortAndLong, help: "Write status and header fields to standard output, before the body.")
+    var include = false
+
+    @Flag(name: .shortAndLong, help: "Write nothing but the body and errors.")
+    var quiet = false
+
+    func validate() throws {
+        let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
+        guard bodies.count <= 1 else { throw ValidationError("Give one of --json, --body and --form.") }
+    }
+
+    func run() async throws {
+        let status = try await perform(
+            body: .standardOutput, notes: .standardError
+        ) { FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor) }
+        guard status == .success else { throw ExitCode(status.rawValue) }
+    }
+
+    /// Sends the request and shows what comes back.
+    func perform(
+        body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
+    ) async throws -> RequestExitStatus {
+        let printer = ResponsePrinter(
+            body: output, notes: notes, includesHead: include, isQuiet: quiet, writeBytes: writeBytes)
+        let stopwatch = Stopwatch()
+        let tap = WireTap(stopwatch)
+        let requestBody = try requestBody()
+        let (result, signal) = await withInterruption { [self] in
+            await send(requestBody, over: tap)
+        }
+        switch result {
+        case .success(let response), .failure(.response(let response)):
+            printer.show(response, after: tap.records, seconds: stopwatch.seconds)
+        case .failure(let error):
+            printer.show(error, seconds: stopwatch.seconds)
+        }
+        if signal == SIGTERM { return .terminated }
+        return switch result {
+        case .success: .success
+        case .failure(let error): RequestExitStatus(error)
+        }
+    }
+
+    private func send(_ requestBody: RequestBody?, over tap: WireTap) async -> Result<AtomResponse, AtomError> {
+        var configuration = ServiceConfiguration(
+            authenticationMethod: basic.map {
+                .basic(BasicCredential(password: $0.secret, username: $0.name))
+            } ?? .none,
+            timeout: ServiceTimeout(request: timeout, resource: resourceTimeout ?? max(timeout, 30)))
+        configuration.transport = tap
+        if noFollow { configuration.redirectPolicy = .doNotFollow }
+        do throws(AtomError) {
+            let request = CommandLineRequest(
+                url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
+                body: requestBody)
+            return .success(try await Atom(serviceConfiguration: configuration).enqueue(request).resume())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func requestBody() throws -> RequestBody? {
+        if let json { return .data(try json.json(), contentType: "application/json") }
+        if let body { return .data(try body.data()) }
+        return form.isEmpty ? nil : .form(form.map(\.item))
+    }
+}

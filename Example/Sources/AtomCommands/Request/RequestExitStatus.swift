@@ -1,0 +1,79 @@
+import AtomNetworking
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// How `atom request` ends: the numbers are curl's where curl has one.
+enum RequestExitStatus: Int32, CaseIterable {
+    case success = 0
+    case failure = 1
+    case invalidRequest = 2
+    case hostNotFound = 6
+    case connectionFailed = 7
+    case errorStatus = 22
+    case timedOut = 28
+    case notSecure = 35
+    case tooManyRedirects = 47
+    case connectionLost = 56
+    case wrongArguments = 64
+    case cancelled = 130
+    case terminated = 143
+
+    /// What came of a request that failed.
+    init(_ error: AtomError) {
+        self =
+            switch error {
+            case .requestable: .invalidRequest
+            case .response: .errorStatus
+            case .cancelled: .cancelled
+            case .session(let error): RequestExitStatus(wire: error)
+            case .decoder, .authentication, .unexpected: .failure
+            @unknown default: .failure
+            }
+    }
+
+    private init(wire error: any Error) {
+        self =
+            switch (error as? URLError)?.code {
+            case .cannotFindHost, .dnsLookupFailed: .hostNotFound
+            case .cannotConnectToHost, .notConnectedToInternet: .connectionFailed
+            case .timedOut: .timedOut
+            case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+                .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+                .clientCertificateRequired:
+                .notSecure
+            case .httpTooManyRedirects: .tooManyRedirects
+            case .networkConnectionLost, .badServerResponse, .cannotParseResponse: .connectionLost
+            default: .failure
+            }
+    }
+
+    /// For `--help`.
+    var explanation: String {
+        switch self {
+        case .success: "the server answered with 2xx or 3xx"
+        case .failure: "anything that has no number of its own"
+        case .invalidRequest: "the request is not valid and was not sent"
+        case .hostNotFound: "no server with this name was found"
+        case .connectionFailed: "no connection was made"
+        case .errorStatus: "the server answered with 4xx or 5xx"
+        case .timedOut: "the time was up"
+        case .notSecure: "no secure connection was made"
+        case .tooManyRedirects: "the server redirected too often"
+        case .connectionLost: "the connection was lost, or the answer was not HTTP"
+        case .wrongArguments: "the command line is wrong"
+        case .cancelled: "cancelled with Ctrl-C (SIGINT)"
+        case .terminated: "cancelled with SIGTERM"
+        }
+    }
+
+    /// All of them, a line each.
+    static var table: String {
+        allCases.map { status in
+            let number = String(status.rawValue)
+            return String(repeating: " ", count: max(5 - number.count, 0)) + "\(number)  \(status.explanation)"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,107 @@
+import AirlineServer
+import ArgumentParser
+import Foundation
+import Terminal
+
+/// Runs the airline's server alone.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Runs the airline's server alone, until Ctrl-C.",
+        discussion: """
+            It listens on 127.0.0.1 only, and its switches under /admin ask for no password. Try it with \
+            “atom request” and “atom storm --server”.
+            """
+    )
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port: UInt16 = 0
+
+    @Option(help: .init("How long an access token lives; fractions count.", valueName: "seconds"))
+    var tokenLifetime: Double = 3600
+
+    @Option(help: .init("How long a refresh token lives (default: for ever)", valueName: "seconds"))
+    var refreshTokenLifetime: Double?
+
+    @Option(help: .init("How long a used refresh token may be used again.", valueName: "seconds"))
+    var gracePeriod: Double = 0
+
+    @Flag(help: "Leave refresh tokens as they are when they are used.")
+    var noRotation = false
+
+    @Flag(help: "Print every request that is answered.")
+    var log = false
+
+    func validate() throws {
+        guard tokenLifetime > 0, refreshTokenLifetime ?? 1 > 0, gracePeriod >= 0 else {
+            throw ValidationError("A lifetime is a positive number of seconds.")
+        }
+    }
+
+    func run() async throws {
+        let terminal = Terminal.standardOutput
+        let server: AirlineServer
+        do {
+            server = try await AirlineServer.start(configuration)
+        } catch {
+            throw CommandFailure("The port \(port) can't be taken; is another server listening there?")
+        }
+        introduce(server, on: terminal)
+        let showsLog = log
+        _ = await withInterruption {
+            async let logging: Void = showsLog ? Self.printEvents(of: server, on: terminal) : ()
+            await server.waitUntilStopped()
+            await logging
+        }
+        await server.stop()
+        terminal.print("Stopped after \(server.counters.requests) requests.")
+    }
+
+    private var configuration: ServerConfiguration {
+        var configuration = ServerConfiguration()
+        configuration.port = port
+        configuration.policy.accessTokenLifetime = tokenLifetime
+        configuration.policy.refreshTokenLifetime = refreshTokenLifetime
+        configuration.policy.gracePeriod = gracePeriod
+        configuration.policy.rotatesRefreshTokens = !noRotation
+        return configuration
+    }
+
+    private func introduce(_ server: AirlineServer, on terminal: Terminal) {
+        let user = NameAndSecret.exampleUser
+        let client = NameAndSecret.exampleClient
+        terminal.print("The airline is at \(terminal.styled(server.baseURL, .cyan, .bold))")
+        var table = Table("", "")
+        table.add("token endpoint", server.baseURL + AirlineServer.tokenPath)
+        table.add("user", user.defaultValueDescription)
+        table.add("client", client.defaultValueDescription)
+        table.add("public client", OAuthClient.publicExample.id)
+        table.add("access tokens live", "\(tokenLifetime) s")
+        terminal.print(table, indent: 2)
+        terminal.print()
+        terminal.print("  atom request GET \(server.baseURL)/flights")
+        terminal.print("  atom storm --requests 2000 --token-lifetime 0.5 --server \(server.baseURL)")
+        terminal.print()
+        terminal.print("Ctrl-C stops it.")
+    }
+
+    /// Looks for new events five times a second.
+    private static func printEvents(of server: AirlineServer, on terminal: Terminal) async {
+        var last = 0
+        while !Task.isCancelled {
+            for event in server.events(after: last) {
+                last = event.number
+                terminal.print(line(for: event))
+            }
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
+    static func line(for event: ServerEvent) -> String {
+        let seconds = (event.startedAt * 1000).rounded() / 1000
+        let token = event.token.map { "token \($0)" }
+        let request = [event.method, event.path, event.status.map(String.init)].compactMap { $0 }
+        let words = request.isEmpty ? [event.kind.rawValue] : request
+        return (["\(seconds)"] + words + [token, event.detail].compactMap { $0 }).joined(separator: "  ")
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Terminal
+
+/// What came of a storm.
+struct StormReport: Sendable {
+    /// What the server counted meanwhile.
+    struct ServerSide: Sendable {
+        var refreshes: Int
+        var tokensIssued: Int
+        var deadTokens: Int
+        var reuseDetected: Int
+        /// Since the server was started: a maximum can't be subtracted.
+        var peakConcurrentRefreshes: Int
+    }
+
+    var requests: Int
+    var answered: Int
+    /// Answers that belonged to another request.
+    var mixedUp: Int
+    /// Never sent, or given up, because the storm was cancelled.
+    var cancelled: Int
+    /// How often, by description.
+    var failures: [String: Int]
+    var seconds: Double
+    /// In seconds, the shortest first.
+    var latencies: [Double]
+    var server: ServerSide?
+
+    var failed: Int { failures.values.reduce(0, +) + mixedUp }
+
+    var isAsExpected: Bool {
+        answered == requests && (server?.reuseDetected ?? 0) == 0
+    }
+
+    /// The latency that this share of the answered requests stayed below.
+    func percentile(_ share: Double) -> Double {
+        guard !latencies.isEmpty else { return 0 }
+        return latencies[min(Int(share * Double(latencies.count)), latencies.count - 1)]
+    }
+
+    func show(on terminal: Terminal) {
+        terminal.print(table(for: terminal))
+        for (description, count) in failures.sorted(by: { $0.value > $1.value }).prefix(5) {
+            terminal.print(terminal.styled("\(count) ×", .red) + " " + description)
+        }
+    }
+
+    func table(for terminal: Terminal) -> Table {
+        var table = Table("Storm", .right(""))
+        table.add("requests", "\(requests)")
+        table.add("answered", terminal.styled("\(answered)", answered == requests ? .green : .yellow))
+        table.add("failed", mark(failed, .red, terminal))
+        if mixedUp > 0 { table.add("answers mixed up", terminal.styled("\(mixedUp)", .red)) }
+        if cancelled > 0 { table.add("cancelled", terminal.styled("\(cancelled)", .yellow)) }
+        if let server {
+            table.add("refreshes", "\(server.refreshes)")
+            table.add("refreshes at once, at most", "\(server.peakConcurrentRefreshes)")
+            table.add("tokens issued", "\(server.tokensIssued)")
+            table.add("dead tokens seen", mark(server.deadTokens, .yellow, terminal))
+            table.add("refresh tokens reused", mark(server.reuseDetected, .red, terminal))
+        } else {
+            table.add("server's counters", "not available")
+        }
+        table.add("time", "\(Self.rounded(seconds, 2)) s")
+        table.add("throughput", seconds > 0 ? "\(Int(Double(answered) / seconds)) /s" : "-")
+        table.add("latency p50", "\(Self.rounded(percentile(0.5) * 1000, 1)) ms")
+        table.add("latency p99", "\(Self.rounded(percentile(0.99) * 1000, 1)) ms")
+        if let memory = Self.peakMemory { table.add("peak memory", "\(memory / 1_048_576) MB") }
+        return table
+    }
+
+    /// A number that is good when it is zero.
+    private func mark(_ count: Int, _ style: TextStyle, _ terminal: Terminal) -> String {
+        terminal.styled("\(count)", count == 0 ? .green : style)
+    }
+
+    private static func rounded(_ value: Double, _ digits: Int) -> Double {
+        let factor = digits == 1 ? 10.0 : 100
+        return (value * factor).rounded() / factor
+    }
+
+    /// The most memory in bytes that this process has had.
+    private static var peakMemory: Int? {
+        var usage = rusage()
+        #if canImport(Darwin)
+            guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
+            return Int(usage.ru_maxrss)
+        #else
+            guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return nil }
+            // In kilobytes on Linux.
+            return Int(usage.ru_maxrss) * 1024
+        #endif
+    }
+}

@@ -1,0 +1,102 @@
+import AirlineServer
+import AtomNetworking
+import Foundation
+import Terminal
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Lets requests fail in every way that has a name.
+struct FailureSteps {
+    let tour: Tour
+
+    func run(_ checklist: inout Checklist) async {
+        let atom = tour.atom()
+        checklist.section("Let things go wrong")
+        await sendNothing(with: atom, &checklist)
+        await runOutOfTime(with: atom, &checklist)
+        await findNobody(with: atom, &checklist)
+        await cancel(with: atom, &checklist)
+        await hearNonsense(with: atom, &checklist)
+    }
+
+    private func sendNothing(with atom: Atom, _ checklist: inout Checklist) async {
+        let before = tour.server.counters.requests
+        let result = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(FlightEndpoint.seats(tour.airline, flight: "../../admin")).resume()
+        }
+        let isRefused = if case .requestable(.invalidURLPath)? = result.error { true } else { false }
+        checklist.check(
+            isRefused && result.error?.delivery == .notSent && tour.server.counters.requests == before,
+            "an invalid path never reaches the network", detail: result.summary)
+    }
+
+    private func runOutOfTime(with atom: Atom, _ checklist: inout Checklist) async {
+        let start = tour.stopwatch.seconds
+        let result = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(
+                DiagnosticEndpoint.slow(
+                    tour.airline, milliseconds: 30_000, timeout: ServiceTimeout(request: 0.3, resource: 5))
+            ).resume()
+        }
+        let seconds = tour.stopwatch.seconds - start
+        checklist.check(
+            result.error?.wireCode == .timedOut && result.error?.delivery == .maybeSent && seconds < 3,
+            "an answer that takes 30 s is given up after 0.3 s", detail: result.summary)
+    }
+
+    private func findNobody(with atom: Atom, _ checklist: inout Checklist) async {
+        var summary = "no second server could be started"
+        var isRefused = false
+        // The port of a server that is gone.
+        if let gone = try? await AirlineServer.start(), let airline = try? Airline(gone) {
+            await gone.stop()
+            let result = await outcome { () async throws(AtomError) in
+                try await atom.enqueue(FlightEndpoint.list(airline)).resume()
+            }
+            summary = result.summary
+            isRefused = result.error?.wireCode == .cannotConnectToHost && result.error?.delivery == .notSent
+        }
+        checklist.check(isRefused, "a server that is gone refuses the connection", detail: summary)
+    }
+
+    private func cancel(with atom: Atom, _ checklist: inout Checklist) async {
+        let airline = tour.airline
+        let task = Task {
+            await outcome { () async throws(AtomError) in
+                try await atom.enqueue(DiagnosticEndpoint.slow(airline, milliseconds: 30_000)).resume()
+            }
+        }
+        await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.15)
+        let start = tour.stopwatch.seconds
+        task.cancel()
+        let result = await task.value
+        let seconds = tour.stopwatch.seconds - start
+        checklist.check(
+            result.error?.isCancelled == true && result.error?.delivery == .maybeSent && seconds < 1,
+            "a cancelled task hears so at once", detail: result.summary)
+    }
+
+    private func hearNonsense(with atom: Atom, _ checklist: inout Checklist) async {
+        let malformed = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(DiagnosticEndpoint.malformed(tour.airline)).resume(expecting: Flight.self)
+        }
+        let isUndecodable = if case .decoder? = malformed.error { true } else { false }
+        checklist.check(isUndecodable, "half a JSON document is no flight", detail: malformed.summary)
+
+        let silence = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(DiagnosticEndpoint.hangUp(tour.airline)).resume()
+        }
+        checklist.check(
+            silence.error?.wireCode == .networkConnectionLost && silence.error?.delivery == .maybeSent,
+            "a server that hangs up may have done what it was asked", detail: silence.summary)
+    }
+}
+
+extension AtomError {
+    /// What happened on the wire, if that is where it happened.
+    fileprivate var wireCode: URLError.Code? {
+        if case .session(let error) = self { (error as? URLError)?.code } else { nil }
+    }
+}

@@ -1,0 +1,141 @@
+import AirlineServer
+import AtomNetworking
+import Foundation
+import Terminal
+
+/// Signs in, and keeps the session alive while its token expires and is revoked.
+struct SessionSteps {
+    let tour: Tour
+
+    /// How many requests a round has, and how long the server takes for each.
+    private static let count = 50
+    private static let milliseconds = 60
+
+    /// How long the first access token lives; a quarter of it is the SDK's leeway.
+    private static let lifetime = 3.0
+    private static let leeway = lifetime / 4
+
+    func run(_ checklist: inout Checklist) async {
+        checklist.section("Sign in")
+        let tap = WireTap(tour.stopwatch)
+        guard let (atom, expiry) = await signIn(over: tap, &checklist) else { return }
+        await expire(at: expiry, atom, tap, &checklist)
+        await revoke(atom, tap, &checklist)
+    }
+
+    // MARK: Signing in
+
+    /// Signs in and returns a service with a session, and when its first token expires.
+    private func signIn(over tap: WireTap, _ checklist: inout Checklist) async -> (Atom, expiry: Double)? {
+        tour.server.updatePolicy { $0.accessTokenLifetime = Self.lifetime }
+        let client = NameAndSecret.exampleClient
+        let tokens = await outcome { () async throws(AtomError) in
+            try await tour.atom().enqueue(
+                SignInEndpoint.password(tour.airline, user: .exampleUser, client: client)
+            ).resume(expecting: TokenCredential.self)
+        }
+        // Counted from when the client hears of it, as the client does.
+        let expiry = tour.stopwatch.seconds + Self.lifetime
+        // The tokens to come shall live long; only the first one is to expire.
+        tour.server.updatePolicy { $0.accessTokenLifetime = 3600 }
+        checklist.check(
+            tokens.value?.refreshToken.isEmpty == false, "the password grant brings a first pair of tokens",
+            detail: tokens.error?.description ?? "the access token lives \(Self.lifetime) s")
+        guard let tokens = tokens.value, let endpoint = try? tour.airline.authorizationEndpoint() else { return nil }
+
+        let box = TokenBox(tokens)
+        let atom = tour.atom(.bearer(endpoint, ClientCredential(id: client.name, secret: client.secret), box)) {
+            $0.transport = tap
+        }
+        let account = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(AccountEndpoint.account(tour.airline)).resume(expecting: Member.self)
+        }
+        checklist.check(
+            account.value?.name == NameAndSecret.exampleUser.name, "the access token opens GET /account",
+            detail: account.error?.description)
+        return (atom, expiry)
+    }
+
+    // MARK: Rounds
+
+    /// Fifty requests, one every 20 ms, from before the leeway to after the end of the token.
+    private func expire(
+        at expiry: Double, _ atom: Atom, _ tap: WireTap, _ checklist: inout Checklist
+    ) async {
+        checklist.section("The token expires under \(Self.count) concurrent requests")
+        tour.server.resetCounters()
+        tour.server.updateFaults { $0.delayMilliseconds = 300 }
+        explain("One request every 20 ms, until the token is dead. A refresh takes 300 ms.")
+        await tour.stopwatch.sleep(until: expiry - Self.leeway - 0.3)
+        let round = await run(atom, tap, pause: 0.02)
+        tour.server.updateFaults { $0.delayMilliseconds = 0 }
+
+        var picture = SessionPicture(round, showsEveryRequest: tour.showsEveryRequest)
+        picture.addFirstToken(until: expiry, refreshedFrom: expiry - Self.leeway, label: "expires")
+        picture.draw(on: tour.terminal)
+        let counters = tour.server.counters
+        checkRound(round, counters, &checklist)
+        // On a machine that stands still for a second, a token may die on its way to the server.
+        let dead = counters.apiRequestsWithDeadToken
+        checklist.check(
+            round.refused == dead && round.refusals.allSatisfy { $0 < expiry }, "no dead token was sent",
+            detail: "the server saw \(dead)" + (dead == 0 ? "" : ", sent while it was good"))
+        let waited = round.requests.filter { $0.fate == .waited }.count
+        checklist.check(waited > 0, "who came during the refresh waited", detail: Phrase.requests(waited))
+    }
+
+    /// Fifty requests at once, and a server that takes the token back while they run.
+    private func revoke(_ atom: Atom, _ tap: WireTap, _ checklist: inout Checklist) async {
+        checklist.section("The token is revoked under \(Self.count) concurrent requests")
+        tour.server.resetCounters()
+        tour.server.updateFaults { $0.delayMilliseconds = 200 }
+        explain("All at once. Nobody tells the client that its token is dead.")
+        let tour = tour
+        let revocation = Task {
+            await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.15)
+            tour.server.revokeAccessTokens()
+            return tour.stopwatch.seconds
+        }
+        let round = await run(atom, tap, pause: 0)
+        tour.server.updateFaults { $0.delayMilliseconds = 0 }
+
+        var picture = SessionPicture(round, showsEveryRequest: tour.showsEveryRequest)
+        picture.addFirstToken(until: await revocation.value, refreshedFrom: nil, label: "revoked")
+        picture.draw(on: tour.terminal)
+        let counters = tour.server.counters
+        checkRound(round, counters, &checklist)
+        checklist.check(
+            round.refused > 0 && round.refused == counters.apiRequestsWithDeadToken
+                && round.refused <= tap.exchangesPerOrigin ?? Self.count,
+            "only what was on the wire already met the 401",
+            detail: "\(Phrase.requests(round.refused)), sent once more after the refresh")
+    }
+
+    private func explain(_ text: String) {
+        tour.terminal.print(tour.terminal.styled("  \(text)", .dim))
+        tour.terminal.print()
+    }
+
+    private func run(_ atom: Atom, _ tap: WireTap, pause: Double) async -> SessionRound {
+        await SessionRound.run(
+            Self.count, every: pause, airline: tour.airline, milliseconds: Self.milliseconds, atom: atom, tap: tap,
+            stopwatch: tour.stopwatch)
+    }
+
+    private func checkRound(_ round: SessionRound, _ counters: Counters, _ checklist: inout Checklist) {
+        let failure = round.requests.lazy.compactMap(\.error).first
+        let answered = round.requests.filter { $0.error == nil }.count
+        checklist.check(
+            answered == Self.count, "\(answered) of \(Self.count) requests got their own answer",
+            detail: failure?.description)
+        checklist.check(
+            counters.refreshes == 1 && counters.tokenRequests == 1, "one refresh",
+            detail: "the server counted \(counters.tokenRequests)")
+        checklist.check(
+            round.isReleasedInOrder, "those who waited started in the order in which they had come",
+            detail: round.releaseSummary)
+        checklist.check(
+            counters.reuseDetected == 0 && counters.bearerTokensAtTokenEndpoint == 0,
+            "no refresh token was used twice", detail: "the server issued \(counters.tokensIssued) new access token")
+    }
+}

@@ -1,0 +1,77 @@
+/// What was expected, what came of it, and whether all of it was as expected.
+///
+/// On a terminal a line starts with a mark, and a detail that doesn't fit
+/// beside its text stands below it; in a pipe a line starts with `ok` or
+/// `FAIL` and holds everything.
+///
+/// ```swift
+/// var checklist = Checklist(on: .standardOutput)
+/// checklist.check(flights.count == 6, "6 flights listed", detail: "12 ms")
+/// exit(checklist.isPassed ? 0 : 1)
+/// ```
+public struct Checklist: Sendable {
+    private let terminal: Terminal
+
+    /// How many lines were as expected.
+    public private(set) var passed = 0
+
+    /// How many lines were not.
+    public private(set) var failed = 0
+
+    /// An empty list that writes its lines as they come.
+    public init(on terminal: Terminal) {
+        self.terminal = terminal
+    }
+
+    /// Whether nothing has failed.
+    public var isPassed: Bool { failed == 0 }
+
+    /// Writes a heading for the lines to come.
+    public func section(_ title: String) {
+        terminal.print()
+        terminal.print(terminal.styled(title, .bold))
+    }
+
+    /// Writes a line and counts it.
+    ///
+    /// - Parameters:
+    ///   - isAsExpected: Whether it went well.
+    ///   - text: What was done or expected.
+    ///   - detail: What came of it.
+    /// - Returns: Whether it went well.
+    @discardableResult
+    public mutating func check(_ isAsExpected: Bool, _ text: String, detail: String? = nil) -> Bool {
+        if isAsExpected {
+            passed += 1
+        } else {
+            failed += 1
+        }
+        let mark =
+            terminal.usesSymbols ? (isAsExpected ? "✓" : "✗") : (isAsExpected ? "ok  " : "FAIL")
+        let styledMark = terminal.styled(mark, isAsExpected ? .green : .red)
+        let line = "  \(styledMark) \(text)"
+        guard let detail, !detail.isEmpty else {
+            terminal.print(line)
+            return isAsExpected
+        }
+        let styledDetail = terminal.styled(detail, .dim)
+        if terminal.isInteractive, TextWidth.of(line) + 2 + TextWidth.of(detail) > terminal.width {
+            terminal.print(line)
+            terminal.print("    \(styledDetail)")
+        } else {
+            terminal.print("\(line)  \(styledDetail)")
+        }
+        return isAsExpected
+    }
+
+    /// Writes how many lines were as expected.
+    public func summarize() {
+        let count = passed + failed
+        terminal.print()
+        if isPassed {
+            terminal.print(terminal.styled("All \(count) checks passed.", .green, .bold))
+        } else {
+            terminal.print(terminal.styled("\(failed) of \(count) checks failed.", .red, .bold))
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+
+/// Where a command line tool writes to, and what may be written there.
+///
+/// Colour and redrawing are for people: they are used only if the output is a
+/// terminal, `TERM` isn't `dumb` and, for colour, `NO_COLOR` is unset or empty
+/// (no-color.org). In a pipe everything is plain text, line by line.
+///
+/// ```swift
+/// let terminal = Terminal.standardOutput
+/// terminal.print(terminal.styled("done", .green, .bold))
+/// ```
+public struct Terminal: Sendable {
+    /// Whether a person is looking at it, so that lines may be redrawn.
+    public let isInteractive: Bool
+
+    /// Whether ``styled(_:_:)`` adds colour.
+    public let usesColor: Bool
+
+    /// Whether marks beyond ASCII may be drawn.
+    public let usesSymbols: Bool
+
+    /// How many characters a line holds.
+    public let width: Int
+
+    private let sink: @Sendable (String) -> Void
+
+    /// A terminal that hands its text to a closure.
+    ///
+    /// - Parameters:
+    ///   - isTerminal: Whether there is a terminal at the other end.
+    ///   - environment: Where `NO_COLOR`, `TERM`, `COLUMNS` and the locale are looked up.
+    ///   - width: The width of a line; `COLUMNS`, or else 80, if it isn't known.
+    ///   - sink: Gets the text in pieces, newlines included.
+    public init(
+        isTerminal: Bool,
+        environment: [String: String],
+        width: Int? = nil,
+        sink: @escaping @Sendable (String) -> Void
+    ) {
+        isInteractive = isTerminal && environment["TERM"] != "dumb"
+        usesColor = isInteractive && environment["NO_COLOR", default: ""].isEmpty
+        usesSymbols = isInteractive && Self.isUTF8(environment)
+        self.width = max(width ?? environment["COLUMNS"].flatMap(Int.init) ?? 80, 20)
+        self.sink = sink
+    }
+
+    /// What the process writes to by default.
+    public static var standardOutput: Terminal { terminal(for: FileHandle.standardOutput.fileDescriptor) }
+
+    /// Where complaints and progress go.
+    public static var standardError: Terminal { terminal(for: FileHandle.standardError.fileDescriptor) }
+
+    private static func terminal(for descriptor: Int32) -> Terminal {
+        Terminal(
+            isTerminal: isatty(descriptor) != 0,
+            environment: ProcessInfo.processInfo.environment,
+            width: columns(of: descriptor)
+        ) { text in
+            FileDescriptorOutput.write(Data(text.utf8), to: descriptor)
+        }
+    }
+
+    private static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// The first of these that is set decides, as in the C library.
+    private static func isUTF8(_ environment: [String: String]) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        let name = (locale ?? "").lowercased()
+        return name.contains("utf-8") || name.contains("utf8")
+    }
+
+    /// Writes text as it is.
+    public func write(_ text: String) {
+        sink(text)
+    }
+
+    /// Writes a line.
+    public func print(_ line: String = "") {
+        sink(line + "\n")
+    }
+
+    /// The text in a style, or as it is where colour isn't wanted.
+    public func styled(_ text: String, _ styles: TextStyle...) -> String {
+        guard usesColor, !styles.isEmpty, !text.isEmpty else { return text }
+        return "\u{1B}[\(styles.map(\.rawValue).joined(separator: ";"))m\(text)\u{1B}[0m"
+    }
+}
+
+/// How text looks.
+public enum TextStyle: String, Sendable, CaseIterable {
+    /// Heavier than the rest.
+    case bold = "1"
+    /// Lighter than the rest.
+    case dim = "2"
+    /// For what went wrong.
+    case red = "31"
+    /// For what went well.
+    case green = "32"
+    /// For what to look at.
+    case yellow = "33"
+    /// For what waits.
+    case blue = "34"
+    /// For what is special.
+    case magenta = "35"
+    /// For names and headings.
+    case cyan = "36"
+}
+
+/// The room that text takes on a terminal.
+enum TextWidth {
+    /// The number of characters that are seen, styles aside.
+    static func of(_ text: String) -> Int {
+        var width = 0
+        var isEscape = false
+        for character in text {
+            if isEscape {
+                isEscape = !character.isLetter
+            } else if character == "\u{1B}" {
+                isEscape = true
+            } else {
+                width += 1
+            }
+        }
+        return width
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Terminal
+
+/// Keeps what is written.
+final class RecordingTerminal: @unchecked Sendable {
+    private let lock = NSLock()
+    private var written = Data()
+
+    var text: String { lock.withLock { String(decoding: written, as: UTF8.self) } }
+
+    var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+
+    /// In a pipe, or on a terminal with colour and symbols.
+    func terminal(isTerminal: Bool = false) -> Terminal {
+        Terminal(isTerminal: isTerminal, environment: ["LANG": "en_US.UTF-8"], width: 80) { [self] text in
+            write(Data(text.utf8))
+        }
+    }
+
+    @Sendable func write(_ data: Data) {
+        lock.withLock { written.append(data) }
+    }
+}
