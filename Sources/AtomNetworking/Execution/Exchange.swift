@@ -26,7 +26,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     private enum Action {
         case nothing
-        case askSession
+        case askSession(isRetry: Bool)
         case takeSlot
         case giveSlotBack(Origin)
         case retry(rejectedVersion: Int)
@@ -34,12 +34,11 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case end(Result<AtomResponse, AtomError>, Completion, stop: (any TransportExchange)?)
     }
 
-    // These four belong to the deadline queue, the slots and the session, each under its owner's lock.
+    // These three belong to the deadline queue, the slots and the session, each under its owner's lock.
     // The constants aside, all the rest is touched under `lock` only.
     var deadlinePosition: Int?
     var slotTicket: Int?
-    var sessionTicket: Int?
-    var sessionGeneration: Int?
+    var sessionPlace: SessionPlace?
 
     let manager: RequestableQueueManager
     let totalDeadline: MonotonicInstant
@@ -127,29 +126,66 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     func slotGranted() {
-        guard let attempt = lock.withLock({ isWaitingForSlot ? self.attempt : nil }) else {
-            perform(.giveSlotBack(origin))
-            return
-        }
-        // Asked here, since only what is signed in the moment of sending is signed with what is good.
-        var authorization: String?
-        var version: Int?
-        if isSigned(attempt) {
-            switch manager.session?.signature(for: self) {
-            case nil: authorization = manager.basicAuthorization
-            case .token(let token, let current):
-                authorization = "Bearer \(token)"
-                version = current
-            case .some(.none), .outdated:
-                perform(.giveSlotBack(attempt.target.origin))
-                perform(
-                    lock.withLock {
-                        guard isWaitingForSlot else { return .nothing }
-                        return ask()
-                    })
-                return
+        while let attempt = lock.withLock({ isWaitingForSlot ? self.attempt : nil }) {
+            // Asked here, since only what is signed in the moment of sending is signed with what is good.
+            switch signature(for: attempt) {
+            case .unsigned:
+                return start(attempt, authorization: nil, version: nil)
+            case .authorization(let value, let version):
+                return start(attempt, authorization: value, version: version)
+            case .notYet:
+                // The token died while this waited for its slot. It asks again before it gives the slot back, or
+                // somebody who came later could be sent in between.
+                if !isAdmittedAgain() { return perform(.giveSlotBack(attempt.target.origin)) }
             }
         }
+        perform(.giveSlotBack(origin))
+    }
+
+    private enum Signature {
+        case unsigned
+        case authorization(String, version: Int?)
+        case notYet
+    }
+
+    private func signature(for attempt: Attempt) -> Signature {
+        guard isSigned(attempt) else { return .unsigned }
+        guard let session = manager.session else {
+            return manager.basicAuthorization.map { .authorization($0, version: nil) } ?? .unsigned
+        }
+        return switch session.signature(for: self) {
+        case .token(let token, let version): .authorization("Bearer \(token)", version: version)
+        case .none, .outdated: .notYet
+        }
+    }
+
+    /// Asks the session again, a slot in hand.
+    ///
+    /// - Returns: Whether it goes on at once.
+    private func isAdmittedAgain() -> Bool {
+        let isWanted = lock.withLock { () -> Bool in
+            guard isWaitingForSlot else { return false }
+            phase = .waitingForSession
+            return true
+        }
+        guard isWanted, let session = manager.session else { return false }
+        switch session.admit(self, isRetry: false) {
+        case .go:
+            return lock.withLock {
+                guard case .waitingForSession = phase else { return false }
+                phase = .waitingForSlot
+                return true
+            }
+        case .wait:
+            perform(lock.withLock { queued() })
+            return false
+        case .refuse(let error):
+            refused(error)
+            return false
+        }
+    }
+
+    private func start(_ attempt: Attempt, authorization: String?, version: Int?) {
         // Cookies know no ports (RFC 6265 §8.5): the jar alone would take them to another origin of the same host.
         let wantsCookies =
             request.channel == .service && attempt.isAtHome && !attempt.headerFields.contains("Cookie")
@@ -158,7 +194,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             lock.withLock {
                 guard isWaitingForSlot else { return .giveSlotBack(attempt.target.origin) }
                 signedVersion = version
-                return start(attempt, authorization: authorization, cookie: cookie)
+                return send(attempt, authorization: authorization, cookie: cookie)
             })
     }
 
@@ -188,18 +224,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         switch action {
         case .nothing:
             break
-        case .askSession:
-            switch manager.session?.admit(self) {
+        case .askSession(let isRetry):
+            switch manager.session?.admit(self, isRetry: isRetry) {
             case .go, nil: released()
-            case .wait:
-                lock.withLock {
-                    switch phase {
-                    case .waitingForSession: _ = rearm()
-                    case .waitingForSlot, .onWire: break
-                    // It ended while it was being admitted: nobody else would take it out of the queue.
-                    case .ended: manager.session?.left(self)
-                    }
-                }
+            case .wait: perform(lock.withLock { queued() })
             case .refuse(let error): refused(error)
             }
         case .takeSlot:
@@ -212,7 +240,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             if request.channel == .service { manager.slots.release(origin: origin) }
         case .retry(let version):
             manager.session?.answered(version: version, isRejected: true)
-            perform(.askSession)
+            perform(.askSession(isRetry: true))
         case .send(let request, let number):
             let origin = request.target.origin
             let handle = manager.transport.start(request) { [self] event in
@@ -248,7 +276,7 @@ extension Exchange {
     private func ask() -> Action {
         if isSigned(attempt), manager.session != nil {
             phase = .waitingForSession
-            return .askSession
+            return .askSession(isRetry: false)
         }
         phase = .waitingForSlot
         return .takeSlot
@@ -261,7 +289,18 @@ extension Exchange {
         return .nothing
     }
 
-    private func start(_ attempt: Attempt, authorization: String?, cookie: String?) -> Action {
+    /// It was queued by the session, and may have left the queue already.
+    private func queued() -> Action {
+        switch phase {
+        case .waitingForSession: return rearm()
+        case .waitingForSlot, .onWire: break
+        // It ended while it was being admitted: nobody else would take it out of the queue.
+        case .ended: manager.session?.left(self)
+        }
+        return .nothing
+    }
+
+    private func send(_ attempt: Attempt, authorization: String?, cookie: String?) -> Action {
         phase = .onWire(nil)
         attemptNumber += 1
         response = nil

@@ -2,10 +2,9 @@ import Foundation
 
 /// A request that a session keeps waiting.
 protocol SessionWaiter: AnyObject, Sendable {
-    /// The ticket in the session's queue and the generation of the session
-    /// that admitted it; read and written by the session only, under its lock.
-    var sessionTicket: Int? { get set }
-    var sessionGeneration: Int? { get set }
+    /// Where it stands with the session that admitted it; read and written by
+    /// the session only, under its lock.
+    var sessionPlace: SessionPlace? { get set }
 
     /// When the request's own time is up.
     var totalDeadline: MonotonicInstant { get }
@@ -19,6 +18,16 @@ protocol SessionWaiter: AnyObject, Sendable {
 
     /// The request will not be sent. Called outside every lock.
     func refused(_ error: AuthenticationError)
+}
+
+/// Where a request stands with its session.
+struct SessionPlace {
+    /// Its place in the order of all who asked, until it has been sent.
+    var ticket: Int
+    /// The sign-in that it belongs to.
+    var generation: Int
+    /// Whether it is in the queue.
+    var isWaiting: Bool
 }
 
 /// One session of bearer tokens: tracks whether a refresh is needed or
@@ -66,22 +75,24 @@ actor SessionActor {
 // MARK: - Events of requests
 
 extension SessionActor {
-    /// A request asks to be sent, for the first time or again.
-    nonisolated func admit(_ waiter: any SessionWaiter) -> Verdict {
+    /// A request asks to be sent.
+    ///
+    /// - Parameter isRetry: Whether it has been sent and answered 401: it
+    ///   joins the queue anew. One that has only waited keeps its place.
+    nonisolated func admit(_ waiter: any SessionWaiter, isRetry: Bool) -> Verdict {
         while true {
             let version = guarded.with { $0.version }
             let read = writable.tokenCredential
             let now = moment
             let (admission, actions) = guarded.with { machine in
                 let result = machine.asked(
-                    waiter, of: waiter.sessionGeneration, read: (read, version), deadline: waiter.totalDeadline,
-                    now: now)
+                    waiter, of: waiter.sessionPlace?.generation, ticket: isRetry ? nil : waiter.sessionPlace?.ticket,
+                    read: (read, version), deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
-                case .go(let generation):
-                    waiter.sessionGeneration = generation
+                case .go(let ticket, let generation):
+                    waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
                 case .wait(let ticket, let generation):
-                    waiter.sessionTicket = ticket
-                    waiter.sessionGeneration = generation
+                    waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: true)
                 case .refuse, .readAgain: break
                 }
                 return result
@@ -99,7 +110,7 @@ extension SessionActor {
     /// What a request that is about to start is signed with.
     nonisolated func signature(for waiter: any SessionWaiter) -> SessionMachine<any SessionWaiter>.Signature {
         let now = time.now
-        return guarded.with { $0.signature(of: waiter.sessionGeneration ?? $0.generation, at: now) }
+        return guarded.with { $0.signature(of: waiter.sessionPlace?.generation ?? $0.generation, at: now) }
     }
 
     /// The server answered a request signed with this version.
@@ -117,9 +128,9 @@ extension SessionActor {
     /// A waiter was cancelled, or its deadline passed.
     nonisolated func left(_ waiter: any SessionWaiter) {
         guarded.with { machine in
-            guard let ticket = waiter.sessionTicket else { return }
-            waiter.sessionTicket = nil
-            machine.left(ticket: ticket)
+            guard let place = waiter.sessionPlace, place.isWaiting else { return }
+            waiter.sessionPlace?.isWaiting = false
+            machine.left(ticket: place.ticket)
         }
     }
 
@@ -144,7 +155,7 @@ extension SessionActor {
             case .release:
                 release()
             case .refuse(let waiters, let error):
-                guarded.forgetTickets(of: waiters)
+                guarded.dismiss(waiters)
                 for waiter in waiters { waiter.refused(error) }
             case .wake(let instant):
                 guarded.setAlarm(at: instant, time: time) { [weak self] in self?.wokeUp() }
@@ -161,7 +172,7 @@ extension SessionActor {
             let now = moment
             let (waiter, actions) = guarded.with { machine in
                 let next = machine.nextReleased(now: now)
-                next.0?.sessionTicket = nil
+                next.0?.sessionPlace?.isWaiting = false
                 return next
             }
             guard let waiter else { return perform(actions) }
@@ -201,9 +212,12 @@ extension SessionActor {
         let dice = random()
         switch answer {
         case .granted(let new, let lifetime):
+            // Somebody may have signed out by the store while no request came to notice.
+            let read = writable.tokenCredential
             let now = moment
             return guarded.with {
-                $0.refreshSucceeded(number: number, new, lifetime: lifetime, sentAt: sentAt.instant, now: now)
+                $0.refreshSucceeded(
+                    number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
             }
         case .rejected(let error):
             let read = writable.tokenCredential
@@ -240,9 +254,10 @@ private final class GuardedMachine: @unchecked Sendable {
         set { lock.withLock { manager = newValue } }
     }
 
-    func forgetTickets(of waiters: [any SessionWaiter]) {
+    /// Notes that these are not in the queue any more.
+    func dismiss(_ waiters: [any SessionWaiter]) {
         lock.withLock {
-            for waiter in waiters { waiter.sessionTicket = nil }
+            for waiter in waiters { waiter.sessionPlace?.isWaiting = false }
         }
     }
 

@@ -5,6 +5,12 @@ struct HeldCredential: Sendable {
     /// The tokens; a refresh token can be replaced beside the access token.
     var credential: TokenCredential
 
+    /// Whether the access token can stand in a header field (RFC 6750 §2.1).
+    ///
+    /// What a store hands over is not sent unseen: a line break in it would
+    /// start another field.
+    private let canBeSent: Bool
+
     /// When the access token really expires; `nil` for not known.
     ///
     /// Fixed on the monotonic clock when the pair of access token and
@@ -39,6 +45,7 @@ struct HeldCredential: Sendable {
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
         self.credential = credential
+        canBeSent = Self.canBeSent(credential.accessToken)
         isFromRefresh = false
         expiresAtAsRead = credential.expiresAt
         (expiry, leeway) = Self.lifetime(
@@ -55,6 +62,7 @@ struct HeldCredential: Sendable {
         refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
     ) {
         self.credential = credential
+        canBeSent = Self.canBeSent(credential.accessToken)
         isFromRefresh = true
         expiresAtAsRead = credential.expiresAt
         (expiry, leeway) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
@@ -63,22 +71,43 @@ struct HeldCredential: Sendable {
     /// Goes by another `expiresAt` of the same access token.
     mutating func readAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) {
         credential = read
-        guard read.expiresAt != expiresAtAsRead else { return }
+        guard isAnotherExpiry(read.expiresAt) else { return }
         expiresAtAsRead = read.expiresAt
         (expiry, leeway) = Self.lifetime(
             from: now.instant, seconds: Self.seconds(until: read.expiresAt, now: now), policy: policy)
     }
 
+    /// The same access token in a new session: what is known of the token
+    /// stays known.
+    func signedInAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) -> HeldCredential {
+        var held = self
+        held.readAgain(read, now: now, policy: policy)
+        held.ignoresLeeway = false
+        held.doom = nil
+        return held
+    }
+
+    /// Whether a date differs from what the expiry was fixed from by more than
+    /// a store loses that keeps whole seconds.
+    private func isAnotherExpiry(_ date: Date) -> Bool {
+        abs(date.timeIntervalSince(expiresAtAsRead)) >= 1
+    }
+
     /// Whether a request may be started with it at all.
     func isUsable(at instant: MonotonicInstant) -> Bool {
-        !isRejected && !credential.accessToken.isEmpty && expiry.map { instant < $0 } ?? true
+        !isRejected && canBeSent && expiry.map { instant < $0 } ?? true
     }
 
     /// Whether a request may be started with it and no refresh is due.
     func isGood(at instant: MonotonicInstant) -> Bool {
         guard isUsable(at: instant) else { return false }
-        guard !ignoresLeeway, let expiry else { return true }
+        // What can't be refreshed is used to its end.
+        guard !ignoresLeeway, !credential.refreshToken.isEmpty, let expiry else { return true }
         return instant < expiry - leeway
+    }
+
+    private static func canBeSent(_ accessToken: String) -> Bool {
+        !accessToken.isEmpty && accessToken.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     private static func seconds(until date: Date, now: Moment) -> Double? {
@@ -88,7 +117,7 @@ struct HeldCredential: Sendable {
     private static func lifetime(
         from instant: MonotonicInstant, seconds: Double?, policy: RefreshPolicy
     ) -> (MonotonicInstant?, Duration) {
-        guard let seconds else { return (nil, .zero) }
+        guard let seconds, !seconds.isNaN else { return (nil, .zero) }
         let life = Duration.seconds(min(max(seconds, 0), 3_153_600_000))
         return (instant.advanced(by: life), min(policy.leeway, life / 4))
     }

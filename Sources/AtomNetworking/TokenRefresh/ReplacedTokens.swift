@@ -6,10 +6,14 @@
 struct ReplacedTokens: Sendable {
     private var accessTokens: [String] = []
     private var refreshTokens: [String] = []
+    /// The last one as a whole: some servers prolong a token, and all that is
+    /// new is its expiry.
+    private var last: TokenCredential?
 
     /// Whether the credential is one of those.
     func contains(_ credential: TokenCredential) -> Bool {
-        accessTokens.contains(credential.accessToken) || refreshTokens.contains(credential.refreshToken)
+        credential == last || accessTokens.contains(credential.accessToken)
+            || refreshTokens.contains(credential.refreshToken)
     }
 
     /// Notes what the newer credential doesn't go on using.
@@ -17,12 +21,21 @@ struct ReplacedTokens: Sendable {
         if let new { remove(new) }
         if old.accessToken != new?.accessToken { Self.append(old.accessToken, to: &accessTokens) }
         if old.refreshToken != new?.refreshToken { Self.append(old.refreshToken, to: &refreshTokens) }
+        if old != new { last = old }
+    }
+
+    /// Notes a refresh token that a refresh has used up whose answer was
+    /// dropped.
+    mutating func insertSpent(_ old: TokenCredential, replacedBy new: TokenCredential, inUse: TokenCredential?) {
+        guard old.refreshToken != new.refreshToken, old.refreshToken != inUse?.refreshToken else { return }
+        Self.append(old.refreshToken, to: &refreshTokens)
     }
 
     /// Forgets a credential that is in use again.
     mutating func remove(_ credential: TokenCredential) {
         accessTokens.removeAll { $0 == credential.accessToken }
         refreshTokens.removeAll { $0 == credential.refreshToken }
+        if last == credential { last = nil }
     }
 
     private static func append(_ token: String, to tokens: inout [String]) {

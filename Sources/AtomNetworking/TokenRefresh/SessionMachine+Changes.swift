@@ -24,7 +24,18 @@ extension SessionMachine {
     mutating func signedIn(_ credential: TokenCredential, now: Moment) -> [Action] {
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
+        fruitless = []
+        if let held { replaced.insert(held.credential, replacedBy: credential) }
         replaced.remove(credential)
+        if let held, case .refreshing = phase, let running, !running.isOutdated,
+            held.credential.accessToken == credential.accessToken,
+            running.credential.refreshToken == credential.refreshToken
+        {
+            // The session was at this credential already, and its refresh token is being spent: what it
+            // brings is the only credential that will be worth anything.
+            install(held.signedInAgain(credential, now: now, policy: policy))
+            return refusals
+        }
         let actions = adopt(credential, now: now)
         return refusals + actions
     }
@@ -62,8 +73,10 @@ extension SessionMachine {
             running?.isOutdated = true
         }
         self.held = held
-        if case .ended = phase, isRenewed || isGood(at: now.instant) {
+        switch phase {
+        case .ended where isRenewed || isGood(at: now.instant), .backingOff where isGood(at: now.instant):
             phase = .active
+        default: break
         }
         return proceed(now: now)
     }
@@ -71,7 +84,13 @@ extension SessionMachine {
     /// Goes by a credential that somebody else has put there.
     private mutating func adopt(_ credential: TokenCredential, now: Moment) -> [Action] {
         running?.isOutdated = true
-        install(HeldCredential(read: credential, now: now, policy: policy))
+        // A token known to be dead stays dead, should the store go back to it.
+        if let held, !held.isUsable(at: now.instant) { replaced.insert(held.credential, replacedBy: credential) }
+        if let held, held.credential.accessToken == credential.accessToken {
+            install(held.signedInAgain(credential, now: now, policy: policy))
+        } else {
+            install(HeldCredential(read: credential, now: now, policy: policy))
+        }
         phase = .active
         return proceed(now: now)
     }
@@ -88,6 +107,7 @@ extension SessionMachine {
     private mutating func forget(phase next: Phase) -> [Action] {
         generation += 1
         version += 1
+        fruitless = []
         running?.isOutdated = true
         held = nil
         failures = 0

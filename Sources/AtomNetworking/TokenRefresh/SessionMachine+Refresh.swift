@@ -2,15 +2,25 @@ import Foundation
 
 extension SessionMachine {
     /// The refresh brought a credential.
+    ///
+    /// - Parameter read: What the store holds now, if it was read: somebody
+    ///   may have signed out meanwhile, and no request came to notice.
     mutating func refreshSucceeded(
-        number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, now: Moment
+        number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant,
+        read: TokenCredential? = nil, now: Moment
     ) -> [Action] {
-        guard let ended = end(number) else { return [] }
-        guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        guard running?.number == number else { return [] }
+        let news = read.map { observed($0, now: now) } ?? []
+        guard let ended = end(number) else { return news }
+        guard !ended.isOutdated else {
+            // The server has taken it all the same: it is never sent again.
+            replaced.insertSpent(ended.credential, replacedBy: credential, inUse: held?.credential)
+            return news + outdatedRefreshEnded(now: now)
+        }
         if let held { replaced.insert(held.credential, replacedBy: credential) }
         install(HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy))
         phase = .storing
-        return [.store(credential, version: version)]
+        return news + [.store(credential, version: version)]
     }
 
     /// Whether the credential of this version is still the one to write.
@@ -21,6 +31,8 @@ extension SessionMachine {
     /// The credential of this version is stored, or can't be.
     mutating func stored(version stored: Int, now: Moment) -> [Action] {
         guard mayStore(version: stored) else { return [] }
+        // Nothing is signed before this; what was read from the store before it is out of date.
+        version += 1
         phase = .active
         return proceed(now: now)
     }
@@ -178,18 +190,18 @@ extension SessionMachine {
 
     /// A request asks while nobody else waits, or while refreshes back off.
     mutating func refreshWanted(
-        by waiter: Waiter, deadline: MonotonicInstant, now: Moment, after actions: [Action]
+        by waiter: Waiter, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
     ) -> (Admission, [Action]) {
         switch startRefresh(for: waiter, now: now) {
         case .started(let action):
-            return (enqueue(waiter), actions + [action])
+            return (enqueue(waiter, ticket: ticket), actions + [action])
         case .awaitsOutdated:
-            return (enqueue(waiter), actions)
+            return (enqueue(waiter, ticket: ticket), actions)
         case .backsOff(let until):
             guard until < deadline else {
                 return (.refuse(lastFailure ?? .waitedTooLong), actions)
             }
-            return (enqueue(waiter), actions + [.wake(until)])
+            return (enqueue(waiter, ticket: ticket), actions + [.wake(until)])
         case .endsSession(let error):
             return (.refuse(error), actions + refuseAll(error))
         case .refusesRequest(let error):

@@ -5,11 +5,13 @@ extension SessionMachine {
     ///   - waiter: Who asks.
     ///   - generation: The generation in which it was admitted before, if it
     ///     was.
+    ///   - ticket: The ticket that it got then, if it has not been sent since:
+    ///     it goes before those who came later.
     ///   - read: What the store holds, if it was read, and the version before
     ///     it was read.
     ///   - deadline: When the request's own time is up.
     mutating func asked(
-        _ waiter: Waiter, of generation: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
+        _ waiter: Waiter, of generation: Int? = nil, ticket: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
         var actions: [Action] = []
@@ -24,17 +26,17 @@ extension SessionMachine {
         case .loading(let isStarted):
             phase = .loading(isStarted: true)
             if !isStarted { actions.append(.load) }
-            return (enqueue(waiter), actions)
+            return (enqueue(waiter, ticket: ticket), actions)
         case .active:
             if waiters.isEmpty, !isReleasing {
-                if isGood(at: now.instant) { return (.go(generation: self.generation), actions) }
-                return refreshWanted(by: waiter, deadline: deadline, now: now, after: actions)
+                if isGood(at: now.instant) { return (go(ticket), actions) }
+                return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
             }
-            return (enqueue(waiter), actions)
+            return (enqueue(waiter, ticket: ticket), actions)
         case .refreshing, .storing:
-            return (enqueue(waiter), actions)
+            return (enqueue(waiter, ticket: ticket), actions)
         case .backingOff:
-            return refreshWanted(by: waiter, deadline: deadline, now: now, after: actions)
+            return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
         case .ended(let error):
             return (.refuse(error), actions)
         case .signedOut:
@@ -91,8 +93,14 @@ extension SessionMachine {
         return (waiter, [])
     }
 
-    mutating func enqueue(_ waiter: Waiter) -> Admission {
-        .wait(ticket: waiters.enqueue(waiter), generation: generation)
+    mutating func enqueue(_ waiter: Waiter, ticket: Int?) -> Admission {
+        let ticket = ticket ?? waiters.issueTicket()
+        waiters.enqueue(waiter, ticket: ticket)
+        return .wait(ticket: ticket, generation: generation)
+    }
+
+    private mutating func go(_ ticket: Int?) -> Admission {
+        .go(ticket: ticket ?? waiters.issueTicket(), generation: generation)
     }
 
     var isStoring: Bool { if case .storing = phase { true } else { false } }

@@ -55,8 +55,9 @@ struct SessionMachine<Waiter> {
 
     /// What becomes of a request that asks to be sent.
     enum Admission {
-        /// Go straight on, as a request of this generation.
-        case go(generation: Int)
+        /// Go straight on, as a request of this generation; the ticket is for
+        /// asking again.
+        case go(ticket: Int, generation: Int)
         /// Wait, as a request of this generation; `left` takes the ticket.
         case wait(ticket: Int, generation: Int)
         /// Don't.
@@ -84,7 +85,7 @@ struct SessionMachine<Waiter> {
 
     var phase: Phase
     var held: HeldCredential?
-    /// Counts credentials.
+    /// Counts credentials, and once more when one is stored.
     var version = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0

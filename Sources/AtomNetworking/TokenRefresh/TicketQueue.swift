@@ -26,12 +26,25 @@ struct TicketQueue<Element> {
     /// All members in order.
     var members: [Element] { places[head...].compactMap(\.element) }
 
+    /// Gives out a ticket: whoever has an earlier one comes first.
+    mutating func issueTicket() -> Int {
+        defer { nextTicket += 1 }
+        return nextTicket
+    }
+
     /// Joins the end and returns the ticket to leave with.
     mutating func enqueue(_ element: Element) -> Int {
-        defer { nextTicket += 1 }
-        places.append((nextTicket, element))
+        let ticket = issueTicket()
+        enqueue(element, ticket: ticket)
+        return ticket
+    }
+
+    /// Joins where a ticket that was issued before belongs, which is the end
+    /// for the latest.
+    mutating func enqueue(_ element: Element, ticket: Int) {
+        let place = firstPlace(notBefore: ticket)
+        places.insert((ticket, element), at: place)
         count += 1
-        return nextTicket
     }
 
     /// Takes the member that has waited longest.
@@ -49,16 +62,24 @@ struct TicketQueue<Element> {
 
     /// Takes the member with this ticket, if it still waits.
     mutating func remove(_ ticket: Int) -> Element? {
+        let place = firstPlace(notBefore: ticket)
+        guard place < places.count, places[place].ticket == ticket, let element = places[place].element else {
+            return nil
+        }
+        places[place].element = nil
+        memberLeft()
+        return element
+    }
+
+    private func firstPlace(notBefore ticket: Int) -> Int {
+        guard let last = places.last, last.ticket >= ticket else { return places.count }
         var low = head
         var high = places.count
         while low < high {
             let middle = (low + high) / 2
             if places[middle].ticket < ticket { low = middle + 1 } else { high = middle }
         }
-        guard low < places.count, places[low].ticket == ticket, let element = places[low].element else { return nil }
-        places[low].element = nil
-        memberLeft()
-        return element
+        return low
     }
 
     /// Lets everybody go.

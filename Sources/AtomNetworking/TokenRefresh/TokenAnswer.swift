@@ -35,8 +35,8 @@ enum TokenAnswer {
 
         if let code = members?["error"] as? String, !code.isEmpty {
             let error = OAuthError(
-                code: code, explanation: members?["error_description"] as? String,
-                uri: members?["error_uri"] as? String)
+                code: code, explanation: Self.hiding(old, in: members?["error_description"]),
+                uri: Self.hiding(old, in: members?["error_uri"]))
             self =
                 error.endsSession && (200...499).contains(status)
                 ? .rejected(error)
@@ -69,7 +69,7 @@ enum TokenAnswer {
             throw TokenAnswerError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
         }
         let refreshToken = (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
-        let lifetime = try lifetime(members, sentAt: sentAt, serverDate: serverDate)
+        let lifetime = lifetime(members, sentAt: sentAt, serverDate: serverDate)
         return .granted(
             TokenCredential(
                 accessToken: accessToken,
@@ -83,14 +83,12 @@ enum TokenAnswer {
 
     /// `expires_in`, or `expires_at` by the server's clock, so that a device
     /// whose clock is wrong counts right.
-    private static func lifetime(
-        _ members: [String: Any], sentAt: Date, serverDate: Date?
-    ) throws(TokenAnswerError) -> Double? {
+    ///
+    /// One that can't be read is as good as none: to refuse the answer for it
+    /// would lose a refresh token that has replaced the old one.
+    private static func lifetime(_ members: [String: Any], sentAt: Date, serverDate: Date?) -> Double? {
         if let value = present(members["expires_in"]) {
-            guard let seconds = number(value) else {
-                throw TokenAnswerError("The token endpoint's expires_in is not a number of seconds.")
-            }
-            return clamped(seconds)
+            if let seconds = number(value) { return clamped(seconds) }
         }
         if let value = present(members["expires_at"]) {
             let reference = serverDate ?? sentAt
@@ -98,7 +96,6 @@ enum TokenAnswer {
             if let text = value as? String, let date = LooseTime.date(iso8601: text) {
                 return clamped(date.timeIntervalSince(reference))
             }
-            throw TokenAnswerError("The token endpoint's expires_at is not a time.")
         }
         return nil
     }
@@ -111,11 +108,25 @@ enum TokenAnswer {
         let number: Double? =
             switch value {
             case let text as String: Double(text.trimmingCharacters(in: .whitespaces))
-            case is Bool: nil
-            case let number as NSNumber: number.doubleValue
+            case let number as NSNumber where !isBoolean(number): number.doubleValue
             default: nil
             }
         return number.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// JSON's `true` and `false`; a cast to `Bool` would take 0 and 1 as well.
+    private static func isBoolean(_ number: NSNumber) -> Bool {
+        String(cString: number.objCType) == "c"
+    }
+
+    /// A member's text without the tokens that were sent: some servers say
+    /// which refresh token it was that they refused.
+    private static func hiding(_ old: TokenCredential, in value: Any?) -> String? {
+        guard var text = value as? String else { return nil }
+        for token in [old.refreshToken, old.accessToken] where !token.isEmpty {
+            text = text.replacingOccurrences(of: token, with: "…")
+        }
+        return text
     }
 
     private static func clamped(_ seconds: Double) -> Double {

@@ -91,29 +91,85 @@ import Testing
     }
 
     @Test func theRefreshNeedsNoSlotAndCarriesNoExpiredToken() async throws {
-        let session = try SessionFixture(exchangesPerOrigin: 1)
+        let session = try SessionFixture(lifetime: 100, exchangesPerOrigin: 1)
         session.call("/hanging")
         session.call("/waiting")
         #expect(session.sentPaths == ["/hanging"])
-        session.time.advance(by: .seconds(3_600))
+        session.time.advance(by: .seconds(100))
         session.call("/needsRefresh")
         let refresh = await session.refresh()
         #expect(refresh.request.headerFields["Authorization"] == nil)
         #expect(
             refresh.form == [
-                "grant_type": "refresh_token", "refresh_token": "R0", "client_id": "client", "client_secret": "secret",
+                "grant_type": "refresh_token", "refresh_token": "R0", "client_id": "client",
+                "client_secret": "secret",
             ])
     }
 
     @Test func aTokenThatExpiresWhileARequestWaitsForASlotIsNotSent() async throws {
-        let session = try SessionFixture(exchangesPerOrigin: 1)
+        let session = try SessionFixture(lifetime: 100, exchangesPerOrigin: 1)
         session.call("/hanging")
-        session.call("/waiting", timeout: ServiceTimeout(request: 9_000, resource: 9_000))
-        session.time.advance(by: .seconds(3_600))
+        session.call("/waiting")
+        session.time.advance(by: .seconds(100))
+        session.sent[0].answer()
         await session.refresh().grant(1)
         _ = await session.transport.exchange(2)
         #expect(session.sentPaths == ["/hanging", "/waiting"])
         #expect(session.sent[1].token == "A1")
+    }
+
+    @Test func whoWaitedForASlotWhenTheTokenDiedKeepsItsPlace() async throws {
+        let session = try SessionFixture(lifetime: 100, exchangesPerOrigin: 1)
+        for path in ["/1", "/2", "/3"] { session.call(path) }
+        #expect(session.sentPaths == ["/1"])
+        session.time.advance(by: .seconds(100))
+        session.call("/4")
+        let refresh = await session.refresh()
+        session.sent[0].answer()
+        refresh.grant(1)
+        for (index, path) in ["/2", "/3", "/4"].enumerated() {
+            let exchange = await session.transport.exchange(index + 2)
+            #expect(exchange.request.target.url?.path == path)
+            #expect(exchange.token == "A1")
+            exchange.answer()
+        }
+    }
+
+    @Test func aRejectedRequestJoinsWhenItsAnswerArrives() async throws {
+        let session = try SessionFixture()
+        for path in ["/1", "/2", "/3"] { session.call(path) }
+        session.sent[2].answer(status: 401)
+        let refresh = await session.refresh()
+        session.call("/4")
+        session.sent[0].answer(status: 401)
+        refresh.grant(1)
+        _ = await session.transport.exchange(6)
+        #expect(session.sentPaths.dropFirst(3) == ["/3", "/4", "/1"])
+    }
+
+    @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = session.call()
+        let refresh = await session.refresh()
+        session.tokens.put(TokenCredential(accessToken: "", expiresAt: .distantPast, refreshToken: ""))
+        refresh.grant(1)
+        guard case .authentication(.signedOut) = await call.error() else {
+            Issue.record("sent for somebody who has signed out")
+            return
+        }
+        #expect(session.tokens.writes.isEmpty)
+        #expect(session.sent.isEmpty)
+    }
+
+    @Test func whatAStoreHandsOverIsNotSentUnseen() async throws {
+        let session = try SessionFixture()
+        session.tokens.put(
+            TokenCredential(accessToken: "a\r\nX-Evil: 1", expiresAt: .distantFuture, refreshToken: "R0"))
+        session.call()
+        #expect(session.sent.isEmpty)
+        await session.refresh().grant(1)
+        _ = await session.transport.exchange(1)
+        #expect(session.sent.map(\.token) == ["A1"])
     }
 
     @Test func endpointsWithoutAuthorizationNeverWaitAndNeverCarryTheToken() async throws {
