@@ -11,7 +11,8 @@ extension SessionMachine {
     ///     it was read.
     ///   - deadline: When the request's own time is up.
     mutating func asked(
-        _ waiter: Waiter, of generation: Int? = nil, ticket: Int? = nil, read: (credential: TokenCredential, version: Int)? = nil,
+        _ waiter: Waiter, of generation: Int? = nil, ticket: Int? = nil,
+        read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
         var actions: [Action] = []

@@ -48,9 +48,9 @@ import Testing
 
     /// `openssl s_server` with a certificate of its own making.
     enum OpenSSL {
-        static let path = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"].first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
+        static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .map { "\($0)/openssl" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
 
         struct SetupError: Error {}
 

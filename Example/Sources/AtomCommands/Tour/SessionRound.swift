@@ -54,21 +54,15 @@ struct SessionRound: Sendable {
     /// How many answers were 401.
     var refused: Int { refusals.count }
 
-    /// Those who waited and satisfy a condition, in the order in which they were sent.
-    private func released(where condition: (Request) -> Bool = { _ in true }) -> [Int] {
-        let waited = Set(requests.filter { $0.fate == .waited && condition($0) }.map(\.number))
+    /// Those who waited, in the order in which they were sent.
+    private var released: [Int] {
+        let waited = Set(requests.filter { $0.fate == .waited }.map(\.number))
         return dispatched.filter { waited.contains($0) }
     }
 
     /// Whether those who waited were sent in the order in which they had come.
-    ///
-    /// Those who were let in before the refresh and met it while they waited
-    /// for a connection are one queue, those who came during it another.
     var isReleasedInOrder: Bool {
-        let start = refreshes.first?.startedAt ?? .infinity
-        let early = released { $0.resumedAt < start }
-        let late = released { $0.resumedAt >= start }
-        return early == early.sorted() && late == late.sorted()
+        released == released.sorted()
     }
 
     /// When those attempts were sent that were answered with 401.
@@ -77,7 +71,7 @@ struct SessionRound: Sendable {
     }
 
     var releaseSummary: String? {
-        let released = released()
+        let released = released
         guard let first = released.first, let last = released.last else { return "nobody waited" }
         return released.count < 4
             ? released.map(String.init).joined(separator: ", ")
