@@ -314,7 +314,7 @@ extension Exchange {
         return .send(
             TransportRequest(
                 method: attempt.method, target: attempt.target, headerFields: fields, body: attempt.body,
-                idleTimeout: request.idleTimeout),
+                idleTimeout: request.idleTimeout, needsFreshConnection: request.channel == .refresh),
             attemptNumber: attemptNumber)
     }
 

@@ -87,6 +87,14 @@ public struct TransportRequest: Sendable {
     /// shorter raises it.
     public let idleTimeout: Duration
 
+    /// Whether it must not be sent over a connection that has been used, nor
+    /// wait for one that is in use.
+    ///
+    /// A refresh is such a request: the requests that hold the connections may
+    /// last for ever, and what is sent over a used connection is sent twice by
+    /// some HTTP stacks when the server closes it without an answer.
+    public let needsFreshConnection: Bool
+
     /// Makes a request, for the tests of a transport.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` when the method is no token or
@@ -103,12 +111,16 @@ public struct TransportRequest: Sendable {
             headerFields: headerFields, body: body, idleTimeout: idleTimeout)
     }
 
-    init(method: String, target: TargetURL, headerFields: HeaderFields, body: Data?, idleTimeout: Duration) {
+    init(
+        method: String, target: TargetURL, headerFields: HeaderFields, body: Data?, idleTimeout: Duration,
+        needsFreshConnection: Bool = false
+    ) {
         self.method = method
         self.target = target
         self.headerFields = headerFields
         self.body = body
         self.idleTimeout = idleTimeout
+        self.needsFreshConnection = needsFreshConnection
     }
 }
 

@@ -62,7 +62,24 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
             receive(.failed(TransportFailure(URLError(.badURL), delivery: .notSent)))
             return EndedExchange()
         }
-        let task = startedSession().dataTask(with: Self.urlRequest(for: request, url: url))
+        let urlRequest = Self.urlRequest(for: request, url: url)
+        guard request.needsFreshConnection else {
+            return Self.start(urlRequest, in: startedSession(), delegate, receive: receive)
+        }
+        // Connections belong to a session. On Linux a request would else wait for one of six, and a body
+        // whose connection turns out to be closed is never sent, though its request is repeated.
+        let delegate = ExchangeDelegate()
+        let session = URLSession(
+            configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)
+        defer { session.finishTasksAndInvalidate() }
+        return Self.start(urlRequest, in: session, delegate, receive: receive)
+    }
+
+    private static func start(
+        _ request: URLRequest, in session: URLSession, _ delegate: ExchangeDelegate,
+        receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        let task = session.dataTask(with: request)
         delegate.insert(task, receive: receive)
         task.resume()
         return DataTaskExchange(identifier: task.taskIdentifier, delegate: delegate)
@@ -95,9 +112,9 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
     }
 
     private static func urlRequest(for request: TransportRequest, url: URL) -> URLRequest {
-        var urlRequest = URLRequest(
-            url: url, cachePolicy: .reloadIgnoringLocalCacheData,
-            timeoutInterval: timeoutInterval(above: request.idleTimeout))
+        var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+        // By its setter: on Linux the initializer's argument is passed over for the session's 60 seconds.
+        urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
         urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
         urlRequest.httpBody = request.body

@@ -1,0 +1,81 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a refresh meets on real connections.
+@Suite struct RefreshOnTheWireTests {
+    @Test func aRefreshDoesNotWaitForAConnectionThatRequestsHold() async throws {
+        let server = try LoopbackAuthorizationServer()
+        defer { server.stop() }
+        let tokens = RecordingTokens(server.signIn())
+        let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens))
+        let gate = Gate()
+        server.holdResources(until: gate)
+        let held = CallerStorm(6)
+        await held.begin { _ in atom.enqueue(server.endpoint("/held")) }
+        await server.waitForRequestsInProgress(6)
+
+        tokens.put(tokens.tokenCredential.expired)
+        let refreshGate = Gate()
+        server.holdRefreshes(until: refreshGate)
+        let waiting = CallerStorm(1)
+        await waiting.begin { _ in atom.enqueue(server.endpoint("/waiting")) }
+        #expect(await server.waitForRequestsInProgress(7))
+        refreshGate.open()
+        gate.open()
+        await held.end()
+        await waiting.end()
+        #expect(held.tally == CallerStorm.Tally(answered: 6))
+        #expect(waiting.tally == CallerStorm.Tally(answered: 1))
+        #expect(server.counts.refreshes == 1)
+    }
+
+    @Test func aRefreshWhoseAnswerIsLostFailsAtOnceAndIsNotSentAgain() async throws {
+        let server = try LoopbackAuthorizationServer()
+        defer { server.stop() }
+        let tokens = RecordingTokens(server.signIn())
+        let atom = Atom(
+            serviceConfiguration: try server.configuration(tokens: tokens) { $0.deadline = .seconds(10) })
+        // A first refresh leaves a connection behind that the next one could be sent on.
+        tokens.put(tokens.tokenCredential.expired)
+        let first = CallerStorm(10)
+        await first.begin { _ in atom.enqueue(server.endpoint()) }
+        await first.end()
+        #expect(first.tally == CallerStorm.Tally(answered: 10))
+
+        server.loseAnswerOfNextRefresh()
+        tokens.put(tokens.tokenCredential.expired)
+        let gate = Gate()
+        server.holdRefreshes(until: gate)
+        let second = CallerStorm(10)
+        await second.begin { _ in atom.enqueue(server.endpoint()) }
+        // All ten wait for the refresh.
+        while atom.manager.deadlines.count < 11 { await Task.yield() }
+        #expect(await server.waitForRequestsInProgress(1))
+        gate.open()
+        await second.end()
+        #expect(second.tally == CallerStorm.Tally(failed: 10))
+        #expect(second.errors.allSatisfy { $0.isAccessTokenRefreshFailure && $0.delivery == .notSent })
+        // The connection was lost; the deadline had no part in it.
+        let causes = second.errors.compactMap { error -> URLError.Code? in
+            guard case .authentication(.refreshFailed(AtomError.session(let cause), _, _)) = error else { return nil }
+            return (cause as? URLError)?.code
+        }
+        #expect(causes == Array(repeating: .networkConnectionLost, count: 10))
+        #expect(server.counts.refreshes == 2)
+        #expect(server.counts.reuses == 0)
+    }
+}
+
+extension TokenCredential {
+    /// The same tokens, whose time is up.
+    fileprivate var expired: TokenCredential {
+        TokenCredential(accessToken: accessToken, expiresAt: .distantPast, refreshToken: refreshToken)
+    }
+}

@@ -1,0 +1,303 @@
+import AtomNetworking
+import Foundation
+import LoopbackServer
+
+/// An OAuth 2.0 authorization server and a service that trusts it, on the
+/// loopback interface.
+///
+/// `POST /token` refreshes (RFC 6749 §6). Refresh tokens rotate, and one that
+/// comes a second time kills all tokens that descend from the same sign-in
+/// (RFC 9700 §4.14.2). Any other path answers 200 to a good access token and
+/// 401 to everything else.
+///
+/// ```swift
+/// let server = try LoopbackAuthorizationServer()
+/// defer { server.stop() }
+/// let tokens = RecordingTokens(server.signIn())
+/// let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens))
+/// server.revokeAccessTokens(afterAccepting: 500)
+/// ```
+final class LoopbackAuthorizationServer: Sendable {
+    /// What has happened so far.
+    struct Counts: Sendable, Equatable {
+        /// Requests for a refresh, whatever became of them.
+        var refreshes = 0
+        /// Access tokens handed out by refreshes, lost answers included.
+        var tokensIssued = 0
+        /// Refresh tokens that came a second time.
+        var reuses = 0
+        /// Refresh tokens of a dead family, or never issued.
+        var invalidGrants = 0
+        /// Requests that were answered 200.
+        var accepted = 0
+        /// Requests with an access token that was issued once and is good no
+        /// more: expired, revoked, or superseded where that ends it.
+        var dead = 0
+        /// Requests without an access token.
+        var unsigned = 0
+        /// Requests with something that was never an access token.
+        var unknown = 0
+    }
+
+    fileprivate struct AccessToken {
+        let family: Int
+        var expiresAt: ContinuousClock.Instant
+        var isRevoked = false
+    }
+
+    fileprivate struct RefreshToken {
+        let family: Int
+        var isSpent = false
+    }
+
+    fileprivate enum Fault {
+        case unavailable(status: Int, retryAfter: Int?)
+        case lostAnswer
+    }
+
+    fileprivate struct State {
+        var counts = Counts()
+        var lifetime: Duration
+        var accessTokens: [String: AccessToken] = [:]
+        var refreshTokens: [String: RefreshToken] = [:]
+        var families = 0
+        var tokens = 0
+        var deadFamilies: Set<Int> = []
+        var faults: [Fault] = []
+        var refreshGate: Gate?
+        var resourceGate: Gate?
+        /// At how many accepted requests all access tokens are revoked.
+        var revokesAt: Int?
+        var onAccepted: (@Sendable (Int) -> Void)?
+    }
+
+    private let revokesSuperseded: Bool
+    private let state: Locked<State>
+    private let loopback: LoopbackServer
+
+    /// - Parameters:
+    ///   - lifetime: Of access tokens.
+    ///   - revokesSuperseded: Whether a refresh ends the access tokens before.
+    init(lifetime: Duration = .seconds(3_600), revokesSuperseded: Bool = false) throws {
+        let state = Locked(State(lifetime: lifetime))
+        self.state = state
+        self.revokesSuperseded = revokesSuperseded
+        loopback = try LoopbackServer { request in
+            guard request.path == "/token" else { return Self.resource(request, state) }
+            return Self.token(request, state, revokesSuperseded: revokesSuperseded)
+        }
+    }
+
+    /// Ends the server.
+    func stop() { loopback.stop() }
+
+    var counts: Counts { state.value.counts }
+
+    /// How many access tokens have been issued and are good.
+    var liveAccessTokens: Int {
+        state.with { state in
+            let now = ContinuousClock.now
+            return state.accessTokens.values.count { !$0.isRevoked && now < $0.expiresAt }
+        }
+    }
+
+    /// Suspends until so many requests, refreshes among them, are being
+    /// answered at the same time; `false` if they aren't in ten seconds.
+    @discardableResult
+    func waitForRequestsInProgress(_ count: Int) async -> Bool {
+        await loopback.waitForRequestsInProgress(count, seconds: 10)
+    }
+}
+
+// MARK: - Clients
+
+extension LoopbackAuthorizationServer {
+    /// The tokens of a new sign-in.
+    func signIn() -> TokenCredential {
+        state.with { state in
+            state.families += 1
+            let (access, refresh) = state.issue(family: state.families)
+            return TokenCredential(
+                accessToken: access, expiresAt: Date(timeIntervalSinceNow: state.lifetime / .seconds(1)),
+                refreshToken: refresh)
+        }
+    }
+
+    /// A service that refreshes here.
+    func configuration(
+        tokens: any TokenCredentialWritable, timeout: ServiceTimeout = ServiceTimeout(request: 300, resource: 300),
+        bearer configure: (inout BearerAuthentication) -> Void = { _ in }
+    ) throws -> ServiceConfiguration {
+        var bearer = BearerAuthentication(
+            endpoint: try AuthorizationEndpoint(
+                scheme: .http, host: loopback.host, path: "/token", port: loopback.port),
+            client: ClientCredential(id: "client", secret: "secret"), writable: tokens)
+        configure(&bearer)
+        return ServiceConfiguration(
+            authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),
+            timeout: timeout)
+    }
+
+    /// A resource that wants an access token.
+    func endpoint(_ path: String = "/resource") -> any Requestable {
+        ResourceEndpoint(host: loopback.host, port: loopback.port, pathText: path)
+    }
+
+    private struct ResourceEndpoint: Requestable {
+        let host: String
+        let port: Int
+        let pathText: String
+
+        func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: .http, host: host, port: port) }
+        func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
+    }
+}
+
+// MARK: - Switches
+
+extension LoopbackAuthorizationServer {
+    /// Ends the life of every access token now, as time would have done.
+    func expireAccessTokens() {
+        state.with { state in
+            for token in state.accessTokens.keys { state.accessTokens[token]?.expiresAt = .now }
+        }
+    }
+
+    /// Revokes every access token after so many more accepted requests.
+    func revokeAccessTokens(afterAccepting count: Int = 0) {
+        state.with { state in
+            state.revokesAt = state.counts.accepted + count
+            state.revokeIfDue()
+        }
+    }
+
+    /// Answers the next refreshes with a status and no tokens.
+    func failRefreshes(_ count: Int, status: Int = 503, retryAfter: Int? = nil) {
+        let fault = Fault.unavailable(status: status, retryAfter: retryAfter)
+        state.with { $0.faults += Array(repeating: fault, count: count) }
+    }
+
+    /// Grants the next refresh, but closes the connection before the answer.
+    func loseAnswerOfNextRefresh() {
+        state.with { $0.faults.append(.lostAnswer) }
+    }
+
+    /// Grants refreshes as before, but answers none before the gate is open.
+    func holdRefreshes(until gate: Gate) {
+        state.with { $0.refreshGate = gate }
+    }
+
+    /// Accepts requests for resources as before, but answers none before the
+    /// gate is open.
+    func holdResources(until gate: Gate) {
+        state.with { $0.resourceGate = gate }
+    }
+
+    /// Is called with the number of accepted requests at each, before its answer.
+    func onAccepted(_ hook: @escaping @Sendable (Int) -> Void) {
+        state.with { $0.onAccepted = hook }
+    }
+}
+
+// MARK: - Answers
+
+extension LoopbackAuthorizationServer {
+    private static func resource(_ request: LoopbackServer.Request, _ state: Locked<State>) -> LoopbackServer.Response {
+        let authorization = request["Authorization"]
+        let (accepted, hook, gate) = state.with { state -> (Int?, (@Sendable (Int) -> Void)?, Gate?) in
+            guard state.accept(authorization) else { return (nil, nil, nil) }
+            defer { state.revokeIfDue() }
+            return (state.counts.accepted, state.onAccepted, state.resourceGate)
+        }
+        guard let accepted else { return .challenge(#"Bearer error="invalid_token""#) }
+        hook?(accepted)
+        return gate.map { .json("{}").after($0) } ?? .json("{}")
+    }
+
+    private static func token(
+        _ request: LoopbackServer.Request, _ state: Locked<State>, revokesSuperseded: Bool
+    ) -> LoopbackServer.Response {
+        let (response, gate) = state.with { state -> (LoopbackServer.Response, Gate?) in
+            state.counts.refreshes += 1
+            let fault = state.faults.isEmpty ? nil : state.faults.removeFirst()
+            if case .unavailable(let status, let retryAfter) = fault {
+                let headers = retryAfter.map { [("Retry-After", String($0))] } ?? []
+                return (.text("down", status: status, headers: headers), state.refreshGate)
+            }
+            let response = state.refresh(request, revokesSuperseded: revokesSuperseded)
+            if case .lostAnswer = fault { return (.closeImmediately, state.refreshGate) }
+            return (response, state.refreshGate)
+        }
+        return gate.map { response.after($0) } ?? response
+    }
+}
+
+extension LoopbackAuthorizationServer.State {
+    fileprivate mutating func issue(family: Int) -> (access: String, refresh: String) {
+        tokens += 1
+        let (access, refresh) = ("A\(tokens)", "R\(tokens)")
+        accessTokens[access] = .init(family: family, expiresAt: .now + lifetime)
+        refreshTokens[refresh] = .init(family: family)
+        return (access, refresh)
+    }
+
+    fileprivate mutating func revokeIfDue() {
+        guard let revokesAt, counts.accepted >= revokesAt else { return }
+        self.revokesAt = nil
+        for token in accessTokens.keys { accessTokens[token]?.isRevoked = true }
+    }
+
+    private mutating func revoke(family: Int) {
+        for token in accessTokens.keys where accessTokens[token]?.family == family {
+            accessTokens[token]?.isRevoked = true
+        }
+    }
+
+    /// Judges a request for a resource by its `Authorization` (RFC 6750 §2.1).
+    fileprivate mutating func accept(_ authorization: String?) -> Bool {
+        guard let authorization else {
+            counts.unsigned += 1
+            return false
+        }
+        guard authorization.hasPrefix("Bearer "), let token = accessTokens[String(authorization.dropFirst(7))] else {
+            counts.unknown += 1
+            return false
+        }
+        guard !token.isRevoked, .now < token.expiresAt else {
+            counts.dead += 1
+            return false
+        }
+        counts.accepted += 1
+        return true
+    }
+
+    /// Trades a refresh token for new tokens (RFC 6749 §6).
+    fileprivate mutating func refresh(
+        _ request: LoopbackServer.Request, revokesSuperseded: Bool
+    ) -> LoopbackServer.Response {
+        guard request.form("client_id") == "client", request.form("client_secret") == "secret" else {
+            return .json(#"{"error":"invalid_client"}"#, status: 401)
+        }
+        guard request.form("grant_type") == "refresh_token", let presented = request.form("refresh_token") else {
+            return .json(#"{"error":"invalid_request"}"#, status: 400)
+        }
+        guard let token = refreshTokens[presented], !deadFamilies.contains(token.family) else {
+            counts.invalidGrants += 1
+            return .json(#"{"error":"invalid_grant"}"#, status: 400)
+        }
+        guard !token.isSpent else {
+            counts.reuses += 1
+            deadFamilies.insert(token.family)
+            revoke(family: token.family)
+            return .json(#"{"error":"invalid_grant","error_description":"reused"}"#, status: 400)
+        }
+        refreshTokens[presented]?.isSpent = true
+        if revokesSuperseded { revoke(family: token.family) }
+        let (access, refresh) = issue(family: token.family)
+        counts.tokensIssued += 1
+        let seconds = lifetime / .seconds(1)
+        return .json(
+            #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":\#(seconds),"#
+                + #""refresh_token":"\#(refresh)"}"#)
+    }
+}

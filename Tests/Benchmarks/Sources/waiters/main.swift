@@ -1,0 +1,96 @@
+// What it costs to have requests wait for a refresh: memory for each, and the
+// time to queue them and, from the refresh's answer on, to have them all start
+// and hear. The transport answers at once, so what is measured is the SDK.
+
+import Allocator
+import AtomNetworking
+import Foundation
+
+final class Tokens: TokenCredentialWritable, @unchecked Sendable {
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var credential = TokenCredential(accessToken: "A0", expiresAt: .distantPast, refreshToken: "R0")
+
+    var tokenCredential: TokenCredential {
+        get { lock.withLock { credential } }
+        set { lock.withLock { credential = newValue } }
+    }
+}
+
+struct Endpoint: Requestable {
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    func path() throws(AtomError) -> URLPath { try URLPath("/v1/flights") }
+}
+
+struct Measurement {
+    var bytes = 0.0
+    var bytesLeft = 0.0
+    var nanosecondsToQueue = 0.0
+    var nanosecondsToRelease = 0.0
+}
+
+/// The processor time of all threads so far, which other programs don't change
+/// much.
+func processorNanoseconds() -> Double { Double(clock()) * (1e9 / Double(CLOCKS_PER_SEC)) }
+
+/// Has so many requests wait for one refresh, and releases them.
+func measure(_ count: Int, exchangesPerOrigin: Int?) throws -> Measurement {
+    let transport = HeldTransport(exchangesPerOrigin: exchangesPerOrigin)
+    let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
+    let queue = DispatchQueue(label: "completions")
+    var configuration = ServiceConfiguration(
+        authenticationMethod: .bearer(endpoint, ClientCredential(id: "client"), Tokens()), dispatchQueue: queue,
+        timeout: ServiceTimeout(request: 3_600, resource: 3_600))
+    configuration.transport = transport
+    let atom = Atom(serviceConfiguration: configuration)
+    let group = DispatchGroup()
+    let completion: @Sendable (Result<AtomResponse, AtomError>) -> Void = { result in
+        guard case .success = result else { fatalError("\(result)") }
+        group.leave()
+    }
+    var result = Measurement()
+
+    // The refresh and what is made once are there before anything is counted.
+    group.enter()
+    atom.enqueue(Endpoint()).resume(completion)
+    transport.waitForRefresh()
+
+    let before = Int(allocatedBytes())
+    let called = processorNanoseconds()
+    for _ in 0..<count {
+        group.enter()
+        atom.enqueue(Endpoint()).resume(completion)
+    }
+    let queued = processorNanoseconds()
+    result.bytes = Double(Int(allocatedBytes()) - before) / Double(count)
+    precondition(transport.started == 0)
+
+    transport.answerRefresh()
+    group.wait()
+    queue.sync {}
+    let released = processorNanoseconds()
+    precondition(transport.started == count + 1)
+    result.bytesLeft = Double(Int(allocatedBytes()) - before) / Double(count)
+    result.nanosecondsToQueue = (queued - called) / Double(count)
+    result.nanosecondsToRelease = (released - queued) / Double(count)
+    return result
+}
+
+func column(_ value: Double) -> String {
+    let text = String(format: "%.0f", value)
+    return String(repeating: " ", count: max(12 - text.count, 0)) + text
+}
+
+_ = try measure(1_000, exchangesPerOrigin: nil)
+for limit in [nil, 6] as [Int?] {
+    print(limit.map { "\($0) exchanges at once:" } ?? "No limit on exchanges at once:")
+    print("   waiters  bytes/waiter  bytes after  ns to queue  ns to release")
+    for count in [1_000, 10_000, 100_000] {
+        let rounds = try (0..<5).map { _ in try measure(count, exchangesPerOrigin: limit) }
+        // The least of all rounds: other programs only ever add.
+        func least(_ value: KeyPath<Measurement, Double>) -> Double { rounds.map { $0[keyPath: value] }.min() ?? 0 }
+        print(
+            column(Double(count)).dropFirst(2), column(least(\.bytes)), " ", column(least(\.bytesLeft)),
+            column(least(\.nanosecondsToQueue)), " ", column(least(\.nanosecondsToRelease)))
+    }
+}
