@@ -25,15 +25,17 @@ extension SessionMachine {
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
         fruitless = []
-        if let held { replaced.insert(held.credential, replacedBy: credential) }
+        if let held, held.credential.accessToken != credential.accessToken {
+            replaced.insert(held.credential, replacedBy: credential)
+        }
         replaced.remove(credential)
         if let held, case .refreshing = phase, let running, !running.isOutdated,
             held.credential.accessToken == credential.accessToken,
             running.credential.refreshToken == credential.refreshToken
         {
-            // The session was at this credential already, and its refresh token is being spent: what it
-            // brings is the only credential that will be worth anything.
-            install(held.signedInAgain(credential, now: now, policy: policy))
+            // The session is at this credential already and its refresh token is being spent: what comes of it
+            // is the only credential that will be worth anything.
+            install(held.signedInAgain(credential, now: now, policy: policy), isSameToken: true)
             return refusals
         }
         let actions = adopt(credential, now: now)
@@ -67,6 +69,7 @@ extension SessionMachine {
     private mutating func sameAccessToken(_ read: TokenCredential, now: Moment) -> [Action] {
         guard var held, read != held.credential else { return [] }
         let isRenewed = read.refreshToken != held.credential.refreshToken
+        version += 1
         held.readAgain(read, now: now, policy: policy)
         if isRenewed {
             held.doom = nil
@@ -87,7 +90,7 @@ extension SessionMachine {
         // A token known to be dead stays dead, should the store go back to it.
         if let held, !held.isUsable(at: now.instant) { replaced.insert(held.credential, replacedBy: credential) }
         if let held, held.credential.accessToken == credential.accessToken {
-            install(held.signedInAgain(credential, now: now, policy: policy))
+            install(held.signedInAgain(credential, now: now, policy: policy), isSameToken: true)
         } else {
             install(HeldCredential(read: credential, now: now, policy: policy))
         }
@@ -95,8 +98,11 @@ extension SessionMachine {
         return proceed(now: now)
     }
 
-    mutating func install(_ credential: HeldCredential) {
+    /// - Parameter isSameToken: Whether the access token stays, so that a 401
+    ///   for it is not a late one.
+    mutating func install(_ credential: HeldCredential, isSameToken: Bool = false) {
         version += 1
+        if !isSameToken { firstVersion = version }
         held = credential
         failures = 0
         notBefore = nil
@@ -107,6 +113,7 @@ extension SessionMachine {
     private mutating func forget(phase next: Phase) -> [Action] {
         generation += 1
         version += 1
+        firstVersion = version
         fruitless = []
         running?.isOutdated = true
         held = nil

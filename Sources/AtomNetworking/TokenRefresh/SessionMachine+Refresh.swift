@@ -25,7 +25,7 @@ extension SessionMachine {
 
     /// Whether the credential of this version is still the one to write.
     func mayStore(version stored: Int) -> Bool {
-        isStoring && stored == version
+        isStoring && stored == firstVersion
     }
 
     /// The credential of this version is stored, or can't be.

@@ -62,7 +62,7 @@ extension SessionMachine {
     /// The server answered something other than 401 to a request signed with
     /// this version.
     mutating func accepted(version signed: Int) {
-        guard signed == version, held?.isProven == false else { return }
+        guard signed >= firstVersion, held?.isProven == false else { return }
         held?.isProven = true
     }
 
@@ -70,7 +70,7 @@ extension SessionMachine {
     ///
     /// The request asks to be sent again right after.
     mutating func rejected(version signed: Int, now: Moment) {
-        guard signed == version, held?.isRejected == false else { return }
+        guard signed >= firstVersion, held?.isRejected == false else { return }
         held?.isRejected = true
         countIfFruitless(at: now.instant)
     }

@@ -85,8 +85,12 @@ struct SessionMachine<Waiter> {
 
     var phase: Phase
     var held: HeldCredential?
-    /// Counts credentials, and once more when one is stored.
+    /// Counts credentials and every change of what is known of them, so that
+    /// what was read before a change is recognised.
     var version = 0
+    /// The first version with the access token that is held: a 401 for an
+    /// older one is a late one.
+    var firstVersion = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0
     var waiters = TicketQueue<Waiter>()

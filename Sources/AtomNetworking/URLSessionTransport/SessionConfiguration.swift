@@ -60,6 +60,8 @@ extension SessionConfiguration {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // Each request says how long its silence may last; the session's 60 seconds must not cut that short.
+        configuration.timeoutIntervalForRequest = 31_536_000
         configuration.timeoutIntervalForResource = 31_536_000
         return configuration
     }
