@@ -1,0 +1,167 @@
+import Foundation
+
+@testable import AtomNetworking
+
+/// A machine, a clock and short names for what can happen, so that a test
+/// reads as a script.
+///
+/// The first credential is `a1` and `r1` and lives for an hour from second 0.
+struct MachineFixture {
+    typealias Machine = SessionMachine<String>
+
+    static let epoch = Date(timeIntervalSince1970: 1_790_000_000)
+    private static let start = ContinuousClock.now
+
+    var machine: Machine
+    /// Seconds on the clock that is never set.
+    var now = 0.0
+    /// What the device's clock is ahead by.
+    var clockIsAheadBy = 0.0
+    /// What the store holds.
+    var store = MachineFixture.credential(1)
+    private(set) var tickets: [String: Int] = [:]
+    private(set) var generations: [String: Int] = [:]
+
+    init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
+        machine = Machine(policy: policy, needsLoading: needsLoading)
+    }
+
+    static func credential(_ number: Int, life: Double = 3_600, refresh: String? = nil) -> TokenCredential {
+        TokenCredential(
+            accessToken: "a\(number)", expiresAt: epoch.addingTimeInterval(life), refreshToken: refresh ?? "r\(number)")
+    }
+
+    static let empty = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
+
+    static func instant(_ seconds: Double) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
+
+    var moment: Moment {
+        Moment(instant: Self.instant(now), date: Self.epoch.addingTimeInterval(now + clockIsAheadBy))
+    }
+
+    /// A request asks, having read the store; says what becomes of it and
+    /// what has to be done.
+    mutating func ask(_ who: String, deadline: Double = 1e6, isRetry: Bool = false) -> String {
+        ask(who, reading: (store, machine.version), deadline: deadline, isRetry: isRetry)
+    }
+
+    mutating func ask(
+        _ who: String, reading read: (TokenCredential, Int)?, deadline: Double = 1e6, isRetry: Bool = false
+    ) -> String {
+        let (admission, actions) = machine.asked(
+            who, of: generations[who], ticket: isRetry ? nil : tickets[who],
+            read: read.map { (credential: $0.0, version: $0.1) }, deadline: Self.instant(deadline), now: moment)
+        let words: [String]
+        switch admission {
+        case .go(let ticket, let generation):
+            words = ["go"]
+            (tickets[who], generations[who]) = (ticket, generation)
+        case .wait(let ticket, let generation):
+            words = ["wait"]
+            (tickets[who], generations[who]) = (ticket, generation)
+        case .refuse(let error): words = ["refuse: \(Self.name(error))"]
+        case .readAgain: words = ["read again"]
+        }
+        return (words + actions.map(Self.name)).joined(separator: ", ")
+    }
+
+    /// What a request that asked is signed with.
+    func signature(_ who: String) -> String {
+        switch machine.signature(of: generations[who] ?? machine.generation, at: moment.instant) {
+        case .token(let token, _): token
+        case .none: "none"
+        case .outdated: "outdated"
+        }
+    }
+
+    /// Releases as long as there is somebody to release.
+    mutating func release() -> String {
+        var released: [String] = []
+        while true {
+            let (who, actions) = machine.nextReleased(now: moment)
+            guard let who else { return (released + actions.map(Self.name)).joined(separator: ", ") }
+            released.append(who)
+        }
+    }
+
+    mutating func succeed(
+        _ number: Int, life: Double? = 3_600, sentAt: Double? = nil, refresh: Int = 1,
+        reading read: TokenCredential? = nil
+    ) -> String {
+        say(
+            machine.refreshSucceeded(
+                number: refresh, Self.credential(number, life: now + (life ?? 0)), lifetime: life,
+                sentAt: Self.instant(sentAt ?? now), read: read ?? store, now: moment))
+    }
+
+    mutating func fail(retryAfter: Double? = nil, random: Double = 0.5, refresh: Int = 1) -> String {
+        say(
+            machine.refreshFailed(
+                number: refresh, cause: OAuthError(code: "server_error"), retryAfter: retryAfter.map { .seconds($0) },
+                random: random, now: moment))
+    }
+
+    mutating func reject(refresh: Int = 1) -> String {
+        say(
+            machine.refreshRejected(
+                number: refresh, OAuthError(code: "invalid_grant"), read: store, now: moment))
+    }
+
+    /// The write that was asked for is done.
+    mutating func stored() -> String { say(machine.stored(version: machine.firstVersion, now: moment)) }
+
+    mutating func observe(_ credential: TokenCredential) -> String { say(machine.observed(credential, now: moment)) }
+
+    mutating func wakeUp() -> String { say(machine.wokeUp(now: moment)) }
+
+    mutating func signIn(_ credential: TokenCredential) -> String { say(machine.signedIn(credential, now: moment)) }
+
+    mutating func signOut() -> String { say(machine.signedOut()) }
+
+    /// The server refused a first attempt with the current token.
+    mutating func condemn(version: Int? = nil) { machine.rejected(version: version ?? machine.version, now: moment) }
+
+    mutating func leave(_ who: String) { machine.left(ticket: tickets[who] ?? -1) }
+
+    /// A refresh from the wish to the last waiter.
+    mutating func refreshed(_ number: Int, life: Double? = 3_600, refresh: Int) {
+        _ = succeed(number, life: life, refresh: refresh)
+        store = machine.held?.credential ?? store
+        _ = stored()
+        _ = release()
+    }
+
+    private func say(_ actions: [Machine.Action]) -> String {
+        actions.isEmpty ? "nothing" : actions.map(Self.name).joined(separator: ", ")
+    }
+
+    static func name(_ action: Machine.Action) -> String {
+        switch action {
+        case .load: "load"
+        case .refresh(let number, let credential, let who):
+            "refresh \(number) with \(credential.refreshToken) for \(who)"
+        case .store(let credential, _): "store \(credential.accessToken)"
+        case .release: "release"
+        case .refuse(let waiters, let error): "refuse \(waiters.joined(separator: " ")): \(name(error))"
+        case .wake(let instant): "wake at \(seconds(instant))"
+        case .announceFailure(let error): "announce: \(name(error))"
+        case .announceStaleStore: "announce stale store"
+        }
+    }
+
+    static func name(_ error: AuthenticationError) -> String {
+        switch error {
+        case .missingCredential: "missing"
+        case .refreshRejected: "rejected"
+        case .refreshFailed: "failed"
+        case .tooManyRefreshes: "too many"
+        case .signedOut: "signed out"
+        case .waitedTooLong: "too late"
+        }
+    }
+
+    static func seconds(_ instant: MonotonicInstant) -> String {
+        let seconds = start.duration(to: instant).seconds
+        return seconds == seconds.rounded() ? String(Int(seconds)) : String((seconds * 100).rounded() / 100)
+    }
+}

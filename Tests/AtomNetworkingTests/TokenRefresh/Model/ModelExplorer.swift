@@ -1,0 +1,105 @@
+/// Walks everything that can happen, breadth first, each state once.
+struct ModelExplorer {
+    struct Result {
+        var states = 0
+        var transitions = 0
+        /// The shortest way to something that must not happen.
+        var counterexample: String?
+    }
+
+    private struct Origin {
+        let state: Int32
+        let step: ModelStep?
+    }
+
+    private var origins: [Origin] = []
+    private var indices: [ModelKey: Int32] = [:]
+    /// Reversed edges of steps that happen by themselves.
+    private var fairEdges: [(from: Int32, to: Int32)] = []
+    private var quiet: [Int32] = []
+
+    /// - Parameter limit: How many states are walked before giving up.
+    static func explore(_ settings: ModelSettings, bug: PlantedBug? = nil, limit: Int = 2_000_000) -> Result {
+        var explorer = ModelExplorer()
+        return explorer.run(ModelWorld(settings, bug: bug), limit: limit)
+    }
+
+    private mutating func run(_ start: ModelWorld, limit: Int) -> Result {
+        var result = Result()
+        var frontier = [(world: start, index: note(start.key, from: Origin(state: -1, step: nil)))]
+        while !frontier.isEmpty {
+            var next: [(world: ModelWorld, index: Int32)] = []
+            for (world, index) in frontier {
+                if world.isQuiet { quiet.append(index) }
+                for step in world.steps {
+                    result.transitions += 1
+                    var world = world
+                    do throws(ModelWorld.Violation) {
+                        try world.take(step)
+                    } catch {
+                        result.states = origins.count
+                        result.counterexample = "\(error)\n\(script(to: index, then: step))"
+                        return result
+                    }
+                    let key = world.key
+                    let known = indices[key]
+                    let target = known ?? note(key, from: Origin(state: index, step: step))
+                    if step.isFair { fairEdges.append((index, target)) }
+                    if known == nil { next.append((world, target)) }
+                }
+            }
+            if origins.count > limit {
+                result.counterexample = "more than \(limit) states"
+                break
+            }
+            frontier = next
+        }
+        result.states = origins.count
+        if result.counterexample == nil, let stuck = firstStuckState() {
+            result.counterexample = "from here on somebody may never hear (G5)\n\(script(to: stuck, then: nil))"
+        }
+        return result
+    }
+
+    private mutating func note(_ key: ModelKey, from origin: Origin) -> Int32 {
+        let index = Int32(origins.count)
+        origins.append(origin)
+        indices[key] = index
+        return index
+    }
+
+    /// A state from which no way leads to one in which everybody has heard,
+    /// without help of a deadline, a cancellation or the app.
+    private func firstStuckState() -> Int32? {
+        var starts = [Int32](repeating: 0, count: origins.count + 1)
+        for edge in fairEdges { starts[Int(edge.to) + 1] += 1 }
+        for index in 1..<starts.count { starts[index] += starts[index - 1] }
+        var fill = starts
+        var sources = [Int32](repeating: 0, count: fairEdges.count)
+        for edge in fairEdges {
+            sources[Int(fill[Int(edge.to)])] = edge.from
+            fill[Int(edge.to)] += 1
+        }
+        var isReached = [Bool](repeating: false, count: origins.count)
+        var pending = quiet
+        for index in quiet { isReached[Int(index)] = true }
+        while let index = pending.popLast() {
+            for place in Int(starts[Int(index)])..<Int(starts[Int(index) + 1]) where !isReached[Int(sources[place])] {
+                isReached[Int(sources[place])] = true
+                pending.append(sources[place])
+            }
+        }
+        return isReached.firstIndex(of: false).map { Int32($0) }
+    }
+
+    private func script(to index: Int32, then last: ModelStep?) -> String {
+        var steps: [ModelStep] = last.map { [$0] } ?? []
+        var index = index
+        while index >= 0 {
+            let origin = origins[Int(index)]
+            if let step = origin.step { steps.append(step) }
+            index = origin.state
+        }
+        return steps.reversed().enumerated().map { "  \($0.offset + 1). \($0.element)" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,178 @@
+@testable import AtomNetworking
+
+/// A state's fingerprint: 128 bits, so that two states of a few million never
+/// share one.
+struct ModelKey: Hashable {
+    private(set) var first: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private(set) var second: UInt64 = 0xD1B5_4A32_D192_ED03
+
+    mutating func add(_ word: Int) {
+        let word = UInt64(bitPattern: Int64(word))
+        first = (first ^ word) &* 0xFF51_AFD7_ED55_8CCD
+        first ^= first >> 32
+        second = (second &+ word) &* 0xC4CE_B9FE_1A85_EC53
+        second ^= second >> 29
+    }
+
+    mutating func add(_ flag: Bool) { add(flag ? 1 : 0) }
+}
+
+/// Writes a state down in a way in which two that behave the same look the
+/// same: time as distance from now, tokens numbered as they turn up, versions
+/// and generations as whether they are current.
+private struct ModelScribe {
+    let world: ModelWorld
+    var key = ModelKey()
+    private var accesses: [Int] = []
+    private var refreshes: [Int] = []
+
+    init(_ world: ModelWorld) { self.world = world }
+
+    mutating func time(_ moment: Int) {
+        key.add(moment == Int.max ? -2 : moment <= world.now ? -1 : moment - world.now)
+    }
+
+    mutating func time(_ instant: MonotonicInstant?) {
+        guard let instant else {
+            key.add(-3)
+            return
+        }
+        time(ModelClock.seconds(instant))
+    }
+
+    mutating func credential(_ credential: ModelCredential) {
+        access(credential.access)
+        refresh(credential.refresh)
+        key.add(credential.isEmpty ? 0 : max(credential.expiresAt - world.now, -1))
+        key.add(world.sut.machine.replaced.contains(credential.real))
+    }
+
+    mutating func access(_ number: Int) {
+        if let index = accesses.firstIndex(of: number) {
+            key.add(index)
+            return
+        }
+        key.add(accesses.count)
+        accesses.append(number)
+        let token = world.tokens[number]
+        time(token.serverExpiry)
+        time(token.expiry)
+        time(token.due)
+        key.add(
+            (token.isRevoked ? 1 : 0) + (token.isSeen ? 2 : 0) + (token.isRejected ? 4 : 0)
+                + (token.isAccepted ? 8 : 0) + (token.isGranted ? 16 : 0) + (token.isCounted ? 32 : 0)
+                + (token.isWritten ? 64 : 0) + (token.isGone ? 128 : 0))
+    }
+
+    private mutating func refresh(_ number: Int) {
+        if let index = refreshes.firstIndex(of: number) {
+            key.add(index)
+            return
+        }
+        key.add(refreshes.count)
+        refreshes.append(number)
+        let token = world.refreshTokens[number]
+        key.add(
+            (token.isValid ? 8 : 0) + (token.isKnownSpent ? 4 : 0) + (token.isKnownRefused ? 2 : 0)
+                + (token.isGone ? 1 : 0))
+    }
+
+    mutating func phase(_ phase: SessionMachine<Int>.Phase) {
+        switch phase {
+        case .loading(let isStarted): key.add(isStarted ? 1 : 0)
+        case .active: key.add(2)
+        case .refreshing: key.add(3)
+        case .storing: key.add(4)
+        case .backingOff(let until):
+            key.add(5)
+            time(until)
+        case .ended(let error):
+            key.add(6)
+            if case .missingCredential = error { key.add(1) }
+        case .signedOut: key.add(7)
+        }
+    }
+}
+
+extension ModelWorld {
+    var key: ModelKey {
+        var scribe = ModelScribe(self)
+        let machine = sut.machine
+        scribe.phase(machine.phase)
+        if let held = machine.held {
+            scribe.credential(ModelCredential(held.credential))
+            scribe.time(held.expiry)
+            scribe.key.add(
+                (held.isFromRefresh ? 1 : 0) + (held.isRejected ? 2 : 0) + (held.isProven ? 4 : 0)
+                    + (held.isCountedAsFruitless ? 8 : 0) + (held.ignoresLeeway ? 16 : 0)
+                    + (held.doom != nil ? 32 : 0))
+            scribe.key.add(Int(held.leeway.components.seconds))
+        } else {
+            scribe.key.add(-1)
+        }
+        for flag in [
+            machine.isReleasing, machine.running?.isOutdated ?? false, machine.hasAnnouncedStaleStore,
+            machine.lastFailure != nil, isReleasing, isLoading, hasFailedEarly,
+        ] { scribe.key.add(flag) }
+        scribe.key.add(min(machine.failures, 5))
+        scribe.key.add(min(failures, 5))
+        scribe.time(machine.notBefore)
+        scribe.time(notBefore)
+        for instant in machine.fruitless { scribe.time(instant + .seconds(30)) }
+        scribe.key.add(-4)
+        for moment in fruitless { scribe.time(moment + 30) }
+        scribe.key.add(-5)
+        scribe.credential(store)
+        scribe.credential(current ?? ModelCredential())
+        scribe.credential(signing ?? ModelCredential())
+        scribe.key.add((signing != nil ? 2 : 0) + (isLoadOutdated ? 1 : 0))
+        scribe.time(wakeAt ?? Int.max)
+        for refresh in inFlight {
+            scribe.credential(refresh.credential)
+            scribe.time(refresh.sentAt + 1_000)
+            scribe.key.add(refresh.isOutdated)
+            scribe.key.add(machine.running?.number == refresh.number)
+        }
+        scribe.key.add(-6)
+        for write in writes {
+            scribe.credential(write.credential)
+            scribe.key.add(write.version == machine.firstVersion)
+            scribe.key.add(write.isDone)
+        }
+        scribe.key.add(-7)
+        for request in requests { describe(request, to: &scribe) }
+        for index in slotQueue { scribe.key.add(index) }
+        scribe.key.add(-8)
+        for index in machine.waiters.members { scribe.key.add(index) }
+        scribe.key.add(disturbancesLeft)
+        scribe.key.add(timeStepsLeft)
+        return scribe.key
+    }
+
+    private func describe(_ request: ModelRequest, to scribe: inout ModelScribe) {
+        switch request.state {
+        case .idle: scribe.key.add(0)
+        case .asks: scribe.key.add(1)
+        case .reading(let version, let credential):
+            scribe.key.add(version == sut.machine.version ? 2 : 3)
+            scribe.credential(credential)
+        case .waiting: scribe.key.add(4)
+        case .inSlotQueue: scribe.key.add(5)
+        case .onWire(let version, let access, let isAccepted):
+            scribe.key.add(version >= sut.machine.firstVersion ? 6 : 7)
+            scribe.access(access)
+            scribe.key.add(isAccepted)
+        case .done:
+            scribe.key.add(8)
+            return
+        }
+        scribe.key.add(request.generation.map { $0 == sut.machine.generation ? 1 : 2 } ?? 0)
+        scribe.key.add(request.ownGeneration.map { $0 == generation ? 1 : 2 } ?? 0)
+        scribe.key.add((request.hasRetried ? 2 : 0) + (request.ticket != nil ? 1 : 0))
+        if request.deadline < 100_000 { scribe.time(request.deadline) }
+        let isPlaced = request.ticket != nil
+        scribe.key.add(
+            isPlaced
+                ? requests.count { $0.joined < request.joined && $0.ticket != nil && $0.isUnderWay } : -1)
+    }
+}

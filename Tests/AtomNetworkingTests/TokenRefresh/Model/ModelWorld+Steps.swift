@@ -1,0 +1,327 @@
+import Foundation
+
+@testable import AtomNetworking
+
+extension ModelWorld {
+    private var moment: Moment { ModelClock.moment(now) }
+
+    /// Takes a step and checks everything.
+    mutating func take(_ step: ModelStep) throws(Violation) {
+        switch step {
+        case .read(let index): try read(index)
+        case .ask(let index): try ask(index)
+        case .slot: try startNext()
+        case .answer(let index): try answer(index)
+        case .cancel(let index):
+            disturbancesLeft -= 1
+            leave(index)
+        case .deadline(let index): leave(index)
+        case .release: try release()
+        case .grant: try grant()
+        case .fail(let retryAfter, let isAnswerLost): try fail(retryAfter, isAnswerLost: isAnswerLost)
+        case .refuse: try refuse()
+        case .write: write()
+        case .written:
+            let write = writes.removeFirst()
+            try perform(sut.stored(version: write.version, now: moment))
+        case .ring:
+            now = max(now, wakeAt ?? now)
+            wakeAt = nil
+            try perform(sut.wokeUp(now: moment))
+        case .time:
+            timeStepsLeft -= 1
+            now = nextMoment ?? now
+        case .signIn: startSigning(issue(life: settings.life))
+        case .signOut: startSigning(ModelCredential())
+        case .appSigns: try sign()
+        case .outside(let change): changeOutside(change)
+        case .revokeAccess:
+            disturbancesLeft -= 1
+            if let current { tokens[current.access].isRevoked = true }
+        case .revokeSession:
+            disturbancesLeft -= 1
+            for index in refreshTokens.indices { refreshTokens[index].isValid = false }
+        case .loaded:
+            isLoading = false
+            if !isLoadOutdated { learn(store) }
+            try perform(sut.loaded(store.isEmpty ? nil : store.real, now: moment))
+        case .loadingFails:
+            disturbancesLeft -= 1
+            isLoading = false
+            try perform(sut.loadingFailed())
+        }
+        try check()
+    }
+
+    // MARK: Requests
+
+    private mutating func read(_ index: Int) throws(Violation) {
+        requests[index].state = .reading(version: sut.machine.version, store)
+        if !settings.readsApart { try ask(index) }
+    }
+
+    private mutating func ask(_ index: Int) throws(Violation) {
+        guard case .reading(let version, let credential) = requests[index].state else { return }
+        let isFresh = version == sut.machine.version
+        // With a store that is loaded, `load` reads it instead.
+        if isFresh, !settings.needsLoading { learn(credential) }
+        if requests[index].ticket == nil {
+            joins += 1
+            requests[index].joined = joins
+        }
+        let couldGo = !isReleasing && !requests.contains { $0.isWaiting } && inFlight.isEmpty && writes.isEmpty
+        let (admission, actions) = sut.asked(
+            index, of: requests[index].generation, ticket: requests[index].ticket,
+            read: settings.needsLoading ? nil : (credential.real, version),
+            deadline: ModelClock.instant(requests[index].deadline), now: moment)
+        switch admission {
+        case .go(let ticket, let generation):
+            try checkGo(index)
+            admit(index, ticket, generation)
+            requests[index].state = .inSlotQueue
+            slotQueue.append(index)
+        case .wait(let ticket, let generation):
+            if couldGo, isGood, !isLoading, !settings.needsLoading {
+                throw Violation("request \(index) waits although it could go (G4)")
+            }
+            admit(index, ticket, generation)
+            requests[index].state = .waiting
+        case .refuse(let error):
+            try checkRefusal(of: index, error, isNewcomer: true)
+            requests[index].state = .done
+        case .readAgain:
+            guard !isFresh else { throw Violation("reads again although nothing has changed") }
+            requests[index].state = .asks
+        }
+        try perform(actions)
+        if case .inSlotQueue = requests[index].state { try startIfThereAreNoSlots() }
+    }
+
+    private mutating func admit(_ index: Int, _ ticket: Int, _ admitted: Int) {
+        requests[index].ticket = ticket
+        requests[index].generation = admitted
+        requests[index].ownGeneration = requests[index].ownGeneration ?? generation
+    }
+
+    private mutating func startIfThereAreNoSlots() throws(Violation) {
+        guard !settings.slots else { return }
+        try startNext()
+    }
+
+    private mutating func startNext() throws(Violation) {
+        let index = slotQueue.removeFirst()
+        guard let admitted = requests[index].generation else { throw Violation("started without a generation") }
+        switch sut.signature(of: admitted, for: index, at: moment.instant) {
+        case .none, .outdated:
+            // It asks again before it gives its slot back.
+            requests[index].state = .reading(version: sut.machine.version, store)
+            try ask(index)
+            guard settings.slots else { return }
+            if case .inSlotQueue = requests[index].state {
+                slotQueue.removeAll { $0 == index }
+                slotQueue.insert(index, at: 0)
+                try startNext()
+            } else if !slotQueue.isEmpty {
+                // The slot that it gives back is the next one's, on the same thread.
+                try startNext()
+            }
+        case .token(let text, let version):
+            let access = Int(text.dropFirst()) ?? 0
+            try checkStart(index, access)
+            let isAccepted =
+                !settings.refusesEverything && !tokens[access].isRevoked && now < tokens[access].serverExpiry
+            requests[index].ticket = nil
+            requests[index].state = .onWire(version: version, access: access, isAccepted: isAccepted)
+        }
+    }
+
+    private mutating func answer(_ index: Int) throws(Violation) {
+        guard case .onWire(let version, let access, let isAccepted) = requests[index].state else { return }
+        if isAccepted {
+            if access == current?.access { tokens[access].isAccepted = true }
+            sut.accepted(version: version)
+            requests[index].state = .done
+        } else if requests[index].hasRetried {
+            requests[index].state = .done
+        } else {
+            requests[index].hasRetried = true
+            requests[index].state = .asks
+            if access == current?.access, !tokens[access].isRejected {
+                tokens[access].isRejected = true
+                countIfFruitless(access)
+            }
+            sut.rejected(version: version, now: moment)
+        }
+    }
+
+    private mutating func leave(_ index: Int) {
+        if requests[index].isWaiting, let ticket = requests[index].ticket { sut.left(ticket: ticket) }
+        slotQueue.removeAll { $0 == index }
+        requests[index].state = .done
+    }
+
+    private mutating func release() throws(Violation) {
+        let (waiter, actions) = sut.nextReleased(tickets: requests.map(\.ticket), now: moment)
+        guard let waiter else {
+            isReleasing = false
+            return try perform(actions)
+        }
+        guard requests[waiter].isWaiting else { throw Violation("request \(waiter) is released without waiting") }
+        requests[waiter].state = .inSlotQueue
+        slotQueue.append(waiter)
+        try perform(actions)
+        try startIfThereAreNoSlots()
+    }
+
+    // MARK: The refresh and the store
+
+    private mutating func grant() throws(Violation) {
+        let refresh = inFlight.removeFirst()
+        let old = refresh.credential
+        refreshTokens[old.refresh].isValid = false
+        refreshTokens[old.refresh].isKnownSpent = true
+        learn(store)
+        let isOutdated = refresh.isOutdated || current?.refresh != old.refresh
+        var granted = issue(life: settings.life)
+        granted.expiresAt = refresh.sentAt + settings.life
+        tokens[granted.access].isGranted = true
+        if isOutdated {
+            if current?.refresh != old.refresh { refreshTokens[old.refresh].isGone = true }
+        } else {
+            retire(current)
+            current = granted
+            see(granted, life: settings.life, from: refresh.sentAt)
+            hasFailedEarly = false
+            failures = 0
+            notBefore = Int.min
+        }
+        let actions = sut.refreshSucceeded(
+            number: refresh.number, granted.real, lifetime: Double(settings.life),
+            sentAt: ModelClock.instant(refresh.sentAt), read: store.real, now: moment)
+        let isStored = actions.contains { if case .store = $0 { true } else { false } }
+        if isStored == isOutdated {
+            throw Violation(isOutdated ? "stores what an outdated refresh brought" : "doesn't store a new credential")
+        }
+        try perform(actions)
+    }
+
+    private mutating func fail(_ retryAfter: Int?, isAnswerLost: Bool) throws(Violation) {
+        disturbancesLeft -= 1
+        let refresh = inFlight.removeFirst()
+        if isAnswerLost { refreshTokens[refresh.credential.refresh].isValid = false }
+        let wasEarly = current.map { !tokens[$0.access].isDead(at: now) } ?? false
+        if !refresh.isOutdated {
+            failures += 1
+            notBefore = now + (retryAfter ?? (failures > 1 ? 10 << min(failures - 2, 1) : 0))
+            hasFailedEarly = hasFailedEarly || wasEarly
+        }
+        let actions = sut.refreshFailed(
+            number: refresh.number, retryAfter: retryAfter.map { .seconds($0) }, random: 0.5, now: moment)
+        try perform(actions)
+        if !refresh.isOutdated { try checkFailure(wasEarly, actions) }
+    }
+
+    private mutating func refuse() throws(Violation) {
+        let refresh = inFlight.removeFirst()
+        if !refresh.isOutdated {
+            refreshTokens[refresh.credential.refresh].isKnownRefused = true
+            learn(store)
+        }
+        let wasEarly = current.map { !tokens[$0.access].isDead(at: now) } ?? false
+        let isTheirs = !refresh.isOutdated && current?.refresh == refresh.credential.refresh
+        if isTheirs { hasFailedEarly = hasFailedEarly || wasEarly }
+        let actions = sut.refreshRejected(number: refresh.number, read: store.real, now: moment)
+        try perform(actions)
+        if isTheirs { try checkFailure(wasEarly, actions) }
+    }
+
+    private mutating func write() {
+        guard sut.mayStore(version: writes[0].version) else {
+            writes.removeFirst()
+            return
+        }
+        writes[0].isDone = true
+        tokens[writes[0].credential.access].isWritten = true
+        if settings.storeTakes { store = writes[0].credential }
+    }
+
+    // MARK: The app and others
+
+    private mutating func startSigning(_ credential: ModelCredential) {
+        disturbancesLeft -= 1
+        store = credential
+        signing = credential
+    }
+
+    private mutating func sign() throws(Violation) {
+        guard let credential = signing else { return }
+        signing = nil
+        isLoadOutdated = true
+        if current?.access != credential.access { retire(current) }
+        if current?.expiresAt != credential.expiresAt { tokens[credential.access].isSeen = false }
+        let refreshes = inFlight
+        newGeneration()
+        // Signing in with what the session has already doesn't make its refresh worthless.
+        if current?.access == credential.access, current?.refresh == credential.refresh { inFlight = refreshes }
+        guard !credential.isEmpty else {
+            current = nil
+            return try perform(sut.signedOut())
+        }
+        current = credential
+        see(credential, life: credential.expiresAt - now, from: now)
+        try perform(sut.signedIn(credential.real, now: moment))
+    }
+
+    private mutating func changeOutside(_ change: ModelSettings.Disturbance) {
+        disturbancesLeft -= 1
+        switch change {
+        case .outsideRenews: store = issue(life: settings.life)
+        case .outsideEmpties: store = ModelCredential()
+        case .outsideProlongs:
+            store.expiresAt += 30
+            tokens[store.access].serverExpiry += 30
+        case .outsideNewRefreshToken:
+            refreshTokens.append(ModelRefreshToken())
+            store.refresh = refreshTokens.count - 1
+        default: break
+        }
+    }
+
+    // MARK: Actions
+
+    private mutating func perform(_ actions: [ModelledMachine.Action]) throws(Violation) {
+        for action in actions {
+            switch action {
+            case .load:
+                guard !isLoading else { throw Violation("loads twice at a time") }
+                isLoading = true
+            case .refresh(let number, let credential, _):
+                let credential = ModelCredential(credential)
+                try checkRefresh(credential)
+                inFlight.append(Refresh(number: number, credential: credential, sentAt: now))
+            case .store(let credential, let version):
+                let credential = ModelCredential(credential)
+                guard !tokens[credential.access].isWritten, !writes.contains(where: { $0.credential == credential })
+                else { throw Violation("a credential is stored twice") }
+                writes.append(Write(credential: credential, version: version))
+            case .release:
+                guard !isReleasing else { throw Violation("two release at a time") }
+                isReleasing = true
+            case .refuse(let waiters, let error):
+                for waiter in waiters {
+                    guard requests[waiter].isWaiting else {
+                        throw Violation("request \(waiter) is refused without waiting, or twice")
+                    }
+                    try checkRefusal(of: waiter, error, isNewcomer: false)
+                    requests[waiter].state = .done
+                }
+            case .wake(let instant): wakeAt = ModelClock.seconds(instant)
+            case .announceFailure, .announceStaleStore: break
+            }
+        }
+    }
+}
+
+extension ModelRequest {
+    var isWaiting: Bool { state == .waiting }
+}

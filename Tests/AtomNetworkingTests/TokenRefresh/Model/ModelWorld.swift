@@ -1,0 +1,344 @@
+import Foundation
+
+@testable import AtomNetworking
+
+/// What a configuration of the model walks through.
+struct ModelSettings: Sendable {
+    /// What may go wrong, or happen beside the requests.
+    enum Disturbance: Hashable, Sendable {
+        case cancel
+        case refreshFails
+        case retryAfter
+        case answerLost
+        case signIn
+        case signOut
+        case outsideRenews
+        case outsideEmpties
+        case outsideProlongs
+        case outsideNewRefreshToken
+        case revokeAccess
+        case revokeSession
+        case loadingFails
+    }
+
+    var name: String
+    var requests: Int
+    var disturbances: Set<Disturbance> = []
+    /// How many of them at the most.
+    var limit = 0
+    /// How often time moves on to the next moment that matters.
+    var timeSteps = 0
+    /// In seconds; the time steps decide which are reached.
+    var deadlines: [Int] = []
+    /// Whether requests wait for a slot between admission and start.
+    var slots = false
+    /// Whether reading the store and asking are two steps.
+    var readsApart = false
+    /// Whether the server refuses every access token.
+    var refusesEverything = false
+    var storeTakes = true
+    var needsLoading = false
+    /// The life of the first token and of those that follow, in seconds.
+    var firstLife = 40
+    var life = 40
+    var fruitlessLimit = 2
+}
+
+/// One step of the model.
+enum ModelStep: Hashable, Sendable {
+    case read(Int)
+    case ask(Int)
+    case slot
+    case answer(Int)
+    case cancel(Int)
+    case deadline(Int)
+    case release
+    case grant
+    case fail(retryAfter: Int?, isAnswerLost: Bool)
+    case refuse
+    case write
+    case written
+    case ring
+    case time
+    case signIn
+    case signOut
+    case appSigns
+    case outside(ModelSettings.Disturbance)
+    case revokeAccess
+    case revokeSession
+    case loaded
+    case loadingFails
+
+    /// Whether it happens by itself, sooner or later: nobody may depend on the
+    /// others to hear.
+    var isFair: Bool {
+        switch self {
+        case .read, .ask, .slot, .answer, .release, .grant, .refuse, .write, .written, .ring, .appSigns, .loaded: true
+        case .cancel, .deadline, .fail, .time, .signIn, .signOut, .outside, .revokeAccess, .revokeSession,
+            .loadingFails:
+            false
+        }
+    }
+}
+
+/// A credential as the model knows it: numbers instead of tokens, 0 for none.
+struct ModelCredential: Hashable {
+    var access = 0
+    var refresh = 0
+    var expiresAt = 0
+
+    var isEmpty: Bool { access == 0 && refresh == 0 }
+
+    init(access: Int = 0, refresh: Int = 0, expiresAt: Int = 0) {
+        self.access = access
+        self.refresh = refresh
+        self.expiresAt = expiresAt
+    }
+
+    init(_ credential: TokenCredential) {
+        access = Int(credential.accessToken.dropFirst()) ?? 0
+        refresh = Int(credential.refreshToken.dropFirst()) ?? 0
+        expiresAt = Int(credential.expiresAt.timeIntervalSince1970.rounded()) - ModelClock.epoch
+    }
+
+    var real: TokenCredential {
+        TokenCredential(
+            accessToken: Self.accessTokens[access],
+            expiresAt: Date(timeIntervalSince1970: Double(ModelClock.epoch + expiresAt)),
+            refreshToken: Self.refreshTokens[refresh])
+    }
+
+    private static let accessTokens = [""] + (1..<64).map { "a\($0)" }
+    private static let refreshTokens = [""] + (1..<64).map { "r\($0)" }
+}
+
+/// Seconds on both clocks.
+enum ModelClock {
+    static let epoch = 1_790_000_000
+    private static let start = ContinuousClock.now
+
+    static func instant(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
+
+    static func moment(_ seconds: Int) -> Moment {
+        Moment(instant: instant(seconds), date: Date(timeIntervalSince1970: Double(epoch + seconds)))
+    }
+
+    static func seconds(_ instant: MonotonicInstant) -> Int { Int(start.duration(to: instant).seconds.rounded()) }
+}
+
+/// What everybody outside the machine knows about an access token.
+struct ModelToken: Hashable {
+    /// When the server stops accepting it.
+    var serverExpiry = 0
+    var isRevoked = false
+    /// When the session knows it to expire, and to be due for a refresh.
+    var expiry = Int.max
+    var due = Int.max
+    var life = 0
+    var isSeen = false
+    /// Whether a first attempt with it was refused, to the session's knowledge.
+    var isRejected = false
+    var isAccepted = false
+    var isGranted = false
+    var isCounted = false
+    var isWritten = false
+    /// Whether the session has done away with it.
+    var isGone = false
+
+    func isDead(at now: Int) -> Bool { isRejected || now >= expiry }
+}
+
+/// What the server knows about a refresh token, and what it let be known.
+struct ModelRefreshToken: Hashable {
+    var isValid = true
+    var isKnownSpent = false
+    var isKnownRefused = false
+    var isGone = false
+}
+
+struct ModelRequest: Hashable {
+    enum State: Hashable {
+        case idle
+        case asks
+        case reading(version: Int, ModelCredential)
+        case waiting
+        case inSlotQueue
+        case onWire(version: Int, access: Int, isAccepted: Bool)
+        case done
+    }
+
+    var state = State.idle
+    /// Its ticket, until it is sent.
+    var ticket: Int?
+    /// The machine's generation at its admission, and the model's own count.
+    var generation: Int?
+    var ownGeneration: Int?
+    /// When it joined the queue, as a number that only grows.
+    var joined = 0
+    var hasRetried = false
+    var deadline = 100_000
+
+    var isUnderWay: Bool { state != .idle && state != .done }
+}
+
+/// The machine and everything around it: callers, the transport's order, the
+/// store, the app, an authorization server.
+///
+/// Knows by rules of its own what may happen, and throws where something else
+/// does.
+struct ModelWorld {
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    struct Refresh: Hashable {
+        let number: Int
+        let credential: ModelCredential
+        let sentAt: Int
+        /// Whether its success may be kept.
+        var isOutdated = false
+    }
+
+    struct Write: Hashable {
+        let credential: ModelCredential
+        let version: Int
+        var isDone = false
+    }
+
+    let settings: ModelSettings
+    var sut: ModelledMachine
+    var now = 0
+    var requests: [ModelRequest]
+    var slotQueue: [Int] = []
+    var joins = 0
+    var isReleasing = false
+    var wakeAt: Int?
+    var isLoading = false
+
+    // The server and the store.
+    var tokens: [ModelToken] = [ModelToken()]
+    var refreshTokens: [ModelRefreshToken] = [ModelRefreshToken(isValid: false)]
+    var inFlight: [Refresh] = []
+    var store = ModelCredential()
+    var writes: [Write] = []
+    /// What the app signs in or, if empty, out with: it is in the store
+    /// already, and the session is about to hear.
+    var signing: ModelCredential?
+    var isLoadOutdated = false
+
+    // What the session knows, by the model's own account.
+    var current: ModelCredential?
+    var generation = 0
+    var hasFailedEarly = false
+    var failures = 0
+    var notBefore = Int.min
+    var fruitless: [Int] = []
+
+    // What is left to happen.
+    var disturbancesLeft: Int
+    var timeStepsLeft: Int
+
+    init(_ settings: ModelSettings, bug: PlantedBug? = nil) {
+        self.settings = settings
+        var policy = RefreshPolicy()
+        policy.fruitlessLimit = settings.fruitlessLimit
+        policy.backOffBase = .seconds(20)
+        policy.backOffCap = .seconds(60)
+        sut = ModelledMachine(SessionMachine(policy: policy, needsLoading: settings.needsLoading), bug: bug)
+        requests = Array(repeating: ModelRequest(), count: settings.requests)
+        for (index, deadline) in settings.deadlines.enumerated() { requests[index].deadline = deadline }
+        disturbancesLeft = settings.limit
+        timeStepsLeft = settings.timeSteps
+        store = issue(life: settings.firstLife)
+    }
+
+    /// A credential that the server has just made.
+    mutating func issue(life: Int) -> ModelCredential {
+        tokens.append(ModelToken(serverExpiry: now + life))
+        refreshTokens.append(ModelRefreshToken())
+        return ModelCredential(access: tokens.count - 1, refresh: refreshTokens.count - 1, expiresAt: now + life)
+    }
+}
+
+extension ModelWorld {
+    /// The steps that are possible now.
+    var steps: [ModelStep] {
+        var steps: [ModelStep] = []
+        var hasIdle = false
+        for (index, request) in requests.enumerated() {
+            switch request.state {
+            case .idle:
+                // They differ in nothing but their numbers, so they come in order.
+                if !hasIdle { steps.append(.read(index)) }
+                hasIdle = true
+            case .asks: steps.append(.read(index))
+            case .reading: steps.append(.ask(index))
+            case .onWire: steps.append(.answer(index))
+            case .waiting, .inSlotQueue, .done: break
+            }
+            if case .waiting = request.state, now >= request.deadline { steps.append(.deadline(index)) }
+            if request.isUnderWay, can(.cancel) { steps.append(.cancel(index)) }
+        }
+        if !slotQueue.isEmpty { steps.append(.slot) }
+        if isReleasing { steps.append(.release) }
+        if isLoading {
+            steps.append(.loaded)
+            if can(.loadingFails) { steps.append(.loadingFails) }
+        }
+        if let refresh = inFlight.first, signing == nil {
+            if refreshTokens[refresh.credential.refresh].isValid {
+                steps.append(.grant)
+                if can(.refreshFails) { steps.append(.fail(retryAfter: nil, isAnswerLost: false)) }
+                if can(.retryAfter) { steps.append(.fail(retryAfter: 20, isAnswerLost: false)) }
+                if can(.answerLost) { steps.append(.fail(retryAfter: nil, isAnswerLost: true)) }
+            } else {
+                steps.append(.refuse)
+            }
+        }
+        if let write = writes.first, signing == nil { steps.append(write.isDone ? .written : .write) }
+        if wakeAt != nil { steps.append(.ring) }
+        if timeStepsLeft > 0, nextMoment != nil { steps.append(.time) }
+        if signing != nil { steps.append(.appSigns) }
+        if can(.signIn), signing == nil { steps.append(.signIn) }
+        if can(.signOut), signing == nil { steps.append(.signOut) }
+        // The app does one thing at a time.
+        for change in Self.outsideChanges
+        where can(change) && signing == nil && (!store.isEmpty || change == .outsideRenews) {
+            steps.append(.outside(change))
+        }
+        if can(.revokeAccess), let current, !tokens[current.access].isRevoked { steps.append(.revokeAccess) }
+        if can(.revokeSession), refreshTokens.contains(where: \.isValid) { steps.append(.revokeSession) }
+        return steps
+    }
+
+    private static let outsideChanges: [ModelSettings.Disturbance] = [
+        .outsideRenews, .outsideEmpties, .outsideProlongs, .outsideNewRefreshToken,
+    ]
+
+    private func can(_ disturbance: ModelSettings.Disturbance) -> Bool {
+        disturbancesLeft > 0 && settings.disturbances.contains(disturbance)
+    }
+
+    /// The next moment at which something becomes due.
+    var nextMoment: Int? {
+        var moments: [Int] = []
+        if let current {
+            moments.append(tokens[current.access].due)
+            moments.append(tokens[current.access].expiry)
+        } else if !store.isEmpty {
+            moments.append(store.expiresAt)
+        }
+        moments.append(notBefore)
+        for request in requests {
+            if case .waiting = request.state { moments.append(request.deadline) }
+        }
+        return moments.filter { $0 > now && $0 < 100_000 }.min()
+    }
+
+    /// Whether everybody has heard and nothing is under way.
+    var isQuiet: Bool {
+        !requests.contains(where: \.isUnderWay) && inFlight.isEmpty && writes.isEmpty && !isReleasing
+            && signing == nil && !isLoading
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+
+@testable import AtomNetworking
+
+/// A bug that the model test has to find.
+enum PlantedBug: String, CaseIterable, Sendable {
+    case secondRefreshOnLate401
+    case releaseBeforeStore
+    case cancelLosesAnotherWaiter
+    case lastInFirstOut
+    case placeIsLostWithTheToken
+    case refreshAfterSignOutIsStored
+    case deadTokenIsSent
+    case failureReleasesWaiters
+    case newcomersOvertakeTheReleased
+    case windowIsIgnored
+    case outdatedRefreshAllowsASecond
+    case wakeUpIsForgotten
+    case releaseIsForgotten
+    case olderGenerationIsSigned
+    case replacedTokenIsNewAgain
+    case refusalIsToldTwice
+    case earlyFailureRefusesWaiters
+    case transientFailureEndsTheSession
+    case acceptedTokensCountAsFruitless
+    case cancellationStopsTheRefresh
+    case credentialIsStoredTwice
+    case staleReadIsTaken
+    case signOutLeavesWaiters
+    case backOffIsIgnored
+    case dropsWhatTheStoreSaysAfterARefresh
+}
+
+/// The machine as the model test drives it: the real one, or the real one with
+/// a bug planted at its border.
+struct ModelledMachine {
+    typealias Machine = SessionMachine<Int>
+    typealias Action = Machine.Action
+
+    var machine: Machine
+    let bug: PlantedBug?
+    /// Who was to be refused and is sent instead.
+    private(set) var forced: [Int] = []
+
+    init(_ machine: Machine, bug: PlantedBug? = nil) {
+        self.machine = machine
+        self.bug = bug
+    }
+
+    mutating func asked(
+        _ waiter: Int, of generation: Int?, ticket: Int?, read: (credential: TokenCredential, version: Int)?,
+        deadline: MonotonicInstant, now: Moment
+    ) -> (Machine.Admission, [Action]) {
+        perturbBefore()
+        var read = read
+        if bug == .staleReadIsTaken, let taken = read { read = (taken.credential, machine.version) }
+        if bug == .newcomersOvertakeTheReleased, machine.isReleasing, machine.isGood(at: now.instant),
+            read?.version == machine.version
+        {
+            return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
+        }
+        let (admission, actions) = machine.asked(
+            waiter, of: bug == .olderGenerationIsSigned ? nil : generation,
+            ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, deadline: deadline, now: now)
+        return (admission, perturb(actions))
+    }
+
+    func signature(of generation: Int, for waiter: Int, at instant: MonotonicInstant) -> Machine.Signature {
+        let signature = machine.signature(
+            of: bug == .olderGenerationIsSigned ? machine.generation : generation, at: instant)
+        guard bug == .deadTokenIsSent || forced.contains(waiter), signature == .none, let held = machine.held else {
+            return signature
+        }
+        return .token(held.credential.accessToken, version: machine.version)
+    }
+
+    mutating func accepted(version: Int) {
+        guard bug != .acceptedTokensCountAsFruitless else { return }
+        machine.accepted(version: version)
+    }
+
+    mutating func rejected(version: Int, now: Moment) {
+        machine.rejected(version: bug == .secondRefreshOnLate401 ? machine.version : version, now: now)
+    }
+
+    mutating func left(ticket: Int) {
+        machine.left(ticket: ticket)
+        if bug == .cancelLosesAnotherWaiter { machine.left(ticket: ticket + 1) }
+        if bug == .cancellationStopsTheRefresh, machine.waiters.isEmpty { machine.running = nil }
+    }
+
+    mutating func nextReleased(tickets: [Int?], now: Moment) -> (Int?, [Action]) {
+        if !forced.isEmpty { return (forced.removeFirst(), []) }
+        if bug == .lastInFirstOut, machine.isReleasing, machine.isGood(at: now.instant),
+            let last = machine.waiters.members.last, let ticket = tickets[last]
+        {
+            machine.left(ticket: ticket)
+            return (last, [])
+        }
+        let (waiter, actions) = machine.nextReleased(now: now)
+        return (waiter, perturb(actions))
+    }
+
+    mutating func refreshSucceeded(
+        number: Int, _ credential: TokenCredential, lifetime: Double, sentAt: MonotonicInstant,
+        read: TokenCredential, now: Moment
+    ) -> [Action] {
+        perturbBefore()
+        let isOutdated = machine.running?.isOutdated ?? true
+        var actions = machine.refreshSucceeded(
+            number: number, credential, lifetime: lifetime, sentAt: sentAt,
+            read: bug == .dropsWhatTheStoreSaysAfterARefresh ? nil : read, now: now)
+        if bug == .refreshAfterSignOutIsStored, isOutdated {
+            actions.append(.store(credential, version: machine.firstVersion))
+        }
+        if bug == .credentialIsStoredTwice, !isOutdated { actions += actions }
+        if bug == .releaseBeforeStore, !isOutdated {
+            actions = machine.stored(version: machine.firstVersion, now: now) + actions
+        }
+        return perturb(actions)
+    }
+
+    mutating func refreshFailed(number: Int, retryAfter: Duration?, random: Double, now: Moment) -> [Action] {
+        perturbBefore()
+        if bug == .transientFailureEndsTheSession {
+            return machine.refreshRejected(number: number, OAuthError(code: "x"), read: nil, now: now)
+        }
+        if bug == .earlyFailureRefusesWaiters, machine.running?.number == number {
+            let waiting = machine.refuseAll(.waitedTooLong)
+            return waiting
+                + machine.refreshFailed(
+                    number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)
+        }
+        let actions = machine.refreshFailed(
+            number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)
+        guard bug == .failureReleasesWaiters else { return perturb(actions) }
+        return actions.map { action in
+            guard case .refuse(let waiters, _) = action else { return action }
+            forced += waiters
+            return .release
+        }
+    }
+
+    mutating func refreshRejected(number: Int, read: TokenCredential?, now: Moment) -> [Action] {
+        perturbBefore()
+        return perturb(
+            machine.refreshRejected(number: number, OAuthError(code: "invalid_grant"), read: read, now: now))
+    }
+
+    func mayStore(version: Int) -> Bool {
+        switch bug {
+        case .refreshAfterSignOutIsStored, .credentialIsStoredTwice, .releaseBeforeStore: true
+        default: machine.mayStore(version: version)
+        }
+    }
+
+    mutating func stored(version: Int, now: Moment) -> [Action] { perturb(machine.stored(version: version, now: now)) }
+
+    mutating func wokeUp(now: Moment) -> [Action] { perturb(machine.wokeUp(now: now)) }
+
+    mutating func signedIn(_ credential: TokenCredential, now: Moment) -> [Action] {
+        perturbBefore()
+        return perturb(machine.signedIn(credential, now: now))
+    }
+
+    mutating func signedOut() -> [Action] {
+        perturbBefore()
+        let actions = perturb(machine.signedOut())
+        return bug == .signOutLeavesWaiters ? [] : actions
+    }
+
+    mutating func loaded(_ credential: TokenCredential?, now: Moment) -> [Action] {
+        perturb(machine.loaded(credential, now: now))
+    }
+
+    mutating func loadingFailed() -> [Action] { perturb(machine.loadingFailed(AtomError.unexpected)) }
+
+    private mutating func perturbBefore() {
+        switch bug {
+        case .windowIsIgnored: machine.fruitless = []
+        case .replacedTokenIsNewAgain: machine.replaced = ReplacedTokens()
+        case .outdatedRefreshAllowsASecond: if machine.running?.isOutdated == true { machine.running = nil }
+        case .backOffIsIgnored: machine.notBefore = nil
+        default: break
+        }
+    }
+
+    private func perturb(_ actions: [Action]) -> [Action] {
+        switch bug {
+        case .wakeUpIsForgotten: actions.filter { if case .wake = $0 { false } else { true } }
+        case .releaseIsForgotten: actions.filter { if case .release = $0 { false } else { true } }
+        case .refusalIsToldTwice:
+            actions.flatMap { action in if case .refuse = action { [action, action] } else { [action] } }
+        default: actions
+        }
+    }
+}

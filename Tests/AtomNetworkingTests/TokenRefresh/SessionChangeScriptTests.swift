@@ -1,0 +1,350 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("A session and what changes around it, as scripts")
+struct SessionChangeScriptTests {
+    // MARK: The window
+
+    @Test("Three tokens in 30 s that were refused before any was accepted are enough")
+    func window() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        for number in 1...3 {
+            session.condemn()
+            #expect(session.ask("a", isRetry: true) == "wait, refresh \(number) with r\(number) for a")
+            session.now += 5
+            session.refreshed(number + 1, refresh: number)
+        }
+        session.condemn()
+        #expect(session.ask("a", isRetry: true) == "refuse: too many", "refused at 5, 10 and 15 s")
+        #expect(session.ask("b") == "refuse: too many")
+        #expect(session.phase == "a4 rejected", "the session goes on")
+        session.now = 34.9
+        #expect(session.ask("c") == "refuse: too many")
+        session.now = 35
+        #expect(session.ask("d") == "wait, refresh 4 with r4 for d")
+    }
+
+    @Test("A token that was accepted once doesn't count, however often the server changes its mind")
+    func acceptedTokens() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        for number in 1...20 {
+            session.condemn()
+            #expect(session.ask("a", isRetry: true) == "wait, refresh \(number) with r\(number) for a")
+            session.refreshed(number + 1, refresh: number)
+            session.machine.accepted(version: session.machine.version)
+        }
+    }
+
+    @Test("Tokens that have expired when they arrive count too, so a loop of refreshes ends")
+    func expiredOnArrival() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.ask("b") == "wait")
+        _ = session.succeed(2, life: 0)
+        #expect(session.stored() == "refresh 2 with r2 for a")
+        _ = session.succeed(3, life: 0, refresh: 2)
+        #expect(session.stored() == "refresh 3 with r3 for a")
+        _ = session.succeed(4, life: 0, refresh: 3)
+        #expect(session.stored() == "refuse a: too many, refuse b: too many")
+    }
+
+    @Test("The window of one session isn't the next one's")
+    func windowAndSignIn() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        for number in 1...3 {
+            session.condemn()
+            _ = session.ask("a", isRetry: true)
+            session.refreshed(number + 1, refresh: number)
+        }
+        session.condemn()
+        #expect(session.ask("b") == "refuse: too many")
+        session.store = MachineFixture.credential(9, life: 0)
+        #expect(session.signIn(session.store) == "nothing")
+        #expect(session.ask("c") == "wait, refresh 4 with r9 for c")
+    }
+
+    // MARK: 401
+
+    @Test("A late 401 for an older token is retried with the current one, without a refresh")
+    func late401() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        #expect(session.ask("b") == "go")
+        let old = session.machine.version
+        session.condemn(version: old)
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        session.refreshed(2, refresh: 1)
+        session.condemn(version: old)
+        #expect(session.ask("b", isRetry: true) == "go")
+        #expect(session.signature("b") == "a2")
+        #expect(session.machine.refreshCount == 1)
+    }
+
+    @Test("A 401 isn't late if only the expiry or the refresh token has changed since")
+    func notLate() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        let signed = session.machine.version
+        session.store = MachineFixture.credential(1, life: 7_200, refresh: "r8")
+        #expect(session.ask("b") == "go")
+        session.condemn(version: signed)
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r8 for a")
+    }
+
+    // MARK: The store
+
+    @Test("A store that goes on handing out what was replaced is reported once and not followed")
+    func replaced() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.condemn()
+        _ = session.ask("a", isRetry: true)
+        _ = session.succeed(2)
+        #expect(session.ask("b") == "wait", "the write isn't done: no news")
+        #expect(session.stored() == "release")
+        #expect(session.release() == "a, b")
+        #expect(session.ask("c") == "go, announce stale store")
+        #expect(session.ask("d") == "go")
+        #expect(session.signature("d") == "a2")
+    }
+
+    @Test("A spent refresh token is never new again, whatever access token it comes with")
+    func spentRefreshToken() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.condemn()
+        _ = session.ask("a", isRetry: true)
+        session.refreshed(2, refresh: 1)
+        session.store = MachineFixture.credential(7, refresh: "r1")
+        #expect(session.ask("b") == "go, announce stale store")
+        #expect(session.signature("b") == "a2")
+        session.store = MachineFixture.credential(2, refresh: "r1")
+        #expect(session.ask("c") == "go")
+        session.condemn()
+        #expect(session.ask("d") == "wait, refresh 2 with r2 for d")
+    }
+
+    @Test("When a server prolongs the same token, the store's old expiry isn't news")
+    func prolongedByServer() {
+        var session = MachineFixture()
+        _ = session.observe(session.store)
+        session.now = 3_580
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        let prolonged = MachineFixture.credential(1, life: 7_180)
+        let actions = session.machine.refreshSucceeded(
+            number: 1, prolonged, lifetime: 3_600, sentAt: session.moment.instant, read: session.store,
+            now: session.moment)
+        #expect(actions.count == 1)
+        #expect(session.ask("b") == "wait")
+        #expect(session.stored() == "release")
+        #expect(session.release() == "a, b")
+        session.store = prolonged
+        #expect(session.ask("c") == "go")
+        #expect(session.machine.refreshCount == 1)
+    }
+
+    @Test("A token that was refused stays refused when the store goes back to it")
+    func deadStaysDead() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.condemn()
+        let old = session.store
+        session.store = MachineFixture.credential(2)
+        #expect(session.ask("b") == "go")
+        session.store = old
+        #expect(session.ask("c") == "go, announce stale store")
+        #expect(session.signature("c") == "a2")
+    }
+
+    @Test("What was read before the credential changed is read again")
+    func staleRead() {
+        var session = MachineFixture()
+        let read = (session.store, session.machine.version)
+        _ = session.observe(MachineFixture.credential(2))
+        #expect(session.ask("a", reading: read) == "read again")
+        let second = (session.store, session.machine.version)
+        _ = session.observe(MachineFixture.credential(2, refresh: "r9"))
+        #expect(session.ask("a", reading: second) == "read again")
+    }
+
+    @Test("A store that keeps whole seconds changes no expiry")
+    func wholeSeconds() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        session.now = 3_600.7
+        session.refreshed(2, life: 100, refresh: 1)
+        let exact = session.store
+        session.store = TokenCredential(
+            accessToken: "a2",
+            expiresAt: Date(timeIntervalSince1970: exact.expiresAt.timeIntervalSince1970.rounded(.down)),
+            refreshToken: "r2")
+        session.clockIsAheadBy = 86_400 * 365
+        #expect(session.ask("b") == "go")
+    }
+
+    // MARK: Clocks
+
+    @Test("A clock that is set years off either way changes nothing", arguments: [-3e8, -1e5, 1e5, 3e8])
+    func clock(shift: Double) {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.clockIsAheadBy = shift
+        session.now = 3_569
+        #expect(session.ask("b") == "go")
+        session.now = 3_570
+        #expect(session.ask("c") == "wait, refresh 1 with r1 for c")
+        #expect(session.succeed(2, life: 100) == "store a2")
+        _ = session.stored()
+        _ = session.release()
+        session.store = session.machine.held?.credential ?? session.store
+        session.clockIsAheadBy = -shift
+        session.now += 74
+        #expect(session.ask("d") == "go")
+        session.now += 1
+        #expect(session.ask("e") == "wait, refresh 2 with r2 for e")
+    }
+
+    @Test("A changed expiry replaces the one that was fixed")
+    func changedExpiry() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.store = MachineFixture.credential(1, life: 100)
+        #expect(session.ask("b") == "go")
+        session.now = 75
+        #expect(session.ask("c") == "wait, refresh 1 with r1 for c")
+    }
+
+    // MARK: Generations
+
+    @Test("A refresh that comes home after sign-out is dropped, and its waiters have been told")
+    func lateRefresh() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.signOut() == "refuse a: signed out")
+        session.store = MachineFixture.empty
+        #expect(session.succeed(2) == "nothing")
+        #expect(session.phase == "signed out")
+        #expect(session.ask("b") == "refuse: missing")
+    }
+
+    @Test("A refresh whose session was signed out by way of the store alone is not stored")
+    func signedOutByStore() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        session.store = MachineFixture.empty
+        #expect(session.succeed(2) == "refuse a: signed out")
+        #expect(session.phase == "signed out")
+    }
+
+    @Test("A sign-in while a refresh is stored leaves the store to the new session")
+    func signInWhileStoring() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        #expect(session.succeed(2) == "store a2")
+        let version = session.machine.firstVersion
+        #expect(session.signIn(MachineFixture.credential(5, life: 9_999)) == "refuse a: signed out")
+        #expect(session.machine.mayStore(version: version) == false)
+        #expect(session.stored() == "nothing")
+        #expect(session.phase == "a5 good")
+    }
+
+    @Test("A request of an older generation is never signed with the new one's token")
+    func olderGeneration() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.store = MachineFixture.credential(5)
+        #expect(session.signIn(session.store) == "nothing")
+        #expect(session.signature("a") == "outdated")
+        #expect(session.ask("a") == "refuse: signed out")
+        #expect(session.ask("b") == "go")
+        #expect(session.signature("b") == "a5")
+    }
+
+    @Test("What was signed out doesn't come back by a store that lags")
+    func laggingStore() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        #expect(session.signOut() == "nothing")
+        #expect(session.ask("b") == "refuse: missing")
+        #expect(session.signIn(MachineFixture.credential(5)) == "nothing")
+        #expect(session.ask("c") == "go, announce stale store")
+        #expect(session.signature("c") == "a5")
+        #expect(session.signIn(session.store) == "nothing", "signing in with it again is meant")
+        #expect(session.ask("d") == "go")
+    }
+
+    @Test("Signing in with what the session has already keeps the refresh that is on its way")
+    func signInWithTheSame() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.signIn(session.store) == "refuse a: signed out")
+        #expect(session.ask("b") == "wait")
+        #expect(session.succeed(2) == "store a2", "or its refresh token would be spent twice")
+    }
+
+    @Test("A token that was refused is refused after signing in with it again, too")
+    func signInWithDeadToken() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.condemn()
+        #expect(session.signIn(session.store) == "nothing")
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
+    }
+
+    @Test("An outdated refresh counts until it has ended: the next one waits for it")
+    func outdatedRefresh() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        session.store = MachineFixture.credential(5, life: 0)
+        #expect(session.signIn(session.store) == "refuse a: signed out")
+        #expect(session.ask("b") == "wait")
+        #expect(session.phase == "refreshing outdated, waiting: b")
+        #expect(session.fail() == "refresh 2 with r5 for b", "its failure isn't the new session's")
+        #expect(session.succeed(2, refresh: 1) == "nothing", "it has ended")
+        #expect(session.succeed(6, refresh: 2) == "store a6")
+    }
+
+    // MARK: Order
+
+    @Test("Newcomers join the end until the last waiter has been released")
+    func newcomers() {
+        var session = MachineFixture()
+        session.now = 3_600
+        for name in ["a", "b", "c"] { _ = session.ask(name) }
+        session.leave("b")
+        _ = session.succeed(2)
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.stored() == "release")
+        #expect(session.machine.nextReleased(now: session.moment).0 == "a")
+        #expect(session.ask("d") == "wait")
+        #expect(session.machine.nextReleased(now: session.moment).0 == "c")
+        #expect(session.machine.nextReleased(now: session.moment).0 == "d")
+        #expect(session.ask("e") == "wait", "who was released last may not have started yet")
+        #expect(session.release() == "e")
+        #expect(session.ask("f") == "go")
+    }
+
+    @Test("When the token dies while it is being released, the rest waits for the next")
+    func diesWhileReleasing() {
+        var session = MachineFixture()
+        session.now = 3_600
+        for name in ["a", "b"] { _ = session.ask(name) }
+        _ = session.succeed(2)
+        #expect(session.stored() == "release")
+        #expect(session.machine.nextReleased(now: session.moment).0 == "a")
+        session.condemn()
+        #expect(session.release() == "refresh 2 with r2 for b")
+    }
+}

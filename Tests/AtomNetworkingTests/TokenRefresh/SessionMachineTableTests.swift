@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("The session machine, every phase by every event")
+struct SessionMachineTableTests {
+    @Test("Does in each phase what the table says", arguments: MachinePhase.allCases)
+    func row(of phase: MachinePhase) throws {
+        let table = MachineTable.expected[phase.rawValue] ?? [:]
+        for event in MachineEvent.allCases {
+            var fixture = phase.fixture
+            let outcome = event.happen(to: &fixture)
+            let actual = "\(outcome) → \(fixture.phase)"
+            let expected = table[event.rawValue]
+            #expect(expected == actual, "\(phase.rawValue) × \(event.rawValue)")
+        }
+        #expect(Set(table.keys) == Set(MachineEvent.allCases.map(\.rawValue)), "a cell is missing, or is no event's")
+    }
+
+    @Test("The table has no row for a phase that there isn't")
+    func rows() {
+        #expect(Set(MachineTable.expected.keys) == Set(MachinePhase.allCases.map(\.rawValue)))
+    }
+}
+
+/// The expected outcomes, read from the text of the tables.
+enum MachineTable {
+    static let expected: [String: [String: String]] = {
+        var table: [String: [String: String]] = [:]
+        var phase = ""
+        for line in (withoutRefresh + whileRefreshing + afterwards).split(separator: "\n") {
+            if line.hasPrefix("  ") {
+                guard let colon = line.firstRange(of: ": ") else { continue }
+                let event = String(line[..<colon.lowerBound].dropFirst(2))
+                table[phase, default: [:]][event] = String(line[colon.upperBound...])
+            } else {
+                phase = String(line)
+            }
+        }
+        return table
+    }()
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("The request for a new access token")
+struct TokenRequestTests {
+    private static let old = TokenCredential(
+        accessToken: "expired-access", expiresAt: .distantPast, refreshToken: "r+&=% ü")
+
+    private static func bearer(id: String, secret: String?) throws -> BearerAuthentication {
+        BearerAuthentication(
+            endpoint: try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token"),
+            client: ClientCredential(id: id, secret: secret), writable: RecordingTokens(old))
+    }
+
+    private static func text(_ request: PreparedRequest) -> String {
+        String(decoding: request.body ?? Data(), as: UTF8.self)
+    }
+
+    @Test("Is a form with everything encoded, posted to the endpoint, client and secret in the body by default")
+    func post() throws {
+        let bearer = try Self.bearer(id: "app id", secret: "s+e&c=r%e t/ß")
+        let request = TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(7))
+        #expect(request.method == "POST")
+        #expect(request.target.absoluteString == "https://auth.example.com/oauth/token")
+        #expect(
+            Self.text(request)
+                == "grant_type=refresh_token&refresh_token=r%2B%26%3D%25+%C3%BC"
+                + "&client_id=app+id&client_secret=s%2Be%26c%3Dr%25e+t%2F%C3%9F")
+        #expect(request.headerFields["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(request.headerFields["Accept"] == "application/json")
+        #expect(request.headerFields["Authorization"] == nil)
+        #expect(request.totalTimeout == .seconds(7))
+        #expect(request.idleTimeout == .seconds(7))
+    }
+
+    @Test("With client_secret_basic both halves are form-encoded before they are joined")
+    func basic() throws {
+        var bearer = try Self.bearer(id: "a:b+c", secret: "s+e&c=r%e:t ü")
+        bearer.clientAuthentication = .clientSecretBasic
+        let request = TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(1))
+        let value = try #require(request.headerFields["Authorization"])
+        let joined = try #require(Data(base64Encoded: String(value.dropFirst("Basic ".count))))
+        #expect(String(decoding: joined, as: UTF8.self) == "a%3Ab%2Bc:s%2Be%26c%3Dr%25e%3At+%C3%BC")
+        #expect(Self.text(request) == "grant_type=refresh_token&refresh_token=r%2B%26%3D%25+%C3%BC")
+    }
+
+    @Test(
+        "A public client only says who it is",
+        arguments: [
+            BearerAuthentication.ClientAuthentication.clientSecretPost, .clientSecretBasic,
+        ])
+    func publicClient(authentication: BearerAuthentication.ClientAuthentication) throws {
+        var bearer = try Self.bearer(id: "app", secret: nil)
+        bearer.clientAuthentication = authentication
+        let request = TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(1))
+        #expect(Self.text(request).hasSuffix("&client_id=app"))
+        #expect(!Self.text(request).contains("secret"))
+        #expect(request.headerFields["Authorization"] == nil)
+    }
+
+    @Test("Extra parameters come last, encoded, in their order")
+    func parameters() throws {
+        var bearer = try Self.bearer(id: "app", secret: nil)
+        bearer.parameters = [
+            QueryItem(name: "scope", value: "a b"), QueryItem(name: "audience", value: "https://x.example/?a=1&b=2"),
+            QueryItem(name: "resource", value: "one"), QueryItem(name: "resource", value: "two"),
+        ]
+        #expect(
+            Self.text(TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(1)))
+                .hasSuffix(
+                    "&scope=a+b&audience=https%3A%2F%2Fx.example%2F%3Fa%3D1%26b%3D2&resource=one&resource=two"))
+    }
+
+    @Test("The access token isn't sent along, and the request is neither signed nor redirected nor in a queue")
+    func nothingElse() throws {
+        let request = TokenRequest.refresh(
+            Self.old, with: try Self.bearer(id: "app", secret: "s"), timeout: .seconds(1))
+        #expect(!Self.text(request).contains("expired-access"))
+        #expect(request.headerFields.allSatisfy { !$0.value.contains("expired-access") })
+        #expect(!request.isSigned)
+        #expect(request.channel == .refresh)
+        #expect(request.acceptableStatusCodes.contains(401))
+    }
+}
