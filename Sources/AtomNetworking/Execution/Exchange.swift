@@ -26,7 +26,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     private enum Action {
         case nothing
-        case askSession(isRetry: Bool)
+        case askSession(anew: Bool)
         case takeSlot
         case giveSlotBack(Origin)
         case retry(rejectedVersion: Int)
@@ -169,7 +169,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             return true
         }
         guard isWanted, let session = manager.session else { return false }
-        switch session.admit(self, isRetry: false) {
+        switch session.admit(self, anew: false) {
         case .go:
             return lock.withLock {
                 guard case .waitingForSession = phase else { return false }
@@ -224,8 +224,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         switch action {
         case .nothing:
             break
-        case .askSession(let isRetry):
-            switch manager.session?.admit(self, isRetry: isRetry) {
+        case .askSession(let isAnew):
+            switch manager.session?.admit(self, anew: isAnew) {
             case .go, nil: released()
             case .wait: perform(lock.withLock { queued() })
             case .refuse(let error): refused(error)
@@ -240,7 +240,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             if request.channel == .service { manager.slots.release(origin: origin) }
         case .retry(let version):
             manager.session?.answered(version: version, isRejected: true)
-            perform(.askSession(isRetry: true))
+            perform(.askSession(anew: true))
         case .send(let request, let number):
             let origin = request.target.origin
             let handle = manager.transport.start(request) { [self] event in
@@ -273,10 +273,12 @@ extension Exchange {
     }
 
     /// Asks the session if the attempt is signed by one, else for a slot.
-    private func ask() -> Action {
+    ///
+    /// - Parameter isAnew: Whether the request has been sent before.
+    private func ask(anew isAnew: Bool = false) -> Action {
         if isSigned(attempt), manager.session != nil {
             phase = .waitingForSession
-            return .askSession(isRetry: false)
+            return .askSession(anew: isAnew)
         }
         phase = .waitingForSlot
         return .takeSlot
@@ -373,7 +375,7 @@ extension Exchange {
         case .redirected(let next):
             manager.log("← \(response.statusCode) \(attempt.target), redirected")
             attempt = next
-            return ask()
+            return ask(anew: true)
         case .tooManyRedirects:
             return end(
                 .failure(

@@ -77,16 +77,17 @@ actor SessionActor {
 extension SessionActor {
     /// A request asks to be sent.
     ///
-    /// - Parameter isRetry: Whether it has been sent and answered 401: it
-    ///   joins the queue anew. One that has only waited keeps its place.
-    nonisolated func admit(_ waiter: any SessionWaiter, isRetry: Bool) -> Verdict {
+    /// - Parameter isAnew: Whether it has been sent, and answered by a 401 or a
+    ///   redirect: it joins the queue anew. One that has only waited keeps its
+    ///   place.
+    nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
         while true {
             let version = guarded.with { $0.version }
             let read = writable.tokenCredential
             let now = moment
             let (admission, actions) = guarded.with { machine in
                 let result = machine.asked(
-                    waiter, of: waiter.sessionPlace?.generation, ticket: isRetry ? nil : waiter.sessionPlace?.ticket,
+                    waiter, of: waiter.sessionPlace?.generation, ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
                     read: (read, version), deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
                 case .go(let ticket, let generation):

@@ -147,6 +147,19 @@ import Testing
         #expect(session.sentPaths.dropFirst(3) == ["/3", "/4", "/1"])
     }
 
+    @Test func aRedirectedRequestJoinsWhenItsRedirectArrives() async throws {
+        let session = try SessionFixture()
+        session.call("/moved")
+        session.call("/refused")
+        session.sent[1].answer(status: 401)
+        let refresh = await session.refresh()
+        session.call("/newcomer")
+        session.sent[0].redirect(307, to: "https://api.example.com/here")
+        refresh.grant(1)
+        _ = await session.transport.exchange(5)
+        #expect(session.sentPaths.dropFirst(2) == ["/refused", "/newcomer", "/here"])
+    }
+
     @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = session.call()
