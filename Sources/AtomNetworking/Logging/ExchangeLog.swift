@@ -15,6 +15,9 @@ struct ExchangeLog: Sendable {
         write = isEnabled ? handler ?? Self.writeToSystem : nil
     }
 
+    /// Whether somebody reads the lines.
+    var isEnabled: Bool { write != nil }
+
     /// The line is only made if somebody reads it.
     func callAsFunction(_ line: @autoclosure () -> String) {
         write?(line())
