@@ -158,8 +158,8 @@ extension SessionActor {
             case .refuse(let waiters, let error):
                 guarded.dismiss(waiters)
                 for waiter in waiters { waiter.refused(error) }
-            case .wake(let instant):
-                guarded.setAlarm(at: instant, time: time) { [weak self] in self?.wokeUp() }
+            case .wake:
+                guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
                 guarded.lastManager?.announce(failure)
             case .announceStaleStore:
@@ -262,8 +262,11 @@ private final class GuardedMachine: @unchecked Sendable {
         }
     }
 
-    func setAlarm(at instant: MonotonicInstant, time: any TimeSource, ring: @escaping @Sendable () -> Void) {
-        let alarm = lock.withLock {
+    /// Sets the alarm for the end of the pause that the machine is in by now:
+    /// whoever is late with an older one must not put it off.
+    func setAlarm(time: any TimeSource, ring: @escaping @Sendable () -> Void) {
+        lock.withLock {
+            guard let instant = machine.pauseEnd else { return }
             let alarm = self.alarm ?? time.makeAlarm(ring: ring)
             self.alarm = alarm
             return alarm
