@@ -213,12 +213,18 @@ extension SessionActor {
         let dice = random()
         switch answer {
         case .granted(let new, let lifetime):
-            // Somebody may have signed out by the store while no request came to notice.
-            let read = writable.tokenCredential
-            let now = moment
-            return guarded.with {
-                $0.refreshSucceeded(
-                    number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+            while true {
+                // Somebody may have signed out by the store while no request came to notice.
+                let version = guarded.with { $0.version }
+                let read = writable.tokenCredential
+                let now = moment
+                let actions = guarded.with { machine -> [SessionMachine<any SessionWaiter>.Action]? in
+                    // Or a request came, noticed, and what was read is out of date.
+                    guard machine.version == version else { return nil }
+                    return machine.refreshSucceeded(
+                        number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+                }
+                if let actions { return actions }
             }
         case .rejected(let error):
             let read = writable.tokenCredential
@@ -269,9 +275,8 @@ private final class GuardedMachine: @unchecked Sendable {
             guard let instant = machine.pauseEnd else { return }
             let alarm = self.alarm ?? time.makeAlarm(ring: ring)
             self.alarm = alarm
-            return alarm
+            alarm.set(instant)
         }
-        alarm.set(instant)
     }
 
     func invalidateAlarm() {

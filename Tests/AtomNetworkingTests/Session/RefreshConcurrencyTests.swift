@@ -160,6 +160,29 @@ import Testing
         #expect(session.sentPaths.dropFirst(2) == ["/refused", "/newcomer", "/here"])
     }
 
+    @Test func whatTheStoreHeldBeforeItChangedIsNotGoneBackToWhenARefreshEnds() async throws {
+        let session = try SessionFixture(lifetime: 20, exchangesPerOrigin: 1)
+        session.call("/seen")
+        session.sent[0].answer()
+        session.time.advance(by: .seconds(16))
+        session.call("/first")
+        let refresh = await session.refresh()
+        let signedIn = TokenCredential(accessToken: "B0", expiresAt: .distantFuture, refreshToken: "S0")
+        session.tokens.onNextRead {
+            // The app signs somebody else in while the end of the refresh is being looked at.
+            session.tokens.put(signedIn)
+            session.call("/second")
+        }
+        refresh.grant(1)
+        _ = await session.transport.exchange(2)
+        // Nothing tells when the rest of what ended the refresh is over.
+        try await Task.sleep(for: .milliseconds(50))
+        session.sent[1].answer()
+        #expect(session.sentPaths == ["/seen", "/first", "/second"])
+        #expect(session.sent.map(\.token) == ["A0", "B0", "B0"])
+        #expect(session.tokens.writes.isEmpty)
+    }
+
     @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = session.call()
