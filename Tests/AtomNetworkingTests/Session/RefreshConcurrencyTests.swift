@@ -183,6 +183,35 @@ import Testing
         #expect(session.tokens.writes.isEmpty)
     }
 
+    @Test(arguments: [nil, "B0"])
+    func whatIsWrittenAfterTheSessionWasLeftIsNotTakenUp(next: String?) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let left = TokenCredential(
+            accessToken: next ?? "", expiresAt: .distantFuture, refreshToken: next == nil ? "" : "S0")
+        let duringWrite = Locked<Call?>(nil)
+        session.tokens.onWrite { written in
+            // The app was first, a request has noticed, and then comes what was being written.
+            session.tokens.put(left)
+            duringWrite.set(session.call("/during"))
+            session.tokens.put(written)
+        }
+        let call = session.call("/before")
+        await session.refresh().grant(1)
+        if next == nil {
+            guard case .authentication(.signedOut) = await call.error() else {
+                Issue.record("not signed out")
+                return
+            }
+            session.call("/after")
+            #expect(session.sent.isEmpty)
+        } else {
+            _ = await session.transport.exchange(2)
+            session.call("/after")
+            #expect(session.sent.allSatisfy { $0.token == "B0" })
+            #expect(session.sent.count == 3)
+        }
+    }
+
     @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = session.call()
