@@ -160,6 +160,23 @@ import Testing
         #expect(session.sentPaths.dropFirst(2) == ["/refused", "/newcomer", "/here"])
     }
 
+    @Test func aTokenThatArrivesWithinItsLeewayIsUsed() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        session.call()
+        let refresh = await session.refresh()
+        session.time.advance(by: .seconds(7))
+        refresh.grant(1, lifetime: 8)
+        _ = await session.transport.exchange(1)
+        #expect(session.sent.map(\.token) == ["A1"])
+        #expect(session.refreshes.count == 1)
+
+        session.time.advance(by: .seconds(1))
+        session.call()
+        await session.refresh(1).grant(2)
+        _ = await session.transport.exchange(3)
+        #expect(session.sent.last?.token == "A2")
+    }
+
     @Test func whatTheStoreHeldBeforeItChangedIsNotGoneBackToWhenARefreshEnds() async throws {
         let session = try SessionFixture(lifetime: 20, exchangesPerOrigin: 1)
         session.call("/seen")
