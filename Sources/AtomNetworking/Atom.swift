@@ -50,3 +50,8 @@ public struct Atom: Sendable {
         Service(requestable, manager: manager)
     }
 }
+
+extension Atom: CustomReflectable {
+    /// Keeps `dump` from showing credentials.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -73,13 +73,16 @@
         }
 
         func cancel() {
-            let task = lock.withLock { () -> ServiceTask? in
-                subscriber = nil
-                start = nil
-                defer { self.task = nil }
-                return self.task
+            // All three are let go of outside the lock: what goes with them may cancel this subscription again.
+            let (subscriber, start, task) = lock.withLock {
+                defer {
+                    self.subscriber = nil
+                    self.start = nil
+                    self.task = nil
+                }
+                return (self.subscriber, self.start, self.task)
             }
-            task?.cancel()
+            withExtendedLifetime((subscriber, start)) { task?.cancel() }
         }
 
         private func deliver(_ result: Result<Input, AtomError>) {

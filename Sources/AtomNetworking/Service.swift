@@ -116,6 +116,11 @@ public final class Service: Sendable {
     }
 }
 
+extension Service: CustomReflectable {
+    /// Keeps `dump` from showing credentials.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// A request that was resumed with a completion.
 public final class ServiceTask: Sendable {
     private let exchange: Exchange?
@@ -131,4 +136,9 @@ public final class ServiceTask: Sendable {
     public func cancel() {
         exchange?.cancel()
     }
+}
+
+extension ServiceTask: CustomReflectable {
+    /// Keeps `dump` from showing credentials.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

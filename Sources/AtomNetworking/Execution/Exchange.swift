@@ -7,7 +7,8 @@ import Foundation
 /// One `resume`, from admission to its one outcome.
 ///
 /// Whatever happens to it is an event that takes the lock, changes the phase
-/// and returns an action; the action is performed outside the lock. What comes
+/// and returns an action; the action is performed outside the lock, after what
+/// there is to log has been handed to the app's handler. What comes
 /// after the outcome is dropped, except that a slot is always given back, by
 /// the last event of the attempt that holds it.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Sendable {
@@ -26,7 +27,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     private enum Action {
         case nothing
-        case askSession(isRetry: Bool)
+        case askSession(anew: Bool)
         case takeSlot
         case giveSlotBack(Origin)
         case retry(rejectedVersion: Int)
@@ -58,6 +59,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     /// The version of the credential that the attempt on the wire was signed with.
     private var signedVersion: Int?
     private var hasRetried = false
+    /// What the event that is being handled says.
+    private var lines: [String] = []
 
     init(_ request: PreparedRequest, manager: RequestableQueueManager, completion: @escaping Completion) {
         self.request = request
@@ -71,58 +74,55 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     /// Asks to be sent; called once, by the manager.
     func start() {
-        perform(lock.withLock { ask() })
+        handle { ask() }
     }
 
     /// The caller cancelled: it hears so at once, whatever the network does.
     func cancel() {
-        perform(lock.withLock { end(.failure(.cancelled(delivery))) })
+        handle { end(.failure(.cancelled(delivery))) }
     }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        perform(
-            lock.withLock {
-                switch phase {
-                case .ended:
-                    return .nothing
-                case .waitingForSession:
-                    guard now >= totalDeadline else { return rearm() }
-                    return end(.failure(.authentication(.waitedTooLong(delivery: delivery))))
-                case .waitingForSlot:
-                    guard now >= totalDeadline else { return rearm() }
-                    return end(
-                        .failure(timedOut("The request waited for its turn until its time was up")))
-                case .onWire:
-                    if now >= totalDeadline {
-                        return end(.failure(timedOut("The request did not complete in \(request.totalTimeout)")))
-                    }
-                    if now >= lastActivity.advanced(by: request.idleTimeout) {
-                        return end(.failure(timedOut("Nothing came or went for \(request.idleTimeout)")))
-                    }
-                    return rearm()
+        handle {
+            switch phase {
+            case .ended:
+                return .nothing
+            case .waitingForSession:
+                guard now >= totalDeadline else { return rearm() }
+                return end(.failure(.authentication(.waitedTooLong(delivery: delivery))))
+            case .waitingForSlot:
+                guard now >= totalDeadline else { return rearm() }
+                return end(
+                    .failure(timedOut("The request waited for its turn until its time was up")))
+            case .onWire:
+                if now >= totalDeadline {
+                    return end(.failure(timedOut("The request did not complete in \(request.totalTimeout)")))
                 }
-            })
+                if now >= lastActivity.advanced(by: request.idleTimeout) {
+                    return end(.failure(timedOut("Nothing came or went for \(request.idleTimeout)")))
+                }
+                return rearm()
+            }
+        }
     }
 
     func released() {
-        perform(
-            lock.withLock {
-                guard case .waitingForSession = phase else { return .nothing }
-                phase = .waitingForSlot
-                return .takeSlot
-            })
+        handle {
+            guard case .waitingForSession = phase else { return .nothing }
+            phase = .waitingForSlot
+            return .takeSlot
+        }
     }
 
     func refused(_ error: AuthenticationError) {
-        perform(
-            lock.withLock {
-                guard case .waitingForSession = phase else { return .nothing }
-                // Nothing could be refreshed, so the server's 401 says more than that there is no credential.
-                if case .missingCredential = error, let response, response.statusCode == 401 {
-                    return end(.failure(.response(answer(response))))
-                }
-                return end(.failure(.authentication(error.delivered(delivery))))
-            })
+        handle {
+            guard case .waitingForSession = phase else { return .nothing }
+            // Nothing could be refreshed, so the server's 401 says more than that there is no credential.
+            if case .missingCredential = error, let response, response.statusCode == 401 {
+                return end(.failure(.response(answer(response))))
+            }
+            return end(.failure(.authentication(error.delivered(delivery))))
+        }
     }
 
     func slotGranted() {
@@ -169,7 +169,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             return true
         }
         guard isWanted, let session = manager.session else { return false }
-        switch session.admit(self, isRetry: false) {
+        switch session.admit(self, anew: false) {
         case .go:
             return lock.withLock {
                 guard case .waitingForSession = phase else { return false }
@@ -177,7 +177,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
                 return true
             }
         case .wait:
-            perform(lock.withLock { queued() })
+            handle { queued() }
             return false
         case .refuse(let error):
             refused(error)
@@ -190,12 +190,11 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         let wantsCookies =
             request.channel == .service && attempt.isAtHome && !attempt.headerFields.contains("Cookie")
         let cookie = wantsCookies ? manager.cookies.header(for: attempt.target) : nil
-        perform(
-            lock.withLock {
-                guard isWaitingForSlot else { return .giveSlotBack(attempt.target.origin) }
-                signedVersion = version
-                return send(attempt, authorization: authorization, cookie: cookie)
-            })
+        handle {
+            guard isWaitingForSlot else { return .giveSlotBack(attempt.target.origin) }
+            signedVersion = version
+            return send(attempt, authorization: authorization, cookie: cookie)
+        }
     }
 
     private func receive(_ event: TransportEvent, attemptNumber number: Int, origin: Origin) {
@@ -210,24 +209,36 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
                 response = head
             }
         case .data(let data):
-            perform(lock.withLock { number == attemptNumber ? collect(data) : .nothing })
+            handle { number == attemptNumber ? collect(data) : .nothing }
         case .finished:
-            perform(lock.withLock { number == attemptNumber ? judge() : .nothing })
+            handle { number == attemptNumber ? judge() : .nothing }
             perform(.giveSlotBack(origin))
         case .failed(let failure):
-            perform(lock.withLock { number == attemptNumber ? fail(failure) : .nothing })
+            handle { number == attemptNumber ? fail(failure) : .nothing }
             perform(.giveSlotBack(origin))
         }
+    }
+
+    /// Runs an event under the lock; what it says and asks for comes after.
+    private func handle(_ event: () -> Action) {
+        let (action, lines) = lock.withLock {
+            let action = event()
+            defer { self.lines = [] }
+            return (action, self.lines)
+        }
+        // The handler is the app's code.
+        for line in lines { manager.log(line) }
+        perform(action)
     }
 
     private func perform(_ action: Action) {
         switch action {
         case .nothing:
             break
-        case .askSession(let isRetry):
-            switch manager.session?.admit(self, isRetry: isRetry) {
+        case .askSession(let isAnew):
+            switch manager.session?.admit(self, anew: isAnew) {
             case .go, nil: released()
-            case .wait: perform(lock.withLock { queued() })
+            case .wait: handle { queued() }
             case .refuse(let error): refused(error)
             }
         case .takeSlot:
@@ -240,7 +251,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             if request.channel == .service { manager.slots.release(origin: origin) }
         case .retry(let version):
             manager.session?.answered(version: version, isRejected: true)
-            perform(.askSession(isRetry: true))
+            perform(.askSession(anew: true))
         case .send(let request, let number):
             let origin = request.target.origin
             let handle = manager.transport.start(request) { [self] event in
@@ -259,6 +270,10 @@ extension Exchange {
     private var isWaitingForSlot: Bool { if case .waitingForSlot = phase { true } else { false } }
     private var isEnded: Bool { if case .ended = phase { true } else { false } }
 
+    private func note(_ line: @autoclosure () -> String) {
+        if manager.log.isEnabled { lines.append(line()) }
+    }
+
     private var delivery: AtomError.Delivery {
         if case .onWire = phase { return response == nil ? .maybeSent : .answered }
         return hasBeenAnswered ? .answered : .notSent
@@ -273,10 +288,12 @@ extension Exchange {
     }
 
     /// Asks the session if the attempt is signed by one, else for a slot.
-    private func ask() -> Action {
+    ///
+    /// - Parameter isAnew: Whether the request has been sent before.
+    private func ask(anew isAnew: Bool = false) -> Action {
         if isSigned(attempt), manager.session != nil {
             phase = .waitingForSession
-            return .askSession(isRetry: false)
+            return .askSession(anew: isAnew)
         }
         phase = .waitingForSlot
         return .takeSlot
@@ -310,7 +327,7 @@ extension Exchange {
         var fields = attempt.headerFields
         if let authorization { fields.append(name: "Authorization", value: authorization) }
         if let cookie { fields.append(name: "Cookie", value: cookie) }
-        manager.log("→ \(attempt.method) \(attempt.target)")
+        note("→ \(attempt.method) \(attempt.target)")
         return .send(
             TransportRequest(
                 method: attempt.method, target: attempt.target, headerFields: fields, body: attempt.body,
@@ -362,7 +379,7 @@ extension Exchange {
             if response.statusCode != 401 {
                 manager.session?.answered(version: signedVersion, isRejected: false)
             } else if !hasRetried {
-                manager.log("← 401 \(attempt.target), to be sent again")
+                note("← 401 \(attempt.target), to be sent again")
                 hasRetried = true
                 phase = .waitingForSession
                 return .retry(rejectedVersion: signedVersion)
@@ -371,9 +388,9 @@ extension Exchange {
         let policy = request.channel == .service ? manager.redirectPolicy : .doNotFollow
         switch attempt.following(response, policy: policy) {
         case .redirected(let next):
-            manager.log("← \(response.statusCode) \(attempt.target), redirected")
+            note("← \(response.statusCode) \(attempt.target), redirected")
             attempt = next
-            return ask()
+            return ask(anew: true)
         case .tooManyRedirects:
             return end(
                 .failure(
@@ -412,7 +429,7 @@ extension Exchange {
         manager.deadlines.remove(self)
         manager.slots.leave(self, origin: attempt.target.origin)
         manager.session?.left(self)
-        manager.log(line(for: result))
+        note(line(for: result))
         return .end(result, completion, stop: handle)
     }
 

@@ -77,16 +77,17 @@ actor SessionActor {
 extension SessionActor {
     /// A request asks to be sent.
     ///
-    /// - Parameter isRetry: Whether it has been sent and answered 401: it
-    ///   joins the queue anew. One that has only waited keeps its place.
-    nonisolated func admit(_ waiter: any SessionWaiter, isRetry: Bool) -> Verdict {
+    /// - Parameter isAnew: Whether it has been sent, and answered by a 401 or a
+    ///   redirect: it joins the queue anew. One that has only waited keeps its
+    ///   place.
+    nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
         while true {
             let version = guarded.with { $0.version }
             let read = writable.tokenCredential
             let now = moment
             let (admission, actions) = guarded.with { machine in
                 let result = machine.asked(
-                    waiter, of: waiter.sessionPlace?.generation, ticket: isRetry ? nil : waiter.sessionPlace?.ticket,
+                    waiter, of: waiter.sessionPlace?.generation, ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
                     read: (read, version), deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
                 case .go(let ticket, let generation):
@@ -157,8 +158,8 @@ extension SessionActor {
             case .refuse(let waiters, let error):
                 guarded.dismiss(waiters)
                 for waiter in waiters { waiter.refused(error) }
-            case .wake(let instant):
-                guarded.setAlarm(at: instant, time: time) { [weak self] in self?.wokeUp() }
+            case .wake:
+                guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
                 guarded.lastManager?.announce(failure)
             case .announceStaleStore:
@@ -212,12 +213,18 @@ extension SessionActor {
         let dice = random()
         switch answer {
         case .granted(let new, let lifetime):
-            // Somebody may have signed out by the store while no request came to notice.
-            let read = writable.tokenCredential
-            let now = moment
-            return guarded.with {
-                $0.refreshSucceeded(
-                    number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+            while true {
+                // Somebody may have signed out by the store while no request came to notice.
+                let version = guarded.with { $0.version }
+                let read = writable.tokenCredential
+                let now = moment
+                let actions = guarded.with { machine -> [SessionMachine<any SessionWaiter>.Action]? in
+                    // Or a request came, noticed, and what was read is out of date.
+                    guard machine.version == version else { return nil }
+                    return machine.refreshSucceeded(
+                        number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+                }
+                if let actions { return actions }
             }
         case .rejected(let error):
             let read = writable.tokenCredential
@@ -261,13 +268,15 @@ private final class GuardedMachine: @unchecked Sendable {
         }
     }
 
-    func setAlarm(at instant: MonotonicInstant, time: any TimeSource, ring: @escaping @Sendable () -> Void) {
-        let alarm = lock.withLock {
+    /// Sets the alarm for the end of the pause that the machine is in by now:
+    /// whoever is late with an older one must not put it off.
+    func setAlarm(time: any TimeSource, ring: @escaping @Sendable () -> Void) {
+        lock.withLock {
+            guard let instant = machine.pauseEnd else { return }
             let alarm = self.alarm ?? time.makeAlarm(ring: ring)
             self.alarm = alarm
-            return alarm
+            alarm.set(instant)
         }
-        alarm.set(instant)
     }
 
     func invalidateAlarm() {

@@ -15,6 +15,9 @@ struct ExchangeLog: Sendable {
         write = isEnabled ? handler ?? Self.writeToSystem : nil
     }
 
+    /// Whether somebody reads the lines.
+    var isEnabled: Bool { write != nil }
+
     /// The line is only made if somebody reads it.
     func callAsFunction(_ line: @autoclosure () -> String) {
         write?(line())
@@ -24,7 +27,8 @@ struct ExchangeLog: Sendable {
         #if canImport(os)
             Logger(subsystem: "AtomNetworking", category: "exchange").debug("\(line, privacy: .public)")
         #else
-            FileHandle.standardError.write(Data("AtomNetworking: \(line)\n".utf8))
+            // The variant that doesn't throw traps when standard error is closed or nobody reads it any more.
+            try? FileHandle.standardError.write(contentsOf: Data("AtomNetworking: \(line)\n".utf8))
         #endif
     }
 }

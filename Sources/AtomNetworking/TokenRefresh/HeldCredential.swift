@@ -36,7 +36,8 @@ struct HeldCredential: Sendable {
     /// Whether its loss has been counted as that of a fruitless refresh.
     var isCountedAsFruitless = false
 
-    /// Whether an early refresh has failed, so that only real expiry counts.
+    /// Whether an early refresh has failed or would be of no use, so that only
+    /// real expiry counts.
     var ignoresLeeway = false
 
     /// Why it can't be refreshed any more, learned while it was still good.

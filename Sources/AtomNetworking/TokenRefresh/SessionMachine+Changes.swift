@@ -88,7 +88,10 @@ extension SessionMachine {
     private mutating func adopt(_ credential: TokenCredential, now: Moment) -> [Action] {
         running?.isOutdated = true
         // A token known to be dead stays dead, should the store go back to it.
-        if let held, !held.isUsable(at: now.instant) { replaced.insert(held.credential, replacedBy: credential) }
+        // What is being written may land after what has replaced it.
+        if let held, isStoring || !held.isUsable(at: now.instant) {
+            replaced.insert(held.credential, replacedBy: credential)
+        }
         if let held, held.credential.accessToken == credential.accessToken {
             install(held.signedInAgain(credential, now: now, policy: policy), isSameToken: true)
         } else {
@@ -116,6 +119,8 @@ extension SessionMachine {
         firstVersion = version
         fruitless = []
         running?.isOutdated = true
+        // What is being written may land after the sign-out.
+        if isStoring, let held { replaced.insert(held.credential) }
         held = nil
         failures = 0
         notBefore = nil

@@ -18,7 +18,10 @@ extension SessionMachine {
             return news + outdatedRefreshEnded(now: now)
         }
         if let held { replaced.insert(held.credential, replacedBy: credential) }
-        install(HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy))
+        var brought = HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy)
+        // A refresh that takes so long again would bring nothing better, for ever.
+        brought.ignoresLeeway = !brought.isGood(at: now.instant)
+        install(brought)
         phase = .storing
         return news + [.store(credential, version: version)]
     }

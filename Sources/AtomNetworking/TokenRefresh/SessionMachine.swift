@@ -124,6 +124,9 @@ struct SessionMachine<Waiter> {
     /// Whether a refresh is on its way; never more than one.
     var isRefreshOnItsWay: Bool { running != nil }
 
+    /// When the pause ends in which refreshes back off, if this is one.
+    var pauseEnd: MonotonicInstant? { if case .backingOff(let until) = phase { until } else { nil } }
+
     /// How many refreshes have been started.
     var refreshCount: Int { lastRefreshNumber }
 }

@@ -83,6 +83,25 @@ struct SecrecyTests {
         }
     }
 
+    @Test("What a service keeps, while and after it refreshes")
+    func service() async throws {
+        let basic = Atom(
+            serviceConfiguration: ServiceConfiguration(
+                authenticationMethod: .basic(BasicCredential(password: "hunter2", username: "ada"))))
+        let encoded = Data("ada:hunter2".utf8).base64EncodedString()
+        expectNone(of: everyRendering(of: basic), toContain: encoded)
+        expectNone(of: everyRendering(of: basic.enqueue(PathEndpoint())), toContain: encoded)
+
+        let session = try SessionFixture(lifetime: 0)
+        let task = session.atom.enqueue(PathEndpoint()).resume { _ in }
+        await session.refresh().answer(#"{"access_token":"A1hunter2","refresh_token":"hunter2"}"#)
+        _ = await session.transport.exchange(1)
+        expectNone(of: everyRendering(of: session.atom), toContain: "\"A0\"")
+        expectNone(of: everyRendering(of: session.atom), toContain: "hunter2")
+        expectNone(of: everyRendering(of: task), toContain: "hunter2")
+        expectNone(of: everyRendering(of: task), toContain: "\"A0\"")
+    }
+
     @Test("Body, header values and query of an answer")
     func response() {
         Self.expectSilence(

@@ -147,6 +147,88 @@ import Testing
         #expect(session.sentPaths.dropFirst(3) == ["/3", "/4", "/1"])
     }
 
+    @Test func aRedirectedRequestJoinsWhenItsRedirectArrives() async throws {
+        let session = try SessionFixture()
+        session.call("/moved")
+        session.call("/refused")
+        session.sent[1].answer(status: 401)
+        let refresh = await session.refresh()
+        session.call("/newcomer")
+        session.sent[0].redirect(307, to: "https://api.example.com/here")
+        refresh.grant(1)
+        _ = await session.transport.exchange(5)
+        #expect(session.sentPaths.dropFirst(2) == ["/refused", "/newcomer", "/here"])
+    }
+
+    @Test func aTokenThatArrivesWithinItsLeewayIsUsed() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        session.call()
+        let refresh = await session.refresh()
+        session.time.advance(by: .seconds(7))
+        refresh.grant(1, lifetime: 8)
+        _ = await session.transport.exchange(1)
+        #expect(session.sent.map(\.token) == ["A1"])
+        #expect(session.refreshes.count == 1)
+
+        session.time.advance(by: .seconds(1))
+        session.call()
+        await session.refresh(1).grant(2)
+        _ = await session.transport.exchange(3)
+        #expect(session.sent.last?.token == "A2")
+    }
+
+    @Test func whatTheStoreHeldBeforeItChangedIsNotGoneBackToWhenARefreshEnds() async throws {
+        let session = try SessionFixture(lifetime: 20, exchangesPerOrigin: 1)
+        session.call("/seen")
+        session.sent[0].answer()
+        session.time.advance(by: .seconds(16))
+        session.call("/first")
+        let refresh = await session.refresh()
+        let signedIn = TokenCredential(accessToken: "B0", expiresAt: .distantFuture, refreshToken: "S0")
+        session.tokens.onNextRead {
+            // The app signs somebody else in while the end of the refresh is being looked at.
+            session.tokens.put(signedIn)
+            session.call("/second")
+        }
+        refresh.grant(1)
+        _ = await session.transport.exchange(2)
+        // Nothing tells when the rest of what ended the refresh is over.
+        try await Task.sleep(for: .milliseconds(50))
+        session.sent[1].answer()
+        #expect(session.sentPaths == ["/seen", "/first", "/second"])
+        #expect(session.sent.map(\.token) == ["A0", "B0", "B0"])
+        #expect(session.tokens.writes.isEmpty)
+    }
+
+    @Test(arguments: [nil, "B0"])
+    func whatIsWrittenAfterTheSessionWasLeftIsNotTakenUp(next: String?) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let left = TokenCredential(
+            accessToken: next ?? "", expiresAt: .distantFuture, refreshToken: next == nil ? "" : "S0")
+        let duringWrite = Locked<Call?>(nil)
+        session.tokens.onWrite { written in
+            // The app was first, a request has noticed, and then comes what was being written.
+            session.tokens.put(left)
+            duringWrite.set(session.call("/during"))
+            session.tokens.put(written)
+        }
+        let call = session.call("/before")
+        await session.refresh().grant(1)
+        if next == nil {
+            guard case .authentication(.signedOut) = await call.error() else {
+                Issue.record("not signed out")
+                return
+            }
+            session.call("/after")
+            #expect(session.sent.isEmpty)
+        } else {
+            _ = await session.transport.exchange(2)
+            session.call("/after")
+            #expect(session.sent.allSatisfy { $0.token == "B0" })
+            #expect(session.sent.count == 3)
+        }
+    }
+
     @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = session.call()

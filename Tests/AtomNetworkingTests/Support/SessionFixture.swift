@@ -112,13 +112,21 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
     private var written: [TokenCredential] = []
     private var takes = true
     private var hook: (@Sendable (TokenCredential) -> Void)?
+    private var readHook: (@Sendable () -> Void)?
 
     init(_ credential: TokenCredential) {
         self.credential = credential
     }
 
     var tokenCredential: TokenCredential {
-        get { lock.withLock { credential } }
+        get {
+            let (credential, hook) = lock.withLock {
+                defer { readHook = nil }
+                return (self.credential, readHook)
+            }
+            hook?()
+            return credential
+        }
         set {
             let hook = lock.withLock {
                 if takes { credential = newValue }
@@ -140,6 +148,12 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
     /// From now on the setter forgets what it is given.
     func stopTaking() {
         lock.withLock { takes = false }
+    }
+
+    /// Is called once, by the getter, after it has looked and before it says
+    /// what it saw.
+    func onNextRead(_ hook: @escaping @Sendable () -> Void) {
+        lock.withLock { readHook = hook }
     }
 
     /// Is called by the setter, after the credential was set.

@@ -1,0 +1,25 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+/// The log handler is the app's code: it may do what an app does.
+@Suite struct LogHandlerConcurrencyTests {
+    @Test func aLogHandlerMayCancelTheRequestThatItHearsOf() throws {
+        let transport = ScriptedTransport()
+        let call = Call()
+        var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"), isLogEnabled: true)
+        configuration.transport = transport
+        configuration.logHandler = { line in if line.contains("redirected") { call.cancel() } }
+        let atom = Atom(serviceConfiguration: configuration)
+        call.keep(atom.enqueue(PathEndpoint()).resume { call.heard($0) })
+
+        // On a thread of its own: one that waits for itself would take the test along.
+        let isOver = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            transport.exchanges.first?.redirect(to: "/elsewhere")
+            isOver.signal()
+        }
+        try #require(isOver.wait(timeout: .now() + 10) == .success)
+        #expect(transport.exchanges.count == 1)
+    }
+}
