@@ -5,7 +5,9 @@ extension ModelWorld {
     /// Somebody read the store and told the session.
     mutating func learn(_ read: ModelCredential) {
         guard !read.isEmpty else {
-            if current != nil {
+            if let old = current {
+                // What is being written may land after the sign-out.
+                if isBeingWritten(old) { retire(old) }
                 current = nil
                 newGeneration()
             }
@@ -13,7 +15,9 @@ extension ModelWorld {
         }
         guard !tokens[read.access].isGone, !refreshTokens[read.refresh].isGone else { return }
         guard let known = current, known.access == read.access else {
-            if let current, tokens[current.access].isDead(at: now) { retire(current, by: read) }
+            if let current, tokens[current.access].isDead(at: now) || isBeingWritten(current) {
+                retire(current, by: read)
+            }
             for index in inFlight.indices { inFlight[index].isOutdated = true }
             current = read
             forgetFailures()
@@ -30,6 +34,10 @@ extension ModelWorld {
             see(read, life: read.expiresAt - now, from: now)
         }
         current = read
+    }
+
+    private func isBeingWritten(_ credential: ModelCredential) -> Bool {
+        writes.contains { $0.credential == credential }
     }
 
     /// Expiry is fixed when a token is first seen.

@@ -191,7 +191,8 @@ extension ModelWorld {
             retire(current)
             current = granted
             see(granted, life: settings.life, from: refresh.sentAt)
-            hasFailedEarly = false
+            // What arrives within its leeway is used to its end: the next would come as late.
+            hasFailedEarly = now >= tokens[granted.access].due
             failures = 0
             notBefore = Int.min
         }
