@@ -137,37 +137,37 @@ extension LoopbackServer {
     ///
     /// `false` if that doesn't happen: the time is over, the task is cancelled or the server stopped.
     @discardableResult
-    public func waitForRequests(_ count: Int, seconds: Double = 30) async -> Bool {
+    public func waitForRequests(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.requests >= count }
     }
 
     /// Suspends until so many requests are in progress at the same time, held back by a gate for example.
     @discardableResult
-    public func waitForRequestsInProgress(_ count: Int, seconds: Double = 30) async -> Bool {
+    public func waitForRequestsInProgress(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.inProgress >= count }
     }
 
     /// Suspends until so many clients have gone away too early.
     @discardableResult
-    public func waitForDisconnects(_ count: Int, seconds: Double = 30) async -> Bool {
+    public func waitForDisconnects(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.disconnects >= count }
     }
 
     /// Suspends until so many connections have been accepted.
     @discardableResult
-    public func waitForConnections(_ count: Int, seconds: Double = 30) async -> Bool {
+    public func waitForConnections(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.connections >= count }
     }
 
     /// Suspends until no more than so many connections are open.
     @discardableResult
-    public func waitForOpenConnections(atMost count: Int, seconds: Double = 30) async -> Bool {
+    public func waitForOpenConnections(atMost count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.openConnections <= count }
     }
 
     /// Suspends until so many malformed requests have arrived.
     @discardableResult
-    public func waitForMalformedRequests(_ count: Int, seconds: Double = 30) async -> Bool {
+    public func waitForMalformedRequests(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.malformed >= count }
     }
 }

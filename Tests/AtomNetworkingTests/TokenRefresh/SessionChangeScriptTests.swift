@@ -189,6 +189,32 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "go")
     }
 
+    @Test("What was read before the new token was stored is read again, and nobody is blamed for it")
+    func readBeforeStored() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        _ = session.succeed(2)
+        let read = (session.store, session.machine.version)
+        #expect(session.stored() == "release")
+        #expect(session.ask("b", reading: read) == "read again")
+    }
+
+    @Test("A refresh token that a dropped refresh has spent is never new again")
+    func spentByDroppedRefresh() {
+        var session = MachineFixture()
+        let old = session.store
+        _ = session.ask("a")
+        session.now = 3_580
+        #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
+        session.store = MachineFixture.credential(5, life: 9_999)
+        #expect(session.succeed(2) == "release")
+        #expect(session.release() == "b")
+        session.store = old
+        #expect(session.ask("c") == "go, announce stale store")
+        #expect(session.signature("c") == "a5")
+    }
+
     // MARK: Clocks
 
     @Test("A clock that is set years off either way changes nothing", arguments: [-3e8, -1e5, 1e5, 3e8])
@@ -268,6 +294,18 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a") == "refuse: signed out")
         #expect(session.ask("b") == "go")
         #expect(session.signature("b") == "a5")
+    }
+
+    @Test("Who was admitted before the store was emptied isn't signed for the next user")
+    func nextUser() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        session.store = MachineFixture.empty
+        #expect(session.ask("b") == "refuse: missing")
+        session.store = MachineFixture.credential(5)
+        #expect(session.ask("c") == "go")
+        #expect(session.signature("a") == "outdated")
+        #expect(session.ask("a") == "refuse: signed out")
     }
 
     @Test("What was signed out doesn't come back by a store that lags")

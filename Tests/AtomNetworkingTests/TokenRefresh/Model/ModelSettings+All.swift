@@ -4,7 +4,8 @@ extension ModelSettings: CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all: [ModelSettings] = [
-        time, cancellations, rejection, slots, failures, signing, outside, refusals, stubbornStore, loading, everything,
+        time, cancellations, rejection, slots, failures, signing, outside, nextUser, refusals, stubbornStore, loading,
+        everything,
     ]
 
     static let time = ModelSettings(name: "three requests and time", requests: 3, timeSteps: 2, readsApart: true)
@@ -34,6 +35,10 @@ extension ModelSettings: CustomTestStringConvertible {
         name: "three requests and changes from outside", requests: 3,
         disturbances: [.outsideRenews, .outsideEmpties, .outsideProlongs, .outsideNewRefreshToken, .revokeAccess],
         limit: 2, readsApart: true)
+
+    static let nextUser = ModelSettings(
+        name: "three requests, slots, and another user by way of the store", requests: 3,
+        disturbances: [.outsideEmpties, .outsideRenews], limit: 2, slots: true)
 
     static let refusals = ModelSettings(
         name: "four requests and a server that refuses every token", requests: 4, refusesEverything: true)

@@ -5,17 +5,15 @@ import Testing
 @Suite("Every interleaving of a few requests and what can happen to them")
 struct SessionModelTests {
     @Test("Keeps every guarantee in every state", arguments: ModelSettings.all)
-    func everyState(settings: ModelSettings) {
-        let clock = ContinuousClock()
-        var result = ModelExplorer.Result()
-        let time = clock.measure { result = ModelExplorer.explore(settings) }
-        print("model: \(settings.name): \(result.states) states, \(result.transitions) transitions in \(time)")
+    func everyState(settings: ModelSettings) async {
+        let result = await onAThreadOfItsOwn { ModelExplorer.explore(settings) }
+        print("model: \(settings.name): \(result.states) states, \(result.transitions) transitions")
         #expect(result.counterexample == nil, "\(result.counterexample ?? "")")
     }
 
     @Test("Finds a planted bug", arguments: PlantedBug.allCases)
-    func plantedBug(bug: PlantedBug) {
-        let result = ModelExplorer.explore(bug.settings, bug: bug)
+    func plantedBug(bug: PlantedBug) async {
+        let result = await onAThreadOfItsOwn { ModelExplorer.explore(bug.settings, bug: bug) }
         guard let counterexample = result.counterexample else {
             Issue.record("\(bug) is not found in \(result.states) states")
             return

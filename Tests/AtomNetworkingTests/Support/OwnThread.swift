@@ -1,0 +1,12 @@
+import Foundation
+
+/// Computes something long without holding a thread of the cooperative pool,
+/// which all other tests of the process have to share.
+func onAThreadOfItsOwn<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+    await withCheckedContinuation { continuation in
+        let thread = Thread { continuation.resume(returning: body()) }
+        thread.stackSize = 8 << 20
+        thread.qualityOfService = .utility
+        thread.start()
+    }
+}
