@@ -138,9 +138,7 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
     /// on Linux cuts fractions off, fails at once below one and traps on huge
     /// values.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
-        let components = idle.components
-        let seconds = Double(components.seconds) + Double(components.attoseconds) * 1e-18
-        return min(max(seconds.rounded(.up) + 5, 6), 31_536_000)
+        min(max(idle.seconds.rounded(.up) + 5, 6), 31_536_000)
     }
 }
 
