@@ -47,13 +47,34 @@ public enum AuthenticationError: Error, Sendable {
     /// sign in again.
     case refreshRejected(OAuthError, delivery: AtomError.Delivery)
 
+    /// The authorization server refused the refresh token, and an earlier
+    /// refresh with it was begun whose answer was never stored: a process was
+    /// killed, or the answer was lost on its way. Somebody has to sign in
+    /// again.
+    case refreshInterrupted(OAuthError, delivery: AtomError.Delivery)
+
     /// The refresh did not succeed this time; the session goes on.
     ///
     /// - Parameters:
-    ///   - cause: What went wrong: an ``AtomError``, an ``OAuthError`` or a
-    ///     ``TokenAnswerError``.
+    ///   - cause: What went wrong: an ``AtomError``, an ``OAuthError``, a
+    ///     ``TokenAnswerError``, or what the token store threw.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case refreshFailed(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
+
+    /// The app's ``TokenCredentialProvider`` brought no credential.
+    ///
+    /// - Parameters:
+    ///   - cause: What it threw.
+    ///   - retryAt: When another attempt makes sense; `nil` for at once.
+    case credentialNotProvided(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
+
+    /// The token store could not be read, which is not the same as nobody
+    /// being signed in; the next request reads it again.
+    case credentialNotReadable(cause: any Error, delivery: AtomError.Delivery)
+
+    /// The token store could not be written. The session goes on in memory,
+    /// and the write is tried again.
+    case credentialNotStored(cause: any Error, delivery: AtomError.Delivery)
 
     /// Tokens were refused or had expired again and again before any request
     /// was accepted with them; `retryAt` is when the next attempt is allowed.
@@ -72,8 +93,11 @@ public enum AuthenticationError: Error, Sendable {
     /// How far the request got before it had to wait.
     public var delivery: AtomError.Delivery {
         switch self {
-        case .missingCredential(let delivery), .refreshRejected(_, let delivery), .refreshFailed(_, _, let delivery),
-            .tooManyRefreshes(_, let delivery), .signedOut(let delivery), .waitedTooLong(let delivery):
+        case .missingCredential(let delivery), .refreshRejected(_, let delivery),
+            .refreshInterrupted(_, let delivery), .refreshFailed(_, _, let delivery),
+            .credentialNotProvided(_, _, let delivery), .credentialNotReadable(_, let delivery),
+            .credentialNotStored(_, let delivery), .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
+            .waitedTooLong(let delivery):
             delivery
         }
     }
@@ -83,7 +107,12 @@ public enum AuthenticationError: Error, Sendable {
         switch self {
         case .missingCredential: .missingCredential(delivery: delivery)
         case .refreshRejected(let error, _): .refreshRejected(error, delivery: delivery)
+        case .refreshInterrupted(let error, _): .refreshInterrupted(error, delivery: delivery)
         case .refreshFailed(let cause, let date, _): .refreshFailed(cause: cause, retryAt: date, delivery: delivery)
+        case .credentialNotProvided(let cause, let date, _):
+            .credentialNotProvided(cause: cause, retryAt: date, delivery: delivery)
+        case .credentialNotReadable(let cause, _): .credentialNotReadable(cause: cause, delivery: delivery)
+        case .credentialNotStored(let cause, _): .credentialNotStored(cause: cause, delivery: delivery)
         case .tooManyRefreshes(let date, _): .tooManyRefreshes(retryAt: date, delivery: delivery)
         case .signedOut: .signedOut(delivery: delivery)
         case .waitedTooLong: .waitedTooLong(delivery: delivery)
@@ -93,8 +122,8 @@ public enum AuthenticationError: Error, Sendable {
     /// Whether a refresh was tried, or was wanted and not allowed.
     var isRefreshFailure: Bool {
         switch self {
-        case .refreshRejected, .refreshFailed, .tooManyRefreshes: true
-        case .missingCredential, .signedOut, .waitedTooLong: false
+        case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
+        case .missingCredential, .credentialNotReadable, .credentialNotStored, .signedOut, .waitedTooLong: false
         }
     }
 }
@@ -109,6 +138,17 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError {
         case .refreshRejected(let error, _):
             "The session has ended: the authorization server refused the refresh token (\(error.description)). "
                 + "Sign in again."
+        case .refreshInterrupted(let error, _):
+            "The session has ended: an earlier refresh was interrupted before its answer was stored, and the "
+                + "authorization server does not take the refresh token again (\(error.description)). Sign in again."
+        case .credentialNotProvided(let cause, let retryAt, _):
+            "The app's provider brought no credential: \(Self.describe(cause))"
+                + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
+        case .credentialNotReadable(let cause, _):
+            "The stored credential could not be read: \(Self.describe(cause))"
+        case .credentialNotStored(let cause, _):
+            "The credential could not be stored: \(Self.describe(cause)) It is kept in memory, and the write is "
+                + "tried again."
         case .refreshFailed(let cause, let retryAt, _):
             "The access token could not be refreshed for now: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
@@ -132,6 +172,8 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError {
             case let error as AtomError: error.description
             case let error as OAuthError: error.description
             case let error as TokenAnswerError: error.description
+            case let error as TokenStoreError: error.description
+            case is CancellationError: "It was cancelled"
             default: "\(type(of: cause))"
             }
         return text.hasSuffix(".") ? text : text + "."

@@ -157,6 +157,10 @@ struct MachineFixture {
         case .tooManyRefreshes: "too many"
         case .signedOut: "signed out"
         case .waitedTooLong: "too late"
+        case .refreshInterrupted: "interrupted"
+        case .credentialNotProvided: "not provided"
+        case .credentialNotReadable: "not readable"
+        case .credentialNotStored: "not stored"
         }
     }
 

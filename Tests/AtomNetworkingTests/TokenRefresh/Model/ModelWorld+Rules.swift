@@ -145,7 +145,9 @@ extension ModelWorld {
                         && (!isNewcomer || now < notBefore && notBefore >= requests[index].deadline)
             case .tooManyRefreshes: isDead && fruitlessInWindow >= settings.fruitlessLimit
             case .signedOut: requests[index].ownGeneration.map { $0 != generation } ?? false
-            case .waitedTooLong: false
+            case .waitedTooLong, .credentialNotProvided, .credentialNotReadable, .credentialNotStored,
+                .refreshInterrupted:
+                false
             }
         guard isExpected else { throw Violation("request \(index) is told \(error) without a reason (G5, G8)") }
     }
