@@ -51,6 +51,94 @@ public struct Atom: Sendable {
     }
 }
 
+// MARK: - The session
+
+extension Atom {
+    /// What the session of bearer tokens is doing.
+    ///
+    /// ``SessionState/unknown`` until a token store has been read, which the
+    /// first request does, or ``loadSession()``; ``SessionState/signedOut``
+    /// for a service that signs otherwise, or not at all. From any thread.
+    public var sessionState: SessionState { manager.session?.state ?? .signedOut }
+
+    /// What happens to the session from now on.
+    ///
+    /// Each call is a listener of its own that gets every event in order, the
+    /// last 256 of them if it is slow; it ends with the session, and at once
+    /// for a service without one.
+    ///
+    /// <!-- given: let atom = Atom() -->
+    /// ```swift
+    /// for await event in atom.events {
+    ///     if case .ended = event { print("Sign in again, please.") }
+    /// }
+    /// ```
+    public var events: AsyncStream<SessionEvent> {
+        manager.session?.events ?? AsyncStream { $0.finish() }
+    }
+
+    /// Reads the token store, if that hasn't been done, and says who is signed
+    /// in, without a request.
+    ///
+    /// - Throws: ``AtomError/authentication(_:)`` with
+    ///   ``AuthenticationError/credentialNotReadable(cause:delivery:)``.
+    @discardableResult
+    public func loadSession() async throws(AtomError) -> SessionState {
+        guard let session = manager.session else { return .signedOut }
+        do {
+            return try await session.loadedState()
+        } catch {
+            throw .authentication(error)
+        }
+    }
+
+    /// Starts a session with these tokens, in place of the one that there is.
+    ///
+    /// Requests that wait for the old session are told so, a refresh of it is
+    /// stopped, and nothing of it is stored any more. Requests made from now
+    /// on use the new tokens, also while they are being stored. Returns when
+    /// they are.
+    ///
+    /// - Throws: ``AtomError/authentication(_:)`` with
+    ///   ``AuthenticationError/missingCredential(delivery:)`` for an empty
+    ///   credential, ``AuthenticationError/noSession(delivery:)`` when this
+    ///   service doesn't sign with bearer tokens, and
+    ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
+    ///   store didn't take them: the session goes by them all the same, and
+    ///   the write is tried again.
+    public func signIn(with credential: TokenCredential) async throws(AtomError) {
+        guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
+        guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
+        do {
+            try await session.signIn(with: credential)
+        } catch {
+            throw .authentication(error)
+        }
+    }
+
+    /// Ends the session and empties the store.
+    ///
+    /// Requests that wait for the session are told so, a refresh is stopped,
+    /// and nothing of the session is stored any more; requests on the wire go
+    /// on. Returns when the store is empty. The token is revoked at
+    /// ``BearerAuthentication/revocationEndpoint``, for which nobody waits.
+    ///
+    /// - Throws: ``AtomError/authentication(_:)`` with
+    ///   ``AuthenticationError/noSession(delivery:)`` when this service doesn't
+    ///   sign with bearer tokens, and
+    ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
+    ///   store could not be emptied: the session is over for this process all
+    ///   the same, and it is tried again.
+    public func signOut() async throws(AtomError) {
+        guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
+        do {
+            try await session.signOut(for: manager)
+        } catch {
+            throw .authentication(error)
+        }
+    }
+}
+
 extension Atom: CustomReflectable {
     /// Keeps `dump` from showing credentials.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,6 +1,6 @@
 /// How a session of bearer tokens is kept alive (RFC 6750, RFC 6749 §6).
 ///
-/// Services with the same ``writable`` share a session. A refresh goes by the
+/// Services that keep their tokens in the same object share a session. A refresh goes by the
 /// options of the service whose request set it off; the leeway and the limit
 /// of fruitless refreshes are those of the service that was made first.
 ///
@@ -27,14 +27,26 @@ public struct BearerAuthentication: Sendable {
         case clientSecretBasic
     }
 
-    /// Where tokens are asked for.
-    public var endpoint: AuthorizationEndpoint
+    /// Where a new credential comes from.
+    public enum Renewal: Sendable {
+        /// A token endpoint, asked as this client.
+        case endpoint(AuthorizationEndpoint, ClientCredential)
+        /// The app's own way.
+        case provider(any TokenCredentialProvider)
+    }
 
-    /// Who asks.
-    public var client: ClientCredential
+    /// Where a new credential comes from.
+    public let renewal: Renewal
 
     /// Where the tokens are kept.
-    public var writable: any TokenCredentialWritable
+    let source: CredentialSource
+
+    /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the
+    /// default, for nowhere.
+    ///
+    /// Tried once, after ``Atom/signOut()`` has forgotten the token; nobody
+    /// waits for it.
+    public var revocationEndpoint: AuthorizationEndpoint?
 
     /// How the client authenticates; in the body by default.
     public var clientAuthentication: ClientAuthentication = .clientSecretPost
@@ -44,14 +56,17 @@ public struct BearerAuthentication: Sendable {
 
     /// How long before its expiry a token is refreshed, at the most.
     ///
-    /// The default is 30 s. Never more than a quarter of the token's life.
+    /// The default is 30 s, and zero with a provider, which may be a login
+    /// screen. Never more than a quarter of the token's life.
     public var leeway: Duration = .seconds(30)
 
-    /// The longest time a refresh may take; `nil`, the default, takes the
-    /// service's `timeout.resource`.
+    /// The longest time a refresh may take.
     ///
-    /// When it is up the server's answer may be lost, and with it a refresh
-    /// token that can be used once.
+    /// With a token endpoint, `nil`, the default, takes the service's
+    /// `timeout.resource`; when it is up the server's answer may be lost, and
+    /// with it a refresh token that can be used once. With a provider the
+    /// default is five minutes, and `nil` lifts it. The requests that wait have
+    /// deadlines of their own.
     public var deadline: Duration?
 
     /// How many refreshes in ``fruitlessRefreshWindow`` may bring a token that
@@ -65,8 +80,22 @@ public struct BearerAuthentication: Sendable {
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable
     ) {
-        self.endpoint = endpoint
-        self.client = client
-        self.writable = writable
+        renewal = .endpoint(endpoint, client)
+        source = .writable(writable)
+    }
+
+    /// Makes a method of authentication whose tokens are in a store.
+    public init(endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore) {
+        renewal = .endpoint(endpoint, client)
+        source = .store(store)
+    }
+
+    /// Makes a method of authentication whose tokens the app gets in its own
+    /// way.
+    public init(provider: any TokenCredentialProvider, store: any TokenCredentialStore) {
+        renewal = .provider(provider)
+        source = .store(store)
+        leeway = .zero
+        deadline = .seconds(300)
     }
 }

@@ -5,6 +5,10 @@
 public enum GrantType: String, Sendable, Hashable {
     /// A refresh token (RFC 6749 §6).
     case refreshToken = "refresh_token"
+
+    /// The client itself (RFC 6749 §4.4): there is no refresh token, and
+    /// another access token is asked for when one is wanted.
+    case clientCredentials = "client_credentials"
 }
 
 /// How the authorization server knows the app (RFC 6749 §2.3.1).

@@ -36,6 +36,14 @@ public struct TokenCredential: Model, Hashable {
 
     /// Whether there is nothing in it that a session could use.
     var isEmpty: Bool { accessToken.isEmpty && refreshToken.isEmpty }
+
+    /// What a store holds that holds nothing.
+    static let empty = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
+
+    /// Whether both tokens are the other's.
+    func hasTokens(of other: TokenCredential) -> Bool {
+        accessToken == other.accessToken && refreshToken == other.refreshToken
+    }
 }
 
 extension TokenCredential {

@@ -85,12 +85,46 @@ final class RequestableQueueManager: Sendable {
         return exchange
     }
 
-    /// Sends a refresh as this service is configured, past every queue.
-    func refresh(_ credential: TokenCredential) async -> Result<AtomResponse, AtomError> {
-        guard let bearer else { return .failure(.unexpected) }
-        let request = TokenRequest.refresh(credential, with: bearer, timeout: refreshDeadline)
-        return await PendingResponse(request, manager: self).result()
+    /// Asks the token endpoint as this service is configured, past every
+    /// queue.
+    ///
+    /// - Parameters:
+    ///   - credential: What is to be replaced, if there is something.
+    ///   - sentAt: Now, from which the token's life counts.
+    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenAnswer {
+        guard let bearer,
+            let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
+        else { return .failed(AtomError.unexpected, retryAfter: nil) }
+        let sent = TokenRequest.isByRefreshToken(bearer) ? credential : nil
+        return switch await PendingResponse(request, manager: self).result() {
+        case .success(let response): TokenAnswer(response, replacing: sent, sentAt: sentAt.date)
+        case .failure(let error): .failed(error, retryAfter: nil)
+        }
     }
+
+    /// Revokes what a session was signed with, if there is an endpoint for it;
+    /// nobody waits for that.
+    func revoke(_ credential: TokenCredential) {
+        guard let bearer,
+            let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
+        else { return }
+        _ = run(request) { [log] result in
+            switch result {
+            case .success(let response) where response.isSuccess: log("The token has been revoked")
+            case .success(let response): log("The token was not revoked: \(response.description)")
+            case .failure(let error): log("The token was not revoked: \(error.description)")
+            }
+        }
+    }
+
+    /// The app's own way to a credential, if that is how this service is
+    /// configured.
+    var provider: (any TokenCredentialProvider)? {
+        if case .provider(let provider) = bearer?.renewal { provider } else { nil }
+    }
+
+    /// The longest time that the provider may take; `nil` for any.
+    var providerDeadline: Duration? { bearer?.deadline }
 
     /// The longest time a refresh may take.
     private var refreshDeadline: Duration {

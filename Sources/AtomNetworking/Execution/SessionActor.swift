@@ -52,23 +52,37 @@ actor SessionActor {
         case refuse(AuthenticationError)
     }
 
-    private nonisolated let guarded: GuardedMachine
-    private nonisolated let writable: any TokenCredentialWritable
-    private nonisolated let time: any TimeSource
-    private nonisolated let random: @Sendable () -> Double
+    nonisolated let guarded: GuardedMachine
+    nonisolated let source: CredentialSource
+    nonisolated let time: any TimeSource
+    nonisolated let random: @Sendable () -> Double
+    nonisolated let hub = SessionEventHub()
+
+    /// The last operation on the store: they run one after the other.
+    var lastOperation: Task<Void, Never>?
+    /// The refresh that was started last.
+    var refreshTask: Task<Void, Never>?
+    /// The provider's call that was started last.
+    var providerCall: Task<Result<TokenCredential, any Error>, Never>?
+    /// Wakes the session to write what could not be written.
+    var writeAlarm: (any Alarm)?
+    /// Failed writes in a row.
+    var failedWrites = 0
 
     init(
-        writable: any TokenCredentialWritable, policy: RefreshPolicy, time: any TimeSource,
+        source: CredentialSource, policy: RefreshPolicy, time: any TimeSource,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
-        self.writable = writable
+        self.source = source
         self.time = time
         self.random = random
-        guarded = GuardedMachine(SessionMachine(policy: policy))
+        let isStore = if case .store = source { true } else { false }
+        guarded = GuardedMachine(SessionMachine(policy: policy, needsLoading: isStore))
     }
 
     deinit {
         guarded.invalidateAlarm()
+        writeAlarm?.invalidate()
     }
 }
 
@@ -82,13 +96,12 @@ extension SessionActor {
     ///   place.
     nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
         while true {
-            let version = guarded.with { $0.version }
-            let read = writable.tokenCredential
+            let read = readWritable()
             let now = moment
             let (admission, actions) = guarded.with { machine in
                 let result = machine.asked(
                     waiter, of: waiter.sessionPlace?.generation, ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
-                    read: (read, version), deadline: waiter.totalDeadline, now: now)
+                    read: read, deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
                 case .go(let ticket, let generation):
                     waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
@@ -135,24 +148,32 @@ extension SessionActor {
         }
     }
 
-    private nonisolated var moment: Moment { Moment(instant: time.now, date: time.date) }
+    /// What the app hands over, and the version before it was read; `nil` for
+    /// a store, which the session reads.
+    private nonisolated func readWritable() -> (credential: TokenCredential, version: Int)? {
+        guard case .writable(let writable) = source else { return nil }
+        let version = guarded.with { $0.version }
+        return (writable.tokenCredential, version)
+    }
+
+    nonisolated var moment: Moment { Moment(instant: time.now, date: time.date) }
 }
 
 // MARK: - Actions
 
 extension SessionActor {
-    private nonisolated func perform(_ actions: [SessionMachine<any SessionWaiter>.Action]) {
+    nonisolated func perform(_ actions: [SessionMachine<any SessionWaiter>.Action]) {
         for action in actions {
             switch action {
-            case .load:
-                // A writable hands its credential over with every request; there is nothing to load.
-                break
+            case .load(let number):
+                Task { await load(number) }
             case .refresh(let number, let credential, let waiter):
                 let manager = waiter.manager
                 // Not a child of any caller's task: nobody's cancellation reaches it.
-                Task { await refresh(number, credential, for: manager) }
+                Task { await startRefresh(number, replacing: credential, for: manager) }
             case .store(let credential, let version):
-                store(credential, version)
+                // A store writes it when the exchange that it was computed in ends.
+                if case .writable(let writable) = source { write(credential, version, to: writable) }
             case .release:
                 release()
             case .refuse(let waiters, let error):
@@ -162,8 +183,11 @@ extension SessionActor {
                 guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
                 guarded.lastManager?.announce(failure)
+                hub.send(.refreshFailed(failure))
             case .announceStaleStore:
                 guarded.lastManager?.log("The token store still holds a credential that was replaced")
+            case .announce(let event):
+                hub.send(event)
             }
         }
     }
@@ -181,105 +205,24 @@ extension SessionActor {
         }
     }
 
-    private nonisolated func store(_ credential: TokenCredential, _ version: Int) {
+    private nonisolated func write(
+        _ credential: TokenCredential, _ version: Int, to writable: any TokenCredentialWritable
+    ) {
         guard guarded.with({ $0.mayStore(version: version) }) else { return }
         writable.tokenCredential = credential
         let now = moment
         perform(guarded.with { $0.stored(version: version, now: now) })
+        announceRefresh(credential)
+    }
+
+    /// Tells the app of a new access token.
+    nonisolated func announceRefresh(_ credential: TokenCredential) {
+        let expiresAt = credential.expiresAt
+        hub.send(.refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt))
     }
 
     private nonisolated func wokeUp() {
         let now = moment
         perform(guarded.with { $0.wokeUp(now: now) })
-    }
-
-    /// Sends a refresh over a channel of its own and tells the machine how it
-    /// ended.
-    private func refresh(_ number: Int, _ credential: TokenCredential, for manager: RequestableQueueManager) async {
-        guarded.lastManager = manager
-        let sentAt = moment
-        let result = await manager.refresh(credential)
-        perform(ended(number, credential, result, sentAt: sentAt))
-    }
-
-    private func ended(
-        _ number: Int, _ credential: TokenCredential, _ result: Result<AtomResponse, AtomError>, sentAt: Moment
-    ) -> [SessionMachine<any SessionWaiter>.Action] {
-        let answer: TokenAnswer =
-            switch result {
-            case .success(let response): TokenAnswer(response, replacing: credential, sentAt: sentAt.date)
-            case .failure(let error): .failed(error, retryAfter: nil)
-            }
-        let dice = random()
-        switch answer {
-        case .granted(let new, let lifetime):
-            while true {
-                // Somebody may have signed out by the store while no request came to notice.
-                let version = guarded.with { $0.version }
-                let read = writable.tokenCredential
-                let now = moment
-                let actions = guarded.with { machine -> [SessionMachine<any SessionWaiter>.Action]? in
-                    // Or a request came, noticed, and what was read is out of date.
-                    guard machine.version == version else { return nil }
-                    return machine.refreshSucceeded(
-                        number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
-                }
-                if let actions { return actions }
-            }
-        case .rejected(let error):
-            let read = writable.tokenCredential
-            let now = moment
-            return guarded.with { $0.refreshRejected(number: number, error, read: read, now: now) }
-        case .failed(let cause, let retryAfter):
-            let now = moment
-            return guarded.with {
-                $0.refreshFailed(number: number, cause: cause, retryAfter: retryAfter, random: dice, now: now)
-            }
-        }
-    }
-}
-
-/// The machine under its lock, with what has to be kept beside it.
-private final class GuardedMachine: @unchecked Sendable {
-    // All is touched under `lock` only.
-    private let lock = NSLock()
-    private var machine: SessionMachine<any SessionWaiter>
-    private var alarm: (any Alarm)?
-    private weak var manager: RequestableQueueManager?
-
-    init(_ machine: SessionMachine<any SessionWaiter>) {
-        self.machine = machine
-    }
-
-    func with<T>(_ body: (inout SessionMachine<any SessionWaiter>) -> T) -> T {
-        lock.withLock { body(&machine) }
-    }
-
-    /// Whose refresh ran last; announcements go where its callers are told.
-    var lastManager: RequestableQueueManager? {
-        get { lock.withLock { manager } }
-        set { lock.withLock { manager = newValue } }
-    }
-
-    /// Notes that these are not in the queue any more.
-    func dismiss(_ waiters: [any SessionWaiter]) {
-        lock.withLock {
-            for waiter in waiters { waiter.sessionPlace?.isWaiting = false }
-        }
-    }
-
-    /// Sets the alarm for the end of the pause that the machine is in by now:
-    /// whoever is late with an older one must not put it off.
-    func setAlarm(time: any TimeSource, ring: @escaping @Sendable () -> Void) {
-        lock.withLock {
-            guard let instant = machine.pauseEnd else { return }
-            let alarm = self.alarm ?? time.makeAlarm(ring: ring)
-            self.alarm = alarm
-            alarm.set(instant)
-        }
-    }
-
-    func invalidateAlarm() {
-        lock.withLock { alarm }?.invalidate()
     }
 }

@@ -21,13 +21,20 @@ final class SessionRegistry: @unchecked Sendable {
     /// Leeway and window are those of whoever asks first.
     func session(for bearer: BearerAuthentication, time: any TimeSource) -> SessionActor {
         lock.withLock {
-            let identifier = ObjectIdentifier(bearer.writable)
+            let identifier = ObjectIdentifier(bearer.source.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
-            let policy = RefreshPolicy(
+            var policy = RefreshPolicy(
                 leeway: max(bearer.leeway, .zero), fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
                 fruitlessWindow: max(bearer.fruitlessRefreshWindow, .zero))
-            let session = SessionActor(writable: bearer.writable, policy: policy, time: time)
+            switch bearer.renewal {
+            case .provider:
+                policy.acquires = true
+            case .endpoint(_, let client):
+                policy.acquires = client.grantType == .clientCredentials
+                policy.isWithoutUser = policy.acquires
+            }
+            let session = SessionActor(source: bearer.source, policy: policy, time: time)
             entries[identifier] = Entry(session: session)
             return session
         }

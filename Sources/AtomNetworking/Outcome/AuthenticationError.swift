@@ -84,6 +84,10 @@ public enum AuthenticationError: Error, Sendable {
     /// waited.
     case signedOut(delivery: AtomError.Delivery)
 
+    /// The service doesn't sign with bearer tokens: there is no session to
+    /// sign in to or out of.
+    case noSession(delivery: AtomError.Delivery)
+
     /// The request's own time was up while it waited for a refresh.
     case waitedTooLong(delivery: AtomError.Delivery)
 
@@ -97,7 +101,7 @@ public enum AuthenticationError: Error, Sendable {
             .refreshInterrupted(_, let delivery), .refreshFailed(_, _, let delivery),
             .credentialNotProvided(_, _, let delivery), .credentialNotReadable(_, let delivery),
             .credentialNotStored(_, let delivery), .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
-            .waitedTooLong(let delivery):
+            .noSession(let delivery), .waitedTooLong(let delivery):
             delivery
         }
     }
@@ -115,6 +119,7 @@ public enum AuthenticationError: Error, Sendable {
         case .credentialNotStored(let cause, _): .credentialNotStored(cause: cause, delivery: delivery)
         case .tooManyRefreshes(let date, _): .tooManyRefreshes(retryAt: date, delivery: delivery)
         case .signedOut: .signedOut(delivery: delivery)
+        case .noSession: .noSession(delivery: delivery)
         case .waitedTooLong: .waitedTooLong(delivery: delivery)
         }
     }
@@ -123,7 +128,9 @@ public enum AuthenticationError: Error, Sendable {
     var isRefreshFailure: Bool {
         switch self {
         case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
-        case .missingCredential, .credentialNotReadable, .credentialNotStored, .signedOut, .waitedTooLong: false
+        case .missingCredential, .credentialNotReadable, .credentialNotStored, .signedOut, .noSession,
+            .waitedTooLong:
+            false
         }
     }
 }
@@ -156,6 +163,8 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError {
             "The server refuses fresh access tokens; no more are asked for until \(Self.format(retryAt))."
         case .signedOut:
             "The session was signed out while the request waited."
+        case .noSession:
+            "This service does not sign with bearer tokens; it has no session to sign in to or out of."
         case .waitedTooLong:
             "The request's time was up while it waited for the access token to be refreshed."
         }

@@ -27,6 +27,10 @@ struct HeldCredential: Sendable {
     /// Whether a refresh of this session brought it.
     let isFromRefresh: Bool
 
+    /// Whether another one can be had in its place.
+    private var isRenewable: Bool { acquires || !credential.refreshToken.isEmpty }
+    private let acquires: Bool
+
     /// Whether the server refused it in a first attempt.
     var isRejected = false
 
@@ -48,6 +52,7 @@ struct HeldCredential: Sendable {
         self.credential = credential
         canBeSent = Self.canBeSent(credential.accessToken)
         isFromRefresh = false
+        acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
         (expiry, leeway) = Self.lifetime(
             from: now.instant, seconds: Self.seconds(until: credential.expiresAt, now: now), policy: policy)
@@ -65,6 +70,7 @@ struct HeldCredential: Sendable {
         self.credential = credential
         canBeSent = Self.canBeSent(credential.accessToken)
         isFromRefresh = true
+        acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
         (expiry, leeway) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
     }
@@ -103,7 +109,7 @@ struct HeldCredential: Sendable {
     func isGood(at instant: MonotonicInstant) -> Bool {
         guard isUsable(at: instant) else { return false }
         // What can't be refreshed is used to its end.
-        guard !ignoresLeeway, !credential.refreshToken.isEmpty, let expiry else { return true }
+        guard !ignoresLeeway, isRenewable, let expiry else { return true }
         return instant < expiry - leeway
     }
 

@@ -5,6 +5,10 @@ struct RefreshPolicy: Sendable {
     var fruitlessWindow: Duration = .seconds(30)
     var backOffBase: Duration = .milliseconds(500)
     var backOffCap: Duration = .seconds(30)
+    /// Whether a credential can be had without a refresh token.
+    var acquires = false
+    /// Whether the session is the client's own: nobody signs it out elsewhere.
+    var isWithoutUser = false
 
     /// How long to wait after a number of failures in a row: not at all after
     /// the first, then full jitter under a ceiling that doubles.

@@ -14,24 +14,30 @@ extension SessionMachine {
             return sameAccessToken(read, now: now)
         }
         if read.isEmpty {
-            return forget(phase: .signedOut)
+            return forget() + [.announce(.signedOut)]
         }
-        return adopt(read, now: now)
+        return adopt(read, now: now) + [.announce(.credentialChanged)]
     }
 
     /// The app signed in: what waits or is on its way belongs to the session
     /// before.
-    mutating func signedIn(_ credential: TokenCredential, now: Moment) -> [Action] {
+    ///
+    /// - Parameter old: What the store held until now, if that is known.
+    mutating func signedIn(
+        _ credential: TokenCredential, replacing old: TokenCredential? = nil, now: Moment
+    ) -> [Action] {
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
         fruitless = []
+        runningLoad = nil
+        if let old, !old.isEmpty { replaced.insert(old, replacedBy: credential) }
         if let held, held.credential.accessToken != credential.accessToken {
             replaced.insert(held.credential, replacedBy: credential)
         }
         replaced.remove(credential)
         if let held, case .refreshing = phase, let running, !running.isOutdated,
             held.credential.accessToken == credential.accessToken,
-            running.credential.refreshToken == credential.refreshToken
+            running.credential?.refreshToken == credential.refreshToken
         {
             // The session is at this credential already and its refresh token is being spent: what comes of it
             // is the only credential that will be worth anything.
@@ -43,26 +49,82 @@ extension SessionMachine {
     }
 
     /// The app signed out.
-    mutating func signedOut() -> [Action] {
+    ///
+    /// - Parameter old: What the store held until now, if that is known.
+    mutating func signedOut(replacing old: TokenCredential? = nil) -> [Action] {
+        if let old, !old.isEmpty { replaced.insert(old) }
         if let held { replaced.insert(held.credential) }
-        return forget(phase: .signedOut)
+        return forget()
     }
 
-    /// The stored credential was read; `nil` says that there is none.
-    mutating func loaded(_ credential: TokenCredential?, now: Moment) -> [Action] {
-        guard case .loading = phase else { return [] }
-        guard let credential, !credential.isEmpty else {
-            phase = .signedOut
-            return refuseAll(.missingCredential(delivery: .notSent))
+    /// The store was read; `nil` says that it is empty.
+    mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
+        guard runningLoad == number else { return [] }
+        runningLoad = nil
+        guard case .loading(let reason) = phase else { return [] }
+        phase = reason.map { .ended($0) } ?? .signedOut
+        let actions = observed(credential ?? .empty, now: now)
+        switch phase {
+        case .ended(let error):
+            return actions + refuseAll(error)
+        case .signedOut:
+            guard policy.acquires else { return actions + refuseAll(.missingCredential(delivery: .notSent)) }
+            phase = .active
+            return actions + proceed(now: now)
+        default:
+            return actions
         }
-        return adopt(credential, now: now)
     }
 
-    /// The stored credential could not be read; the next request tries again.
-    mutating func loadingFailed(_ error: any Error) -> [Action] {
+    /// The store was read for somebody who wants to know who is signed in.
+    ///
+    /// - Parameter generation: The one in which that was asked.
+    mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
+        guard generation == self.generation, case .loading(nil) = phase else { return [] }
+        let number = runningLoad ?? 0
+        runningLoad = number
+        return loaded(number: number, credential, now: now)
+    }
+
+    /// The store could not be read; the next request tries again.
+    mutating func loadingFailed(number: Int, _ error: any Error) -> [Action] {
+        guard runningLoad == number else { return [] }
+        runningLoad = nil
         guard case .loading = phase else { return [] }
-        phase = .loading(isStarted: false)
-        return refuseAll(.refreshFailed(cause: error, retryAt: nil, delivery: .notSent))
+        return refuseAll(.credentialNotReadable(cause: error, delivery: .notSent))
+    }
+
+    /// What a refresh does after a look at what is stored.
+    enum RefreshStep: Equatable {
+        /// Gets a credential in place of this one.
+        case goOn(TokenCredential?)
+        /// Nothing: it ends with `refreshAbandoned`.
+        case stop
+    }
+
+    /// A refresh has the store for itself, and this is what it holds; `nil`
+    /// says that it is empty.
+    mutating func refreshFound(
+        number: Int, _ stored: TokenCredential?, now: Moment
+    ) -> (RefreshStep, [Action]) {
+        guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
+        let stored = stored ?? .empty
+        if replaced.contains(stored) || stored.isEmpty && (held == nil || policy.isWithoutUser) {
+            return (.goOn(held?.credential), [])
+        }
+        guard let held, held.credential.hasTokens(of: stored) else {
+            // Somebody else has renewed the session, or ended it.
+            self.running = nil
+            phase = .active
+            return (.stop, observed(stored, now: now))
+        }
+        let actions = observed(stored, now: now)
+        guard !isGood(at: now.instant) else {
+            self.running = nil
+            phase = .active
+            return (.stop, actions + proceed(now: now))
+        }
+        return (.goOn(self.held?.credential), actions)
     }
 
     /// The store has another expiry or refresh token for the same access token.
@@ -113,11 +175,12 @@ extension SessionMachine {
         hasAnnouncedStaleStore = false
     }
 
-    private mutating func forget(phase next: Phase) -> [Action] {
+    private mutating func forget() -> [Action] {
         generation += 1
         version += 1
         firstVersion = version
         fruitless = []
+        runningLoad = nil
         running?.isOutdated = true
         // What is being written may land after the sign-out.
         if isStoring, let held { replaced.insert(held.credential) }
@@ -125,7 +188,7 @@ extension SessionMachine {
         failures = 0
         notBefore = nil
         lastFailure = nil
-        phase = next
+        phase = .signedOut
         return refuseAll(.signedOut(delivery: .notSent))
     }
 }

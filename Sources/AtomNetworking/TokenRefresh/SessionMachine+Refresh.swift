@@ -14,7 +14,9 @@ extension SessionMachine {
         guard let ended = end(number) else { return news }
         guard !ended.isOutdated else {
             // The server has taken it all the same: it is never sent again.
-            replaced.insertSpent(ended.credential, replacedBy: credential, inUse: held?.credential)
+            if let spent = ended.credential {
+                replaced.insertSpent(spent, replacedBy: credential, inUse: held?.credential)
+            }
             return news + outdatedRefreshEnded(now: now)
         }
         if let held { replaced.insert(held.credential, replacedBy: credential) }
@@ -31,7 +33,7 @@ extension SessionMachine {
         isStoring && stored == firstVersion
     }
 
-    /// The credential of this version is stored, or can't be.
+    /// The credential of this version is stored.
     mutating func stored(version stored: Int, now: Moment) -> [Action] {
         guard mayStore(version: stored) else { return [] }
         // Nothing is signed before this; what was read from the store before it is out of date.
@@ -40,13 +42,31 @@ extension SessionMachine {
         return proceed(now: now)
     }
 
+    /// The credential of this version can't be stored for now: the session
+    /// goes on in memory.
+    mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
+        guard mayStore(version: version) else { return [] }
+        return stored(version: version, now: now) + [.announce(.credentialNotStored(failure))]
+    }
+
+    /// What stood in the way of another credential.
+    enum RefreshObstacle {
+        /// The authorization server, or the way to it.
+        case endpoint
+        /// The token store, before anything was sent.
+        case store
+        /// The app's provider.
+        case provider
+    }
+
     /// The refresh did not succeed this time.
     ///
     /// - Parameters:
-    ///   - retryAfter: What the server asked for.
+    ///   - retryAfter: What the server, or the app's provider, asked for.
     ///   - random: A number in 0..<1.
     mutating func refreshFailed(
-        number: Int, cause: any Error, retryAfter: Duration?, random: Double, now: Moment
+        number: Int, cause: any Error, at obstacle: RefreshObstacle = .endpoint, retryAfter: Duration?,
+        random: Double, now: Moment
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
@@ -54,9 +74,12 @@ extension SessionMachine {
         let delay = max(retryAfter ?? policy.backOff(afterFailures: failures, random: random), .zero)
         let until = now.instant.advanced(by: delay)
         notBefore = until
-        let failure = AuthenticationError.refreshFailed(
-            cause: cause, retryAt: delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil,
-            delivery: .notSent)
+        let retryAt = delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil
+        let failure: AuthenticationError =
+            switch obstacle {
+            case .endpoint, .store: .refreshFailed(cause: cause, retryAt: retryAt, delivery: .notSent)
+            case .provider: .credentialNotProvided(cause: cause, retryAt: retryAt, delivery: .notSent)
+            }
         lastFailure = failure
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
@@ -67,23 +90,23 @@ extension SessionMachine {
         return refuseAll(failure) + [.announceFailure(failure)]
     }
 
-    /// The authorization server said that the refresh token is dead.
+    /// The authorization server said that the refresh token is dead, or the
+    /// app's provider that there is nothing more to be had.
     ///
     /// - Parameter read: What the store holds now, if it could be read.
     mutating func refreshRejected(
-        number: Int, _ error: OAuthError, read: TokenCredential?, now: Moment
+        number: Int, _ failure: AuthenticationError, read: TokenCredential?, now: Moment
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
         if let read {
             let actions = observed(read, now: now)
-            if held?.credential.refreshToken != ended.credential.refreshToken {
+            if held?.credential.refreshToken != ended.credential?.refreshToken {
                 // Somebody else has renewed the session meanwhile.
                 if case .refreshing = phase { phase = .active }
                 return actions + proceed(now: now)
             }
         }
-        let failure = AuthenticationError.refreshRejected(error, delivery: .notSent)
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
             held?.doom = failure
@@ -91,7 +114,7 @@ extension SessionMachine {
             return proceed(now: now) + [.announceFailure(failure)]
         }
         phase = .ended(failure)
-        return refuseAll(failure) + [.announceFailure(failure)]
+        return refuseAll(failure) + [.announceFailure(failure), .announce(.ended(failure))]
     }
 
     /// The time that `wake` named has come.
@@ -102,7 +125,14 @@ extension SessionMachine {
         return proceed(now: now)
     }
 
-    private mutating func end(_ number: Int) -> RunningRefresh? {
+    /// The refresh is over and has changed nothing: it was outdated, or the
+    /// store held something better.
+    mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
+        guard end(number) != nil else { return [] }
+        return outdatedRefreshEnded(now: now)
+    }
+
+    mutating func end(_ number: Int) -> RunningRefresh? {
         guard let ended = running, ended.number == number else { return nil }
         running = nil
         return ended
@@ -135,8 +165,8 @@ extension SessionMachine {
                 return actions
             case .backsOff(let until):
                 return actions + [.wake(until)]
-            case .endsSession(let error):
-                return actions + refuseAll(error)
+            case .endsSession(let error, let isNews):
+                return actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : [])
             case .refusesRequest(let error):
                 _ = waiters.dequeue()
                 actions.append(.refuse([waiter], error))
@@ -149,7 +179,7 @@ extension SessionMachine {
         case started(Action)
         case awaitsOutdated
         case backsOff(until: MonotonicInstant)
-        case endsSession(AuthenticationError)
+        case endsSession(AuthenticationError, isNews: Bool)
         case refusesRequest(AuthenticationError)
     }
 
@@ -157,18 +187,18 @@ extension SessionMachine {
     /// accordingly.
     private mutating func startRefresh(for waiter: Waiter, now: Moment) -> RefreshStart {
         countIfFruitless(at: now.instant)
-        guard let held else {
+        guard held != nil || policy.acquires else {
             phase = .signedOut
-            return .endsSession(.missingCredential(delivery: .notSent))
+            return .endsSession(.missingCredential(delivery: .notSent), isNews: false)
         }
-        if let doom = held.doom {
+        if let doom = held?.doom {
             phase = .ended(doom)
-            return .endsSession(doom)
+            return .endsSession(doom, isNews: true)
         }
-        guard !held.credential.refreshToken.isEmpty else {
+        guard policy.acquires || held?.credential.refreshToken.isEmpty == false else {
             let error = AuthenticationError.missingCredential(delivery: .notSent)
             phase = .ended(error)
-            return .endsSession(error)
+            return .endsSession(error, isNews: true)
         }
         if running != nil {
             phase = .refreshing
@@ -186,9 +216,9 @@ extension SessionMachine {
             return .backsOff(until: notBefore)
         }
         lastRefreshNumber += 1
-        running = RunningRefresh(number: lastRefreshNumber, credential: held.credential)
+        running = RunningRefresh(number: lastRefreshNumber, credential: held?.credential)
         phase = .refreshing
-        return .started(.refresh(number: lastRefreshNumber, held.credential, for: waiter))
+        return .started(.refresh(number: lastRefreshNumber, held?.credential, for: waiter))
     }
 
     /// A request asks while nobody else waits, or while refreshes back off.
@@ -205,8 +235,8 @@ extension SessionMachine {
                 return (.refuse(lastFailure ?? .waitedTooLong), actions)
             }
             return (enqueue(waiter, ticket: ticket), actions + [.wake(until)])
-        case .endsSession(let error):
-            return (.refuse(error), actions + refuseAll(error))
+        case .endsSession(let error, let isNews):
+            return (.refuse(error), actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : []))
         case .refusesRequest(let error):
             return (.refuse(error), actions)
         }

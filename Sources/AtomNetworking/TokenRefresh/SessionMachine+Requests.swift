@@ -24,10 +24,8 @@ extension SessionMachine {
             return (.refuse(.signedOut(delivery: .notSent)), actions)
         }
         switch phase {
-        case .loading(let isStarted):
-            phase = .loading(isStarted: true)
-            if !isStarted { actions.append(.load) }
-            return (enqueue(waiter, ticket: ticket), actions)
+        case .loading:
+            return (enqueue(waiter, ticket: ticket), actions + startLoading())
         case .active:
             if waiters.isEmpty, !isReleasing {
                 if isGood(at: now.instant) { return (go(ticket), actions) }
@@ -39,10 +37,26 @@ extension SessionMachine {
         case .backingOff:
             return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
         case .ended(let error):
-            return (.refuse(error), actions)
+            guard isLoaded else { return (.refuse(error), actions) }
+            // Somebody may have signed in again in another process.
+            phase = .loading(unlessChanged: error)
+            return (enqueue(waiter, ticket: ticket), actions + startLoading())
         case .signedOut:
-            return (.refuse(.missingCredential(delivery: .notSent)), actions)
+            if isLoaded {
+                phase = .loading(unlessChanged: nil)
+                return (enqueue(waiter, ticket: ticket), actions + startLoading())
+            }
+            guard policy.acquires else { return (.refuse(.missingCredential(delivery: .notSent)), actions) }
+            return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
         }
+    }
+
+    /// Reads the store, unless that is being done.
+    private mutating func startLoading() -> [Action] {
+        guard runningLoad == nil else { return [] }
+        lastLoadNumber += 1
+        runningLoad = lastLoadNumber
+        return [.load(number: lastLoadNumber)]
     }
 
     /// A request is about to start.

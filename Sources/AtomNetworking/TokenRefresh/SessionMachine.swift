@@ -16,8 +16,11 @@ import Foundation
 struct SessionMachine<Waiter> {
     /// What the session is doing.
     enum Phase {
-        /// There may be a credential that hasn't been read yet.
-        case loading(isStarted: Bool)
+        /// The store may hold a credential that isn't known yet.
+        ///
+        /// - Parameter unlessChanged: Why the session has ended, if what is
+        ///   read is what is known.
+        case loading(unlessChanged: AuthenticationError?)
         /// There is a credential; whether it is good depends on the time.
         case active
         /// A refresh is on its way, or an outdated one whose end is waited for.
@@ -35,11 +38,14 @@ struct SessionMachine<Waiter> {
     /// What to do after an event.
     enum Action {
         /// Read the stored credential; ends with `loaded` or `loadingFailed`.
-        case load
-        /// Send a refresh as the waiter is configured; ends with
-        /// `refreshSucceeded`, `refreshFailed` or `refreshRejected`.
-        case refresh(number: Int, TokenCredential, for: Waiter)
-        /// Write the credential unless `mayStore` says no; ends with `stored`.
+        case load(number: Int)
+        /// Get another credential as the waiter is configured, in place of
+        /// this one if there is one; begins with `refreshFound` where the
+        /// store is shared, and ends with `refreshSucceeded`,
+        /// `refreshFailed`, `refreshRejected` or `refreshAbandoned`.
+        case refresh(number: Int, TokenCredential?, for: Waiter)
+        /// Write the credential unless `mayStore` says no; ends with `stored`
+        /// or `notStored`.
         case store(TokenCredential, version: Int)
         /// Call `nextReleased` until it returns no waiter.
         case release
@@ -51,6 +57,8 @@ struct SessionMachine<Waiter> {
         case announceFailure(AuthenticationError)
         /// Tell the app that the store still holds a replaced credential.
         case announceStaleStore
+        /// Tell the app what has become of the session.
+        case announce(SessionEvent)
     }
 
     /// What becomes of a request that asks to be sent.
@@ -78,7 +86,8 @@ struct SessionMachine<Waiter> {
 
     struct RunningRefresh {
         let number: Int
-        let credential: TokenCredential
+        /// What is to be replaced; `nil` when there is none.
+        let credential: TokenCredential?
         /// Whether the credential it replaces isn't the session's any more.
         var isOutdated = false
     }
@@ -99,6 +108,12 @@ struct SessionMachine<Waiter> {
     var isReleasing = false
 
     let policy: RefreshPolicy
+    /// Whether the credential is read by `load` rather than handed over with
+    /// every request.
+    let isLoaded: Bool
+    /// The load whose outcome is waited for; that of an older one is dropped.
+    var runningLoad: Int?
+    var lastLoadNumber = 0
     var running: RunningRefresh?
     var lastRefreshNumber = 0
     /// Failed refreshes in a row.
@@ -118,7 +133,8 @@ struct SessionMachine<Waiter> {
     ///   rather than handed over with every request.
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
         self.policy = policy
-        phase = needsLoading ? .loading(isStarted: false) : .signedOut
+        isLoaded = needsLoading
+        phase = needsLoading ? .loading(unlessChanged: nil) : .signedOut
     }
 
     /// Whether a refresh is on its way; never more than one.

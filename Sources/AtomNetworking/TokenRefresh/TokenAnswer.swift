@@ -24,10 +24,11 @@ enum TokenAnswer {
     ///
     /// - Parameters:
     ///   - response: The answer.
-    ///   - old: The credential that is being replaced; what the answer leaves
-    ///     out is kept from it (RFC 6749 §6).
+    ///   - old: The credential whose refresh token was sent; what the answer
+    ///     leaves out is kept from it (RFC 6749 §6). `nil` when none was sent:
+    ///     then none is kept either (§4.4.3).
     ///   - sentAt: When the request was sent, by the device's clock.
-    init(_ response: AtomResponse, replacing old: TokenCredential, sentAt: Date) {
+    init(_ response: AtomResponse, replacing old: TokenCredential?, sentAt: Date) {
         let serverDate = response.headerFields["Date"].flatMap(HTTPDate.date)
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
         let status = response.statusCode ?? 0
@@ -56,7 +57,7 @@ enum TokenAnswer {
     }
 
     private static func granted(
-        _ members: [String: Any], replacing old: TokenCredential, sentAt: Date, serverDate: Date?
+        _ members: [String: Any], replacing old: TokenCredential?, sentAt: Date, serverDate: Date?
     ) throws(TokenAnswerError) -> TokenAnswer {
         guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
             throw TokenAnswerError("The token endpoint's answer has no access_token.")
@@ -68,16 +69,18 @@ enum TokenAnswer {
         if let tokenType, tokenType.lowercased() != "bearer" {
             throw TokenAnswerError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
         }
-        let refreshToken = (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
+        let refreshToken = old.map { old in
+            (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 } ?? old.refreshToken
+        }
         let lifetime = lifetime(members, sentAt: sentAt, serverDate: serverDate)
         return .granted(
             TokenCredential(
                 accessToken: accessToken,
                 expiresAt: lifetime.map { sentAt.addingTimeInterval($0) } ?? .distantFuture,
-                refreshToken: refreshToken ?? old.refreshToken,
-                scope: members["scope"] as? String ?? old.scope,
-                tokenType: tokenType ?? old.tokenType,
-                idToken: members["id_token"] as? String ?? old.idToken),
+                refreshToken: refreshToken ?? "",
+                scope: members["scope"] as? String ?? old?.scope,
+                tokenType: tokenType ?? old?.tokenType,
+                idToken: members["id_token"] as? String ?? old?.idToken),
             lifetime: lifetime)
     }
 
@@ -121,9 +124,9 @@ enum TokenAnswer {
 
     /// A member's text without the tokens that were sent: some servers say
     /// which refresh token it was that they refused.
-    private static func hiding(_ old: TokenCredential, in value: Any?) -> String? {
+    private static func hiding(_ old: TokenCredential?, in value: Any?) -> String? {
         guard var text = value as? String else { return nil }
-        for token in [old.refreshToken, old.accessToken] where !token.isEmpty {
+        for token in [old?.refreshToken ?? "", old?.accessToken ?? ""] where !token.isEmpty {
             text = text.replacingOccurrences(of: token, with: "…")
         }
         return text

@@ -1,45 +1,84 @@
 import Foundation
 
 /// What is sent to a token endpoint, as a pure function of the configuration
-/// (RFC 6749 §6, §2.3.1).
+/// (RFC 6749 §4.4.2, §6, §2.3.1; RFC 7009 §2.1).
 enum TokenRequest {
     /// The largest answer that is read.
     static let maximumAnswerSize = 1 << 20
 
-    /// A request for a new access token by refresh token.
+    /// A request for a new access token: by refresh token, or as the client
+    /// itself.
     ///
     /// Everything is form-encoded; the access token that is being replaced
     /// isn't sent along.
-    static func refresh(
-        _ credential: TokenCredential, with bearer: BearerAuthentication, timeout: Duration
-    ) -> PreparedRequest {
-        var form = [
-            QueryItem(name: "grant_type", value: bearer.client.grantType.rawValue),
-            QueryItem(name: "refresh_token", value: credential.refreshToken),
+    ///
+    /// - Returns: `nil` when there is nothing to ask with: no endpoint, or no
+    ///   refresh token.
+    static func token(
+        replacing credential: TokenCredential?, with bearer: BearerAuthentication, timeout: Duration
+    ) -> PreparedRequest? {
+        guard case .endpoint(let endpoint, let client) = bearer.renewal else { return nil }
+        var form = [QueryItem(name: "grant_type", value: client.grantType.rawValue)]
+        switch client.grantType {
+        case .refreshToken:
+            guard let credential else { return nil }
+            form.append(QueryItem(name: "refresh_token", value: credential.refreshToken))
+        case .clientCredentials: break
+        }
+        return post(form, to: endpoint, as: client, bearer, parameters: bearer.parameters, timeout: timeout)
+    }
+
+    /// Whether tokens are renewed with a refresh token.
+    static func isByRefreshToken(_ bearer: BearerAuthentication) -> Bool {
+        if case .endpoint(_, let client) = bearer.renewal { client.grantType == .refreshToken } else { false }
+    }
+
+    /// A request to revoke what a session was signed with (RFC 7009 §2.1): the
+    /// refresh token, which takes its access tokens along, or else the access
+    /// token.
+    static func revocation(
+        of credential: TokenCredential, with bearer: BearerAuthentication, timeout: Duration
+    ) -> PreparedRequest? {
+        guard case .endpoint(_, let client) = bearer.renewal, let endpoint = bearer.revocationEndpoint,
+            !credential.isEmpty
+        else { return nil }
+        let hasRefreshToken = !credential.refreshToken.isEmpty
+        let form = [
+            QueryItem(name: "token", value: hasRefreshToken ? credential.refreshToken : credential.accessToken),
+            QueryItem(name: "token_type_hint", value: hasRefreshToken ? "refresh_token" : "access_token"),
         ]
+        return post(form, to: endpoint, as: client, bearer, parameters: [], timeout: timeout)
+    }
+
+    private static func post(
+        _ items: [QueryItem], to endpoint: AuthorizationEndpoint, as client: ClientCredential,
+        _ bearer: BearerAuthentication, parameters: [QueryItem], timeout: Duration
+    ) -> PreparedRequest {
+        var form = items
         var fields = HeaderFields()
         fields.append(name: "Accept", value: "application/json")
         fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
-        authenticate(bearer, form: &form, fields: &fields)
-        form += bearer.parameters
+        authenticate(client, bearer.clientAuthentication, form: &form, fields: &fields)
+        form += parameters
         return PreparedRequest(
             channel: .refresh, method: "POST",
-            target: TargetURL(base: bearer.endpoint.base, path: bearer.endpoint.path, queryItems: []),
+            target: TargetURL(base: endpoint.base, path: endpoint.path, queryItems: []),
             headerFields: fields, body: Data(PercentEncoding.form(form).utf8), acceptableStatusCodes: 0...999,
             timeout: timeout)
     }
 
     private static func authenticate(
-        _ bearer: BearerAuthentication, form: inout [QueryItem], fields: inout HeaderFields
+        _ client: ClientCredential, _ method: BearerAuthentication.ClientAuthentication, form: inout [QueryItem],
+        fields: inout HeaderFields
     ) {
-        switch (bearer.clientAuthentication, bearer.client.secret) {
+        switch (method, client.secret) {
         case (.clientSecretBasic, let secret?):
             // Both halves are form-encoded before they are joined (RFC 6749 §2.3.1).
-            let id = PercentEncoding.formEncode(bearer.client.id)
+            let id = PercentEncoding.formEncode(client.id)
             let joined = "\(id):\(PercentEncoding.formEncode(secret))"
             fields.append(name: "Authorization", value: "Basic " + Data(joined.utf8).base64EncodedString())
         case (_, let secret):
-            form.append(QueryItem(name: "client_id", value: bearer.client.id))
+            form.append(QueryItem(name: "client_id", value: client.id))
             if let secret { form.append(QueryItem(name: "client_secret", value: secret)) }
         }
     }

@@ -104,7 +104,8 @@ struct MachineFixture {
     mutating func reject(refresh: Int = 1) -> String {
         say(
             machine.refreshRejected(
-                number: refresh, OAuthError(code: "invalid_grant"), read: store, now: moment))
+                number: refresh, .refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent), read: store,
+                now: moment))
     }
 
     /// The write that was asked for is done.
@@ -137,15 +138,29 @@ struct MachineFixture {
 
     static func name(_ action: Machine.Action) -> String {
         switch action {
-        case .load: "load"
+        case .load(let number): "load \(number)"
         case .refresh(let number, let credential, let who):
-            "refresh \(number) with \(credential.refreshToken) for \(who)"
+            "refresh \(number) with \(credential?.refreshToken ?? "nothing") for \(who)"
         case .store(let credential, _): "store \(credential.accessToken)"
         case .release: "release"
         case .refuse(let waiters, let error): "refuse \(waiters.joined(separator: " ")): \(name(error))"
         case .wake(let instant): "wake at \(seconds(instant))"
         case .announceFailure(let error): "announce: \(name(error))"
         case .announceStaleStore: "announce stale store"
+        case .announce(let event): "announce \(name(event))"
+        }
+    }
+
+    static func name(_ event: SessionEvent) -> String {
+        switch event {
+        case .signedIn: "signed in"
+        case .signedOut: "signed out"
+        case .refreshed: "refreshed"
+        case .credentialChanged: "changed"
+        case .refreshFailed(let error): "failed: \(name(error))"
+        case .ended(let error): "ended: \(name(error))"
+        case .credentialNotStored: "not stored"
+        case .credentialStored: "stored"
         }
     }
 
@@ -161,6 +176,7 @@ struct MachineFixture {
         case .credentialNotProvided: "not provided"
         case .credentialNotReadable: "not readable"
         case .credentialNotStored: "not stored"
+        case .noSession: "no session"
         }
     }
 

@@ -175,7 +175,9 @@ extension MachineFixture {
     var phase: String {
         var text: String
         switch machine.phase {
-        case .loading(let isStarted): text = isStarted ? "loading" : "loading not started"
+        case .loading(let reason):
+            text = machine.runningLoad == nil ? "loading not started" : "loading"
+            if let reason { text += " unless \(Self.name(reason))" }
         case .active: text = quality
         case .refreshing: text = machine.running?.isOutdated == true ? "refreshing outdated" : "refreshing"
         case .storing: text = "storing"
@@ -197,12 +199,12 @@ extension MachineFixture {
     }
 
     mutating func load(_ credential: TokenCredential?) -> String {
-        let actions = machine.loaded(credential, now: moment)
+        let actions = machine.loaded(number: machine.lastLoadNumber, credential, now: moment)
         return actions.isEmpty ? "nothing" : actions.map(Self.name).joined(separator: ", ")
     }
 
     mutating func failLoading() -> String {
-        let actions = machine.loadingFailed(OAuthError(code: "disk"))
+        let actions = machine.loadingFailed(number: machine.lastLoadNumber, OAuthError(code: "disk"))
         return actions.isEmpty ? "nothing" : actions.map(Self.name).joined(separator: ", ")
     }
 }

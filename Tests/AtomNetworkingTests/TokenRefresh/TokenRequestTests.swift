@@ -21,7 +21,7 @@ struct TokenRequestTests {
     @Test("Is a form with everything encoded, posted to the endpoint, client and secret in the body by default")
     func post() throws {
         let bearer = try Self.bearer(id: "app id", secret: "s+e&c=r%e t/ß")
-        let request = TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(7))
+        let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(7)))
         #expect(request.method == "POST")
         #expect(request.target.absoluteString == "https://auth.example.com/oauth/token")
         #expect(
@@ -39,7 +39,7 @@ struct TokenRequestTests {
     func basic() throws {
         var bearer = try Self.bearer(id: "a:b+c", secret: "s+e&c=r%e:t ü")
         bearer.clientAuthentication = .clientSecretBasic
-        let request = TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(1))
+        let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         let value = try #require(request.headerFields["Authorization"])
         let joined = try #require(Data(base64Encoded: String(value.dropFirst("Basic ".count))))
         #expect(String(decoding: joined, as: UTF8.self) == "a%3Ab%2Bc:s%2Be%26c%3Dr%25e%3At+%C3%BC")
@@ -54,7 +54,7 @@ struct TokenRequestTests {
     func publicClient(authentication: BearerAuthentication.ClientAuthentication) throws {
         var bearer = try Self.bearer(id: "app", secret: nil)
         bearer.clientAuthentication = authentication
-        let request = TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(1))
+        let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         #expect(Self.text(request).hasSuffix("&client_id=app"))
         #expect(!Self.text(request).contains("secret"))
         #expect(request.headerFields["Authorization"] == nil)
@@ -67,20 +67,57 @@ struct TokenRequestTests {
             QueryItem(name: "scope", value: "a b"), QueryItem(name: "audience", value: "https://x.example/?a=1&b=2"),
             QueryItem(name: "resource", value: "one"), QueryItem(name: "resource", value: "two"),
         ]
+        let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         #expect(
-            Self.text(TokenRequest.refresh(Self.old, with: bearer, timeout: .seconds(1)))
+            Self.text(request)
                 .hasSuffix(
                     "&scope=a+b&audience=https%3A%2F%2Fx.example%2F%3Fa%3D1%26b%3D2&resource=one&resource=two"))
     }
 
     @Test("The access token isn't sent along, and the request is neither signed nor redirected nor in a queue")
     func nothingElse() throws {
-        let request = TokenRequest.refresh(
-            Self.old, with: try Self.bearer(id: "app", secret: "s"), timeout: .seconds(1))
+        let bearer = try Self.bearer(id: "app", secret: "s")
+        let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         #expect(!Self.text(request).contains("expired-access"))
         #expect(request.headerFields.allSatisfy { !$0.value.contains("expired-access") })
         #expect(!request.isSigned)
         #expect(request.channel == .refresh)
         #expect(request.acceptableStatusCodes.contains(401))
+    }
+
+    @Test("The client itself asks without a token (RFC 6749 §4.4.2)")
+    func clientCredentials() throws {
+        let bearer = BearerAuthentication(
+            endpoint: try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token"),
+            client: ClientCredential(grantType: .clientCredentials, id: "app", secret: "s"),
+            store: InMemoryTokenCredentialStore())
+        for credential in [nil, Self.old] {
+            let request = try #require(
+                TokenRequest.token(replacing: credential, with: bearer, timeout: .seconds(1)))
+            #expect(Self.text(request) == "grant_type=client_credentials&client_id=app&client_secret=s")
+        }
+    }
+
+    @Test("Without a credential there is nothing to refresh with, and a provider has no endpoint")
+    func nothingToAskWith() throws {
+        let bearer = try Self.bearer(id: "app", secret: nil)
+        #expect(TokenRequest.token(replacing: nil, with: bearer, timeout: .seconds(1)) == nil)
+    }
+
+    @Test("A revocation names the refresh token, or else the access token (RFC 7009 §2.1)")
+    func revocation() throws {
+        var bearer = try Self.bearer(id: "app", secret: "s")
+        #expect(TokenRequest.revocation(of: Self.old, with: bearer, timeout: .seconds(1)) == nil)
+        bearer.revocationEndpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        bearer.parameters = [QueryItem(name: "audience", value: "x")]
+        let request = try #require(TokenRequest.revocation(of: Self.old, with: bearer, timeout: .seconds(1)))
+        #expect(request.target.absoluteString == "https://auth.example.com/revoke")
+        #expect(
+            Self.text(request)
+                == "token=r%2B%26%3D%25+%C3%BC&token_type_hint=refresh_token&client_id=app&client_secret=s")
+        let last = TokenCredential(accessToken: "a", expiresAt: .distantFuture, refreshToken: "")
+        let other = try #require(TokenRequest.revocation(of: last, with: bearer, timeout: .seconds(1)))
+        #expect(Self.text(other).hasPrefix("token=a&token_type_hint=access_token"))
+        #expect(TokenRequest.revocation(of: .empty, with: bearer, timeout: .seconds(1)) == nil)
     }
 }

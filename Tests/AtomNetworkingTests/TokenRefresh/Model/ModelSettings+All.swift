@@ -4,7 +4,7 @@ extension ModelSettings: CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all: [ModelSettings] = [
-        time, cancellations, rejection, slots, failures, signing, outside, nextUser, refusals, stubbornStore, loading,
+        time, cancellations, rejection, slots, failures, signing, outside, nextUser, refusals, stubbornStore,
         everything,
     ]
 

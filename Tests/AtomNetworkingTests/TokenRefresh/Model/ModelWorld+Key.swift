@@ -79,7 +79,7 @@ private struct ModelScribe {
 
     mutating func phase(_ phase: SessionMachine<Int>.Phase) {
         switch phase {
-        case .loading(let isStarted): key.add(isStarted ? 1 : 0)
+        case .loading(let reason): key.add(reason == nil ? 0 : 1)
         case .active: key.add(2)
         case .refreshing: key.add(3)
         case .storing: key.add(4)
@@ -112,7 +112,7 @@ extension ModelWorld {
         }
         for flag in [
             machine.isReleasing, machine.running?.isOutdated ?? false, machine.hasAnnouncedStaleStore,
-            machine.lastFailure != nil, isReleasing, isLoading, hasFailedEarly,
+            machine.lastFailure != nil, isReleasing, isLoading, machine.runningLoad != nil, hasFailedEarly,
         ] { scribe.key.add(flag) }
         scribe.key.add(min(machine.failures, 5))
         scribe.key.add(min(failures, 5))

@@ -146,7 +146,7 @@ extension ModelWorld {
             case .tooManyRefreshes: isDead && fruitlessInWindow >= settings.fruitlessLimit
             case .signedOut: requests[index].ownGeneration.map { $0 != generation } ?? false
             case .waitedTooLong, .credentialNotProvided, .credentialNotReadable, .credentialNotStored,
-                .refreshInterrupted:
+                .refreshInterrupted, .noSession:
                 false
             }
         guard isExpected else { throw Violation("request \(index) is told \(error) without a reason (G5, G8)") }

@@ -42,13 +42,15 @@ extension ModelWorld {
             disturbancesLeft -= 1
             for index in refreshTokens.indices { refreshTokens[index].isValid = false }
         case .loaded:
-            isLoading = false
+            let number = loading ?? 0
+            loading = nil
             if !isLoadOutdated { learn(store) }
-            try perform(sut.loaded(store.isEmpty ? nil : store.real, now: moment))
+            try perform(sut.loaded(number: number, store.isEmpty ? nil : store.real, now: moment))
         case .loadingFails:
             disturbancesLeft -= 1
-            isLoading = false
-            try perform(sut.loadingFailed())
+            let number = loading ?? 0
+            loading = nil
+            try perform(sut.loadingFailed(number: number))
         }
         try check()
     }
@@ -293,11 +295,11 @@ extension ModelWorld {
     private mutating func perform(_ actions: [ModelledMachine.Action]) throws(Violation) {
         for action in actions {
             switch action {
-            case .load:
+            case .load(let number):
                 guard !isLoading else { throw Violation("loads twice at a time") }
-                isLoading = true
+                loading = number
             case .refresh(let number, let credential, _):
-                let credential = ModelCredential(credential)
+                let credential = ModelCredential(credential ?? .empty)
                 try checkRefresh(credential)
                 inFlight.append(Refresh(number: number, credential: credential, sentAt: now))
             case .store(let credential, let version):
@@ -317,7 +319,7 @@ extension ModelWorld {
                     requests[waiter].state = .done
                 }
             case .wake(let instant): wakeAt = ModelClock.seconds(instant)
-            case .announceFailure, .announceStaleStore: break
+            case .announceFailure, .announceStaleStore, .announce: break
             }
         }
     }

@@ -214,7 +214,8 @@ struct ModelWorld {
     var joins = 0
     var isReleasing = false
     var wakeAt: Int?
-    var isLoading = false
+    var loading: Int?
+    var isLoading: Bool { loading != nil }
 
     // The server and the store.
     var tokens: [ModelToken] = [ModelToken()]

@@ -123,7 +123,8 @@ struct ModelledMachine {
     mutating func refreshFailed(number: Int, retryAfter: Duration?, random: Double, now: Moment) -> [Action] {
         perturbBefore()
         if bug == .transientFailureEndsTheSession {
-            return machine.refreshRejected(number: number, OAuthError(code: "x"), read: nil, now: now)
+            return machine.refreshRejected(
+                number: number, .refreshRejected(OAuthError(code: "x"), delivery: .notSent), read: nil, now: now)
         }
         if bug == .earlyFailureRefusesWaiters, machine.running?.number == number {
             let waiting = machine.refuseAll(.waitedTooLong)
@@ -144,7 +145,9 @@ struct ModelledMachine {
     mutating func refreshRejected(number: Int, read: TokenCredential?, now: Moment) -> [Action] {
         perturbBefore()
         return perturb(
-            machine.refreshRejected(number: number, OAuthError(code: "invalid_grant"), read: read, now: now))
+            machine.refreshRejected(
+                number: number, .refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent), read: read,
+                now: now))
     }
 
     func mayStore(version: Int) -> Bool {
@@ -169,11 +172,13 @@ struct ModelledMachine {
         return bug == .signOutLeavesWaiters ? [] : actions
     }
 
-    mutating func loaded(_ credential: TokenCredential?, now: Moment) -> [Action] {
-        perturb(machine.loaded(credential, now: now))
+    mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
+        perturb(machine.loaded(number: number, credential, now: now))
     }
 
-    mutating func loadingFailed() -> [Action] { perturb(machine.loadingFailed(AtomError.unexpected)) }
+    mutating func loadingFailed(number: Int) -> [Action] {
+        perturb(machine.loadingFailed(number: number, AtomError.unexpected))
+    }
 
     private mutating func perturbBefore() {
         switch bug {

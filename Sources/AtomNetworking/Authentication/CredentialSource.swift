@@ -1,0 +1,14 @@
+/// Where a session's tokens are: handed over with every request, or read and
+/// written by the session.
+enum CredentialSource: Sendable {
+    case writable(any TokenCredentialWritable)
+    case store(any TokenCredentialStore)
+
+    /// What makes it the same session for all who use it.
+    var object: AnyObject {
+        switch self {
+        case .writable(let writable): writable
+        case .store(let store): store
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import Foundation
+
+// How another credential is got. Whatever happens, the machine hears of one end.
+extension SessionActor {
+    /// What a refresh came to, for the machine.
+    enum RefreshOutcome: Sendable {
+        /// It was outdated, or the store held something better.
+        case abandoned
+        /// The machine has committed to a new credential, of this version.
+        case granted(TokenCredential, version: Int)
+        /// There is nothing more to be had with what is held.
+        case rejected(AuthenticationError)
+        case failed(any Error, at: SessionMachine<any SessionWaiter>.RefreshObstacle, retryAfter: Duration?)
+    }
+
+    /// Starts a refresh that no caller's task is a parent of.
+    func startRefresh(_ number: Int, replacing credential: TokenCredential?, for manager: RequestableQueueManager) {
+        guarded.lastManager = manager
+        let isProvided = manager.provider != nil
+        switch source {
+        case .writable(let writable):
+            refreshTask = Task { await refresh(number, credential, for: manager, writingTo: writable) }
+        case .store(let store) where isProvided:
+            refreshTask = Task { await acquire(number, for: manager, in: store) }
+        case .store(let store):
+            refreshTask = serially { [self] in await refresh(number, for: manager, in: store) }
+        }
+    }
+
+    /// Stops what is being done for a session that is over.
+    func cancelOutdatedRefresh() {
+        guard guarded.with({ $0.running?.isOutdated ?? false }) else { return }
+        refreshTask?.cancel()
+        providerCall?.cancel()
+    }
+
+    // MARK: With the app's own variable
+
+    private func refresh(
+        _ number: Int, _ credential: TokenCredential?, for manager: RequestableQueueManager,
+        writingTo writable: any TokenCredentialWritable
+    ) async {
+        let sentAt = moment
+        let answer = await manager.token(replacing: credential, sentAt: sentAt)
+        let dice = random()
+        switch answer {
+        case .granted(let new, let lifetime):
+            while true {
+                // Somebody may have signed out by the store while no request came to notice.
+                let version = guarded.with { $0.version }
+                let read = writable.tokenCredential
+                let now = moment
+                let actions = guarded.with { machine -> [SessionMachine<any SessionWaiter>.Action]? in
+                    // Or a request came, noticed, and what was read is out of date.
+                    guard machine.version == version else { return nil }
+                    return machine.refreshSucceeded(
+                        number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+                }
+                if let actions { return perform(actions) }
+            }
+        case .rejected(let error):
+            let read = writable.tokenCredential
+            let now = moment
+            perform(
+                guarded.with {
+                    $0.refreshRejected(
+                        number: number, .refreshRejected(error, delivery: .notSent), read: read, now: now)
+                })
+        case .failed(let cause, let retryAfter):
+            let now = moment
+            perform(
+                guarded.with {
+                    $0.refreshFailed(number: number, cause: cause, retryAfter: retryAfter, random: dice, now: now)
+                })
+        }
+    }
+
+    // MARK: In a store
+
+    /// Refreshes with the store held, so that nobody else spends the same
+    /// refresh token.
+    private nonisolated func refresh(
+        _ number: Int, for manager: RequestableQueueManager, in store: any TokenCredentialStore
+    ) async {
+        let report = ExchangeReport()
+        do {
+            _ = try await store.exchange { [self] stored in
+                let intended = guarded.intended(stored)
+                report.note(stored: stored)
+                let (step, actions) = found(number, intended)
+                perform(actions)
+                guard case .goOn(let credential) = step else {
+                    report.note(.abandoned)
+                    return intended
+                }
+                let outcome = await refresh(number, credential, for: manager, noting: store)
+                report.note(outcome)
+                return if case .granted(let new, _) = outcome { new } else { intended }
+            }
+            await ended(number, report, storeError: nil, readAgain: { await self.contents(of: store) })
+        } catch {
+            await ended(number, report, storeError: error, readAgain: { await self.contents(of: store) })
+        }
+    }
+
+    private nonisolated func found(
+        _ number: Int, _ stored: TokenCredential?
+    ) -> (SessionMachine<any SessionWaiter>.RefreshStep, [SessionMachine<any SessionWaiter>.Action]) {
+        let now = moment
+        return guarded.with { $0.refreshFound(number: number, stored, now: now) }
+    }
+
+    /// Asks the token endpoint, a note in the store meanwhile.
+    private nonisolated func refresh(
+        _ number: Int, _ credential: TokenCredential?, for manager: RequestableQueueManager,
+        noting store: any TokenCredentialStore
+    ) async -> RefreshOutcome {
+        let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
+        let journal = store as? any RefreshIntentRecording
+        var wasInterrupted = false
+        if let journal, let spent {
+            // Without its note a refresh is still better than none.
+            wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
+        }
+        let sentAt = moment
+        let answer = await manager.token(replacing: credential, sentAt: sentAt)
+        switch answer {
+        case .granted(let new, let lifetime):
+            return commit(number, new, lifetime: lifetime, sentAt: sentAt)
+        case .rejected(let error):
+            if wasInterrupted { return .rejected(.refreshInterrupted(error, delivery: .notSent)) }
+            if let journal, let spent { await journal.removeRefreshIntent(for: spent) }
+            return .rejected(.refreshRejected(error, delivery: .notSent))
+        case .failed(let cause, let retryAfter):
+            if let journal, let spent, !wasInterrupted, !Self.mayBeSpent(cause) {
+                await journal.removeRefreshIntent(for: spent)
+            }
+            return .failed(cause, at: .endpoint, retryAfter: retryAfter)
+        }
+    }
+
+    /// Whether the server may have taken a refresh token without being heard.
+    private static func mayBeSpent(_ cause: any Error) -> Bool {
+        switch cause {
+        case is OAuthError: false
+        case let error as AtomError: error.delivery == .maybeSent
+        default: true
+        }
+    }
+
+    /// Hands a new credential to the machine: it goes by it from here on.
+    private nonisolated func commit(
+        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
+    ) -> RefreshOutcome {
+        let now = moment
+        let (actions, version) = guarded.with { machine in
+            let actions = machine.refreshSucceeded(
+                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, now: now)
+            let isCommitted = actions.contains { if case .store = $0 { true } else { false } }
+            return (actions, isCommitted ? machine.firstVersion : nil)
+        }
+        perform(actions)
+        return version.map { .granted(credential, version: $0) } ?? .abandoned
+    }
+
+    // MARK: In the app's own way
+
+    /// Asks the app's provider; the store is not held meanwhile, since that
+    /// may take a person's time.
+    private func acquire(
+        _ number: Int, for manager: RequestableQueueManager, in store: any TokenCredentialStore
+    ) async {
+        let report = ExchangeReport()
+        do {
+            let look = await serially { await Result { try await store.load() } }.value
+            let stored = try look.get()
+            let (step, actions) = found(number, guarded.intended(stored))
+            perform(actions)
+            guard case .goOn(let rejected) = step else {
+                report.note(.abandoned)
+                return await ended(number, report, storeError: nil, readAgain: { nil })
+            }
+            switch await askProvider(of: manager, replacing: rejected) {
+            case .success(let credential):
+                try await serially { [self] in
+                    await Result {
+                        _ = try await store.exchange { [self] stored in
+                            report.note(stored: stored)
+                            let outcome = commit(
+                                number, credential, lifetime: lifetime(of: credential), sentAt: moment)
+                            report.note(outcome)
+                            return if case .granted = outcome { credential } else { guarded.intended(stored) }
+                        }
+                    }
+                }.value.get()
+            case .failure(let error):
+                report.note(outcome(of: error))
+            }
+            await ended(number, report, storeError: nil, readAgain: { await self.read(store) })
+        } catch {
+            await ended(number, report, storeError: error, readAgain: { nil })
+        }
+    }
+
+    private nonisolated func lifetime(of credential: TokenCredential) -> Double? {
+        credential.expiresAt == .distantFuture ? nil : credential.expiresAt.timeIntervalSince(time.date)
+    }
+
+    private nonisolated func outcome(of error: any Error) -> RefreshOutcome {
+        guard let error = error as? TokenCredentialProviderError else {
+            return .failed(error, at: .provider, retryAfter: .zero)
+        }
+        switch error.retry {
+        case .atOnce: return .failed(error.cause, at: .provider, retryAfter: .zero)
+        case .after(let duration): return .failed(error.cause, at: .provider, retryAfter: max(duration, .zero))
+        case .afterSignIn:
+            return .rejected(.credentialNotProvided(cause: error.cause, retryAt: nil, delivery: .notSent))
+        }
+    }
+
+    /// One call at a time: an earlier one that has been given up is waited
+    /// for, or the app would show two login screens.
+    private func askProvider(
+        of manager: RequestableQueueManager, replacing rejected: TokenCredential?
+    ) async -> Result<TokenCredential, any Error> {
+        guard let provider = manager.provider else { return .failure(AtomError.unexpected) }
+        let isDead = guarded.with { $0.held?.isRejected ?? false }
+        let earlier = providerCall
+        let call = Task<Result<TokenCredential, any Error>, Never> {
+            _ = await earlier?.value
+            guard !Task.isCancelled else { return .failure(CancellationError()) }
+            return await Result {
+                let credential = try await provider.credential(replacing: rejected)
+                guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
+                else { throw TokenAnswerError("The provider returned no new access token.") }
+                return credential
+            }
+        }
+        providerCall = call
+        return await Deadline.value(of: call, within: manager.providerDeadline, time: time)
+    }
+
+    // MARK: The end
+
+    /// - Parameter readAgain: Reads the store, for what it may hold by now
+    ///   that keeps nobody out.
+    private func ended(
+        _ number: Int, _ report: ExchangeReport, storeError: (any Error)?,
+        readAgain: @Sendable () async -> TokenCredential?
+    ) async {
+        let dice = random()
+        let now = moment
+        switch report.outcome {
+        case .granted(let credential, let version):
+            // Else the app has signed in or out meanwhile, and writes what counts.
+            guard guarded.with({ $0.mayStore(version: version) }) else { return }
+            if let storeError {
+                keepUnwritten(credential, over: report.stored)
+                let failure = AuthenticationError.credentialNotStored(cause: storeError, delivery: .notSent)
+                perform(guarded.with { $0.notStored(version: version, failure, now: now) })
+            } else {
+                written()
+                perform(guarded.with { $0.stored(version: version, now: now) })
+            }
+            announceRefresh(credential)
+        case .abandoned:
+            perform(guarded.with { $0.refreshAbandoned(number: number, now: now) })
+        case .rejected(let failure):
+            let read = await readAgain()
+            let now = moment
+            perform(guarded.with { $0.refreshRejected(number: number, failure, read: read, now: now) })
+        case .failed(let cause, let obstacle, let retryAfter):
+            perform(
+                guarded.with {
+                    $0.refreshFailed(
+                        number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
+                })
+        case nil:
+            let cause = storeError ?? TokenStoreError.refused("its exchange ended without having begun")
+            perform(
+                guarded.with {
+                    $0.refreshFailed(
+                        number: number, cause: cause, at: .store, retryAfter: nil, random: dice, now: now)
+                })
+        }
+    }
+}

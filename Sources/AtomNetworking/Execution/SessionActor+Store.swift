@@ -1,0 +1,209 @@
+import Foundation
+
+// The store, and what the app says of it. Everything that touches a store runs one after the other.
+extension SessionActor {
+    /// Runs an operation on the store after those that were asked for before.
+    func serially<T: Sendable>(_ operation: @escaping @Sendable () async -> T) -> Task<T, Never> {
+        let earlier = lastOperation
+        let task = Task {
+            await earlier?.value
+            return await operation()
+        }
+        lastOperation = Task { _ = await task.value }
+        return task
+    }
+
+    /// Reads the store because the machine wants to know.
+    func load(_ number: Int) async {
+        guard case .store(let store) = source else { return }
+        let result = await serially { await Result { try await store.load() } }.value
+        let now = moment
+        switch result {
+        case .success(let stored):
+            let intended = guarded.intended(stored)
+            perform(guarded.with { $0.loaded(number: number, intended, now: now) })
+        case .failure(let error):
+            perform(guarded.with { $0.loadingFailed(number: number, error) })
+        }
+    }
+
+    /// What is stored by now, when it is this operation's turn.
+    func read(_ store: any TokenCredentialStore) async -> TokenCredential? {
+        await serially { [self] in await contents(of: store) }.value
+    }
+
+    /// What is stored, an empty credential for nothing; `nil` when it can't be
+    /// read.
+    nonisolated func contents(of store: any TokenCredentialStore) async -> TokenCredential? {
+        do {
+            return guarded.intended(try await store.load()) ?? .empty
+        } catch {
+            return nil
+        }
+    }
+
+    // MARK: Signing in and out
+
+    /// The app signs in.
+    ///
+    /// - Throws: Why the credential could not be stored; the session goes by
+    ///   it all the same.
+    func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
+        switch source {
+        case .writable(let writable):
+            let old = writable.tokenCredential
+            let now = moment
+            // The session first: a request that still reads the old one knows it for what it is.
+            let actions = guarded.with { $0.signedIn(credential, replacing: old, now: now) }
+            cancelOutdatedRefresh()
+            perform(actions)
+            writable.tokenCredential = credential
+            hub.send(.signedIn)
+        case .store(let store):
+            let now = moment
+            let actions = guarded.with { $0.signedIn(credential, now: now) }
+            cancelOutdatedRefresh()
+            let write = replaceStored(in: store, by: credential)
+            perform(actions)
+            hub.send(.signedIn)
+            _ = try await write.value.get()
+        }
+    }
+
+    /// The app signs out.
+    ///
+    /// - Parameter manager: Revokes the token, if it is configured to.
+    /// - Throws: Why the store could not be emptied; the session is over all
+    ///   the same.
+    func signOut(for manager: RequestableQueueManager) async throws(AuthenticationError) {
+        let held = guarded.with { $0.held?.credential }
+        switch source {
+        case .writable(let writable):
+            let old = writable.tokenCredential
+            perform(guarded.with { $0.signedOut(replacing: old) })
+            cancelOutdatedRefresh()
+            writable.tokenCredential = .empty
+            hub.send(.signedOut)
+            manager.revoke(held ?? old)
+        case .store(let store):
+            let actions = guarded.with { $0.signedOut() }
+            cancelOutdatedRefresh()
+            let write = replaceStored(in: store, by: nil)
+            perform(actions)
+            hub.send(.signedOut)
+            let result = await write.value
+            let stored = try? result.get()
+            if let revoked = held ?? stored { manager.revoke(revoked) }
+            _ = try result.get()
+        }
+    }
+
+    /// Writes what the app has said, whatever is stored.
+    ///
+    /// - Returns: What was stored before.
+    private func replaceStored(
+        in store: any TokenCredentialStore, by credential: TokenCredential?
+    ) -> Task<Result<TokenCredential?, AuthenticationError>, Never> {
+        // Until it is written, whoever reads the store is told what it should hold.
+        guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: .unknown)
+        return serially { [self] in
+            let report = ExchangeReport()
+            do {
+                _ = try await store.exchange { stored in
+                    report.note(stored: stored)
+                    return credential
+                }
+                await written()
+                return .success(report.stored.credential)
+            } catch {
+                await keepUnwritten(credential, over: report.stored)
+                let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+                hub.send(.credentialNotStored(failure))
+                return .failure(failure)
+            }
+        }
+    }
+
+    // MARK: What could not be written
+
+    /// Keeps what the store should hold, and tries again later.
+    func keepUnwritten(_ credential: TokenCredential?, over replaced: UnwrittenCredential.Replaced) {
+        guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: replaced)
+        failedWrites += 1
+        let delay = min(Duration.seconds(1) * (1 << min(failedWrites - 1, 6)), .seconds(60))
+        let alarm = writeAlarm ?? time.makeAlarm { [weak self] in Task { await self?.writeAgain() } }
+        writeAlarm = alarm
+        alarm.set(time.now.advanced(by: delay))
+    }
+
+    /// Everything is written.
+    func written() {
+        guarded.unwrittenCredential = nil
+        failedWrites = 0
+    }
+
+    /// Writes what could not be written, unless the store holds something
+    /// newer by now.
+    private func writeAgain() async {
+        guard case .store(let store) = source else { return }
+        await serially { [self] in
+            guard let unwritten = guarded.unwrittenCredential else { return }
+            do {
+                _ = try await store.exchange { [self] stored in guarded.intended(stored) }
+                await written()
+                hub.send(.credentialStored)
+            } catch {
+                await keepUnwritten(unwritten.credential, over: unwritten.replaced)
+            }
+        }.value
+    }
+
+    // MARK: What is known
+
+    /// The events from now on.
+    nonisolated var events: AsyncStream<SessionEvent> { hub.events() }
+
+    /// What the session is doing.
+    nonisolated var state: SessionState {
+        let handedOver: TokenCredential? =
+            if case .writable(let writable) = source { writable.tokenCredential } else { nil }
+        let now = time.now
+        return guarded.with { machine in
+            switch machine.phase {
+            case .loading(let reason): reason.map { .ended($0) } ?? .unknown
+            case .signedOut:
+                // A request would find it there.
+                handedOver.map { !$0.isEmpty && !machine.replaced.contains($0) } == true ? .signedIn : .signedOut
+            case .ended(let error): .ended(error)
+            case .refreshing, .storing: machine.isGood(at: now) ? .signedIn : .refreshing
+            case .active, .backingOff: machine.held == nil ? .signedOut : .signedIn
+            }
+        }
+    }
+
+    /// Reads the store if that hasn't been done, and says what it came to.
+    func loadedState() async throws(AuthenticationError) -> SessionState {
+        guard case .store(let store) = source, case .unknown = state else { return state }
+        let generation = guarded.with { $0.generation }
+        switch await serially({ await Result { try await store.load() } }).value {
+        case .success(let stored):
+            let intended = guarded.intended(stored)
+            let now = moment
+            perform(guarded.with { $0.lookedUp(intended, in: generation, now: now) })
+            return state
+        case .failure(let error):
+            throw .credentialNotReadable(cause: error, delivery: .notSent)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an async function returned or threw.
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
