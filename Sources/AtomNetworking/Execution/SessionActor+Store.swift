@@ -148,10 +148,20 @@ extension SessionActor {
         guard case .store(let store) = source else { return }
         await serially { [self] in
             guard let unwritten = guarded.unwrittenCredential else { return }
+            let report = ExchangeReport()
             do {
-                _ = try await store.exchange { [self] stored in guarded.intended(stored) }
+                _ = try await store.exchange { stored in
+                    report.note(stored: stored)
+                    return unwritten.isWanted(over: stored) ? unwritten.credential : stored
+                }
                 await written()
-                hub.send(.credentialStored)
+                let stored = report.stored.credential
+                if unwritten.isWanted(over: stored) {
+                    hub.send(.credentialStored)
+                } else {
+                    let now = moment
+                    perform(guarded.with { $0.observed(stored ?? .empty, now: now) })
+                }
             } catch {
                 await keepUnwritten(unwritten.credential, over: unwritten.replaced)
             }

@@ -5,7 +5,7 @@ import Foundation
 /// A bearer session with a clock, a network and a token store that the test
 /// holds in its hands.
 struct SessionFixture {
-    let time = ManualTimeSource()
+    let time: ManualTimeSource
     let tokens: RecordingTokens
     let transport: ScriptedTransport
     let atom: Atom
@@ -14,18 +14,29 @@ struct SessionFixture {
     /// - Parameters:
     ///   - lifetime: Of the first access token, in seconds from now.
     ///   - tokens: A store that another fixture uses too.
+    ///   - store: A store to use instead.
+    ///   - provider: Gets tokens instead of the token endpoint.
     init(
         lifetime: Double = 3_600, timeout: ServiceTimeout = ServiceTimeout(request: 1_000, resource: 1_000),
-        exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, script: ScriptedTransport.Script? = nil,
+        exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, store: (any TokenCredentialStore)? = nil,
+        provider: (any TokenCredentialProvider)? = nil, grant: GrantType = .refreshToken,
+        time: ManualTimeSource = ManualTimeSource(), script: ScriptedTransport.Script? = nil,
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
     ) throws {
+        self.time = time
         let first = TokenCredential(
             accessToken: "A0", expiresAt: time.date.addingTimeInterval(lifetime), refreshToken: "R0")
         self.tokens = tokens ?? RecordingTokens(first)
         transport = ScriptedTransport(exchangesPerOrigin: exchangesPerOrigin, script: script)
-        var bearer = BearerAuthentication(
-            endpoint: try AuthorizationEndpoint(host: "auth.example.com", path: "/token"),
-            client: ClientCredential(id: "client", secret: "secret"), writable: self.tokens)
+        let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
+        let client = ClientCredential(grantType: grant, id: "client", secret: "secret")
+        var bearer: BearerAuthentication
+        switch (provider, store) {
+        case (let provider?, let store):
+            bearer = BearerAuthentication(provider: provider, store: store ?? InMemoryTokenCredentialStore())
+        case (nil, let store?): bearer = BearerAuthentication(endpoint: endpoint, client: client, store: store)
+        case (nil, nil): bearer = BearerAuthentication(endpoint: endpoint, client: client, writable: self.tokens)
+        }
         configure(&bearer)
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),

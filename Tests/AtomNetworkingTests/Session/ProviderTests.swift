@@ -1,0 +1,275 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// Tokens that the app gets in its own way.
+@Suite struct ProviderTests {
+    @Test func manyRequestsAskOnce() async throws {
+        let login = ScriptedLogin()
+        let store = InMemoryTokenCredentialStore()
+        let session = try SessionFixture(store: store, provider: login)
+        let calls = (0..<20).map { session.call("/\($0)") }
+        let form = await login.form(0)
+        #expect(form.rejected == nil)
+        #expect(session.transport.exchanges.isEmpty)
+        form.finish(.success(.issued(1)))
+        _ = await session.transport.exchange(19)
+        #expect(session.sentPaths == (0..<20).map { "/\($0)" })
+        for exchange in session.sent {
+            #expect(exchange.token == "A1")
+            exchange.answer()
+        }
+        for call in calls { #expect(await call.status() == 200) }
+        #expect(login.count == 1)
+        #expect(try await store.load() == .issued(1))
+    }
+
+    @Test func aRejectedTokenIsHandedToTheProvider() async throws {
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)), provider: login)
+        let call = session.call()
+        await session.transport.exchange(0).answer(status: 401)
+        let form = await login.form(0)
+        #expect(form.rejected == .issued(0))
+        form.finish(.success(.issued(1)))
+        let retry = await session.transport.exchange(1)
+        #expect(retry.token == "A1")
+        retry.answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func theSameRejectedTokenAgainIsAFailureAndNotSent() async throws {
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)), provider: login)
+        let call = session.call()
+        await session.transport.exchange(0).answer(status: 401)
+        await login.form(0).finish(.success(.issued(0)))
+        guard case .authentication(.credentialNotProvided(_, nil, .answered)) = await call.error() else {
+            throw Unexpected("\(String(describing: await call.error()))")
+        }
+        #expect(session.transport.exchanges.count == 1)
+    }
+
+    @Test func theNextRequestAsksAgainAfterAFailure() async throws {
+        struct Closed: Error {}
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        for number in 0..<5 {
+            let call = session.call()
+            await login.form(number).finish(.failure(Closed()))
+            guard case .authentication(.credentialNotProvided(let cause, nil, .notSent)) = await call.error() else {
+                throw Unexpected("\(String(describing: await call.error()))")
+            }
+            #expect(cause is Closed)
+        }
+        let call = session.call()
+        await login.form(5).finish(.success(.issued(1)))
+        await session.transport.exchange(0).answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func theAppMaySayWhenToAskAgain() async throws {
+        struct Offline: Error {}
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        let first = session.call()
+        await login.form(0).finish(.failure(TokenCredentialProviderError(Offline(), retry: .after(.seconds(60)))))
+        guard case .authentication(.credentialNotProvided(let cause, let retryAt?, _)) = await first.error() else {
+            throw Unexpected("no time is named")
+        }
+        #expect(cause is Offline)
+        #expect(retryAt == session.time.date.addingTimeInterval(60))
+        // Who has no time is told at once; who has it waits.
+        let hasty = session.call(timeout: ServiceTimeout(request: 30, resource: 30))
+        #expect(await hasty.error()?.isAccessTokenRefreshFailure == true)
+        let patient = session.call()
+        #expect(login.count == 1)
+        session.time.advance(by: .seconds(60))
+        await login.form(1).finish(.success(.issued(1)))
+        await session.transport.exchange(0).answer()
+        #expect(await patient.status() == 200)
+    }
+
+    @Test func theAppMayEndTheSessionUntilSomebodySignsIn() async throws {
+        struct Banned: Error {}
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        let first = session.call()
+        await login.form(0).finish(.failure(TokenCredentialProviderError(Banned(), retry: .afterSignIn)))
+        #expect(await first.error()?.isAccessTokenRefreshFailure == true)
+        #expect(await session.call().error()?.isAccessTokenRefreshFailure == true)
+        #expect(login.count == 1)
+        try await session.atom.signIn(with: .issued(4))
+        let call = session.call()
+        #expect(session.sent[0].token == "A4")
+        session.sent[0].answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func signingOutCancelsTheProviderAndTheNextRequestWaitsForItsEnd() async throws {
+        let login = ScriptedLogin(endsOnCancel: false)
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        let first = session.call()
+        let form = await login.form(0)
+        try await session.atom.signOut()
+        guard case .authentication(.signedOut) = await first.error() else { throw Unexpected("not told") }
+        await form.wasCancelled.wait()
+        let second = session.call()
+        form.finish(.success(.issued(1)))
+        let next = await login.form(1)
+        #expect(login.atOnce == 1, "never two login screens")
+        next.finish(.success(.issued(2)))
+        let exchange = await session.transport.exchange(0)
+        #expect(exchange.token == "A2")
+        exchange.answer()
+        #expect(await second.status() == 200)
+    }
+
+    @Test func theProviderHasADeadline() async throws {
+        let login = ScriptedLogin()
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(), provider: login,
+            bearer: {
+                #expect($0.deadline == .seconds(300))
+                $0.deadline = .seconds(20)
+            })
+        let call = session.call()
+        let form = await login.form(0)
+        session.time.advance(by: .seconds(20))
+        await form.wasCancelled.wait()
+        guard case .authentication(.credentialNotProvided(let cause, _, .notSent)) = await call.error() else {
+            throw Unexpected("\(String(describing: await call.error()))")
+        }
+        #expect((cause as? AtomError)?.description.contains("20") == true)
+    }
+
+    @Test func anotherProcessThatSignedInIsAdoptedInsteadOfAsking() async throws {
+        let login = ScriptedLogin()
+        let disk = SharedDisk(.issued(0))
+        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let call = session.call()
+        let first = await session.transport.exchange(0)
+        disk.stored = .issued(1)
+        first.answer(status: 401)
+        let second = await session.transport.exchange(1)
+        #expect(second.token == "A1")
+        second.answer()
+        #expect(await call.status() == 200)
+        #expect(login.count == 0)
+    }
+
+    @Test func theStoreIsFreeWhileAPersonTakesTheirTime() async throws {
+        let login = ScriptedLogin()
+        let disk = SharedDisk()
+        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let call = session.call()
+        let form = await login.form(0)
+        let other = RecordingStore(disk)
+        _ = try await other.exchange { $0 }
+        form.finish(.success(.issued(1)))
+        await session.transport.exchange(0).answer()
+        #expect(await call.status() == 200)
+        #expect(disk.stored == .issued(1))
+    }
+
+    @Test func aTokenIsUsedToItsEndBeforeALoginScreenComesUp() async throws {
+        let login = ScriptedLogin()
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(.issued(0, life: 100)), provider: login)
+        session.time.advance(by: .seconds(99))
+        let call = session.call()
+        let exchange = await session.transport.exchange(0)
+        #expect(exchange.token == "A0")
+        exchange.answer()
+        #expect(await call.status() == 200)
+        #expect(login.count == 0)
+    }
+
+    @Test func whoSignsOutInALoginScreensTimeIsNotSignedInByIt() async throws {
+        let login = ScriptedLogin()
+        let disk = SharedDisk()
+        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let call = session.call()
+        let form = await login.form(0)
+        try await session.atom.signIn(with: .issued(8))
+        form.finish(.success(.issued(1)))
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        let next = session.call()
+        let exchange = await session.transport.exchange(0)
+        #expect(exchange.token == "A8")
+        exchange.answer()
+        #expect(await next.status() == 200)
+        #expect(disk.stored == .issued(8))
+    }
+}
+
+/// A login screen that the test fills in.
+final class ScriptedLogin: TokenCredentialProvider, @unchecked Sendable {
+    /// One call of the provider.
+    final class Form: Sendable {
+        let rejected: TokenCredential?
+        let wasCancelled = Signal()
+        private let result = Locked<Result<TokenCredential, any Error>?>(nil)
+        private let isFinished = Signal()
+
+        init(replacing rejected: TokenCredential?) { self.rejected = rejected }
+
+        func finish(_ result: Result<TokenCredential, any Error>) {
+            self.result.with { $0 = $0 ?? result }
+            isFinished.raise()
+        }
+
+        fileprivate func outcome() async throws -> TokenCredential {
+            await isFinished.wait()
+            return try (result.value ?? .failure(CancellationError())).get()
+        }
+    }
+
+    // All is touched under `lock` only.
+    private let lock = NSLock()
+    private var forms: [Form] = []
+    private var waiting: [(Int, CheckedContinuation<Form, Never>)] = []
+    private var open = 0
+    private var most = 0
+    private let endsOnCancel: Bool
+
+    init(endsOnCancel: Bool = true) { self.endsOnCancel = endsOnCancel }
+
+    /// How often it was asked.
+    var count: Int { lock.withLock { forms.count } }
+    /// How many calls there were at once, at the most.
+    var atOnce: Int { lock.withLock { most } }
+
+    /// The call of a number, as soon as it comes.
+    func form(_ index: Int) async -> Form {
+        await withCheckedContinuation { continuation in
+            let known = lock.withLock { () -> Form? in
+                if index < forms.count { return forms[index] }
+                waiting.append((index, continuation))
+                return nil
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+        let form = Form(replacing: rejected)
+        let woken = lock.withLock {
+            forms.append(form)
+            open += 1
+            most = max(most, open)
+            let woken = waiting.filter { $0.0 < forms.count }
+            waiting.removeAll { $0.0 < forms.count }
+            return woken.map { ($0.1, forms[$0.0]) }
+        }
+        for (continuation, form) in woken { continuation.resume(returning: form) }
+        defer { lock.withLock { open -= 1 } }
+        return try await withTaskCancellationHandler {
+            try await form.outcome()
+        } onCancel: {
+            if endsOnCancel { form.finish(.failure(CancellationError())) }
+            form.wasCancelled.raise()
+        }
+    }
+}

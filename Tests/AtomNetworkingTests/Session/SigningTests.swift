@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// Signing in and out: what an older session still brings home is dropped.
+@Suite struct SigningTests {
+    @Test func signingInStoresTheCredentialAndSignsWithIt() async throws {
+        let disk = SharedDisk()
+        let session = try SessionFixture(store: RecordingStore(disk))
+        try await session.atom.signIn(with: .issued(1))
+        #expect(disk.writes == [.issued(1)])
+        guard case .signedIn = session.atom.sessionState else { throw Unexpected("\(session.atom.sessionState)") }
+        let call = session.call()
+        #expect(session.sent[0].token == "A1")
+        session.sent[0].answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func signingOutTellsWaitersStopsTheRefreshAndEmptiesTheStore() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        let call = session.call()
+        let refresh = await session.refresh()
+        try await session.atom.signOut()
+        guard case .authentication(.signedOut(.notSent)) = await call.error() else {
+            throw Unexpected("\(String(describing: await call.error()))")
+        }
+        #expect(refresh.isCancelled)
+        refresh.grant(1)
+        #expect(disk.writes == [nil])
+        #expect(disk.stored == nil)
+        guard case .signedOut = session.atom.sessionState else { throw Unexpected("not signed out") }
+        guard case .authentication(.missingCredential) = await session.call().error() else {
+            throw Unexpected("not missing")
+        }
+    }
+
+    @Test func aRefreshThatEndsAfterSigningInIsNotStoredForTheNextUser() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        let held = Signal()
+        let session = try SessionFixture(store: RecordingStore(disk, gateBeforeWrite: { await held.wait() }))
+        let call = session.call()
+        await session.refresh().grant(1)
+        let atom = session.atom
+        let signing = Task { try await atom.signIn(with: .issued(5)) }
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        held.raise()
+        try await signing.value
+        #expect(disk.stored == .issued(5))
+        let next = session.call()
+        #expect(session.sent.last?.token == "A5")
+        session.sent.last?.answer()
+        #expect(await next.status() == 200)
+    }
+
+    @Test func aLoadThatEndsAfterSigningOutIsDropped() async throws {
+        let store = GatedStore(.issued(0))
+        let session = try SessionFixture(store: store)
+        let call = session.call()
+        await store.isReading.wait()
+        let atom = session.atom
+        let signing = Task { try await atom.signOut() }
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        store.mayGoOn.raise()
+        try await signing.value
+        guard case .authentication(.missingCredential) = await session.call().error() else {
+            throw Unexpected("the old session is back")
+        }
+        #expect(session.sent.isEmpty)
+    }
+
+    @Test func aFailedSignOutIsToldAndTheOldTokensAreNotReadAgain() async throws {
+        let disk = SharedDisk(.issued(0))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        disk.refuse(writes: true)
+        do {
+            try await session.atom.signOut()
+            Issue.record("not told")
+        } catch {
+            guard case .authentication(.credentialNotStored) = error else { throw Unexpected("\(error)") }
+        }
+        guard case .authentication(.missingCredential) = await session.call().error() else {
+            throw Unexpected("the old session is back")
+        }
+        disk.refuse()
+        var events = session.atom.events.makeAsyncIterator()
+        session.time.advance(by: .seconds(1))
+        guard case .credentialStored = await events.next() else { throw Unexpected("not told") }
+        #expect(disk.stored == nil)
+    }
+
+    @Test func aFailedSignInIsToldAndTheSessionGoesOnInMemory() async throws {
+        let disk = SharedDisk(.issued(0))
+        disk.refuse(writes: true)
+        let session = try SessionFixture(store: RecordingStore(disk))
+        await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(2)) }
+        let call = session.call()
+        #expect(session.sent[0].token == "A2")
+        session.sent[0].answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func withAVariableOfTheAppsItsSetterIsCalledOnce() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = session.call()
+        let refresh = await session.refresh()
+        try await session.atom.signIn(with: .issued(5))
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        refresh.grant(1)
+        #expect(session.tokens.writes == [.issued(5)])
+        try await session.atom.signOut()
+        #expect(session.tokens.writes == [.issued(5), .empty])
+        guard case .authentication(.missingCredential) = await session.call().error() else {
+            throw Unexpected("not missing")
+        }
+    }
+
+    @Test func aRequestThatStillReadsTheOldVariableDoesNotBringItBack() async throws {
+        let session = try SessionFixture()
+        let first = session.call()
+        session.sent[0].answer()
+        _ = await first.status()
+        let old = session.tokens.tokenCredential
+        try await session.atom.signOut()
+        session.tokens.put(old)
+        guard case .authentication(.missingCredential) = await session.call().error() else {
+            throw Unexpected("the old session is back")
+        }
+    }
+
+    @Test func aServiceWithoutBearerTokensHasNoSession() async throws {
+        let atom = Atom()
+        await #expect(throws: AtomError.self) { try await atom.signIn(with: .issued(1)) }
+        await #expect(throws: AtomError.self) { try await atom.signOut() }
+        guard case .signedOut = atom.sessionState else { throw Unexpected("a session") }
+        for await _ in atom.events { Issue.record("an event") }
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore())
+        await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .empty) }
+    }
+
+    @Test func theStateIsKnownWithoutARequest() async throws {
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)))
+        guard case .unknown = session.atom.sessionState else { throw Unexpected("known") }
+        guard case .signedIn = try await session.atom.loadSession() else { throw Unexpected("not signed in") }
+        guard case .signedIn = session.atom.sessionState else { throw Unexpected("forgotten") }
+        let empty = try SessionFixture(store: InMemoryTokenCredentialStore())
+        guard case .signedOut = try await empty.atom.loadSession() else { throw Unexpected("signed in") }
+        let writable = try SessionFixture()
+        guard case .signedIn = writable.atom.sessionState else { throw Unexpected("not signed in") }
+        #expect(session.transport.exchanges.isEmpty)
+    }
+
+    @Test func signingOutRevokesTheRefreshTokenAndWaitsForNobody() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(.issued(0)),
+            bearer: { $0.revocationEndpoint = revoke })
+        // It has never been read: what is in the store is revoked.
+        try await session.atom.signOut()
+        let revocation = await session.transport.exchange(0)
+        #expect(revocation.request.target.absoluteString == "https://auth.example.com/revoke")
+        #expect(revocation.form["token"] == "R0")
+        #expect(revocation.form["token_type_hint"] == "refresh_token")
+        revocation.answer("no", status: 503)
+        guard case .signedOut = session.atom.sessionState else { throw Unexpected("not signed out") }
+    }
+}
+
+/// A store whose `load` waits for the test.
+private final class GatedStore: TokenCredentialStore {
+    let isReading = Signal()
+    let mayGoOn = Signal()
+    private let stored: Locked<TokenCredential?>
+
+    init(_ credential: TokenCredential?) { stored = Locked(credential) }
+
+    func load() async throws -> TokenCredential? {
+        let read = stored.value
+        isReading.raise()
+        await mayGoOn.wait()
+        return read
+    }
+
+    func save(_ credential: TokenCredential?) async throws { stored.set(credential) }
+}
