@@ -108,6 +108,9 @@ extension SessionActor {
         guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: .unknown)
         return serially { [self] in
             let report = ExchangeReport()
+            // Signed in with what was being refreshed, the session is further than the app knows: to write what the
+            // app has said would bring a spent token back.
+            let credential = guarded.with { $0.held?.credential }
             do {
                 _ = try await store.exchange { stored in
                     report.note(stored: stored)

@@ -54,6 +54,25 @@ import Testing
         #expect(await next.status() == 200)
     }
 
+    @Test func signingInWithWhatIsBeingRefreshedDoesNotBringTheSpentTokenBack() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        let call = session.call()
+        let refresh = await session.refresh()
+        let atom = session.atom
+        let signing = Task { try await atom.signIn(with: .issued(0, life: 0)) }
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        #expect(!refresh.isCancelled)
+        refresh.grant(1)
+        try await signing.value
+        #expect(disk.stored?.refreshToken == "R1")
+        #expect(!disk.writes.contains(.issued(0, life: 0)))
+        let next = session.call()
+        #expect(session.sent.last?.token == "A1")
+        session.sent.last?.answer()
+        #expect(await next.status() == 200)
+    }
+
     @Test func aLoadThatEndsAfterSigningOutIsDropped() async throws {
         let store = GatedStore(.issued(0))
         let session = try SessionFixture(store: store)
