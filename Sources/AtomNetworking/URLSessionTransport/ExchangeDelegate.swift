@@ -21,12 +21,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     }
 
     /// The session's delegate queue.
-    let queue: OperationQueue = {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        queue.name = "AtomNetworking.URLSessionTransport"
-        return queue
-    }()
+    let queue = CallbackQueue()
 
     // `entries` is touched under `lock` only; `queue` is thread-safe.
     private let lock = NSLock()
@@ -42,17 +37,15 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Cancels the task soon, if it has not completed by then.
     func cancel(_ identifier: Int) {
-        let cancellation = BlockOperation { [self] in
+        // Before the callbacks that wait: on Linux nothing holds a server back, and at the end of them
+        // the whole of a body that is too large would have been read.
+        queue.addUrgent { [self] in
             let task = lock.withLock { () -> URLSessionTask? in
                 entries[identifier]?.isCancelled = true
                 return entries[identifier]?.task
             }
             task?.cancel()
         }
-        // Before the callbacks that wait: on Linux nothing holds a server back, and at the end of them
-        // the whole of a body that is too large would have been read.
-        cancellation.queuePriority = .veryHigh
-        queue.addOperation(cancellation)
     }
 
     private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {

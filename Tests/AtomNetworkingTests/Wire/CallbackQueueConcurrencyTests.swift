@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("Where a session calls its delegate")
+struct CallbackQueueConcurrencyTests {
+    private final class Journal: @unchecked Sendable {
+        // Touched under `lock` only.
+        private let lock = NSLock()
+        private var entries: [Int] = []
+        private var running = 0
+        private var most = 0
+
+        var all: [Int] { lock.withLock { entries } }
+        var mostAtOnce: Int { lock.withLock { most } }
+
+        func note(_ entry: Int) { lock.withLock { entries.append(entry) } }
+
+        func enter() {
+            lock.withLock {
+                running += 1
+                most = max(most, running)
+            }
+        }
+
+        func leave() { lock.withLock { running -= 1 } }
+    }
+
+    private final class Token: Sendable {}
+
+    private let queue = CallbackQueue()
+    private let journal = Journal()
+
+    /// Returns when all that was added has run.
+    private func finish() async {
+        await withCheckedContinuation { continuation in
+            queue.addOperation { continuation.resume() }
+        }
+    }
+
+    @Test("Blocks run in the order in which they were added")
+    func order() async {
+        for number in 0..<1_000 { queue.addOperation { [journal] in journal.note(number) } }
+        await finish()
+        #expect(journal.all == Array(0..<1_000))
+    }
+
+    @Test("What is urgent runs before all that waits, and after what runs")
+    func urgent() async {
+        let started = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        queue.addOperation { [journal] in
+            started.signal()
+            goOn.wait()
+            journal.note(0)
+        }
+        await onAThreadOfItsOwn { started.wait() }
+        for number in 3..<6 { queue.addOperation { [journal] in journal.note(number) } }
+        queue.addUrgent { [journal] in journal.note(1) }
+        queue.addUrgent { [journal] in journal.note(2) }
+        goOn.signal()
+        await finish()
+        #expect(journal.all == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test("An operation runs too, and a block may add another")
+    func operations() async {
+        queue.addOperation(BlockOperation { [journal] in journal.note(0) })
+        await withCheckedContinuation { continuation in
+            queue.addOperation { [queue, journal] in
+                journal.note(1)
+                queue.addOperation { continuation.resume() }
+            }
+        }
+        #expect(journal.all == [0, 1])
+    }
+
+    @Test("Blocks of many threads run one at a time, each thread's in its order")
+    func threads() async {
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask { [queue, journal] in
+                    for number in 0..<500 {
+                        let block: @Sendable () -> Void = {
+                            journal.enter()
+                            journal.note(thread * 1_000 + number)
+                            journal.leave()
+                        }
+                        if thread == 0 { queue.addUrgent(block) } else { queue.addOperation(block) }
+                    }
+                }
+            }
+        }
+        await finish()
+        #expect(journal.all.count == 4_000 && journal.mostAtOnce == 1)
+        for thread in 0..<8 {
+            #expect(journal.all.filter { $0 / 1_000 == thread } == (0..<500).map { thread * 1_000 + $0 })
+        }
+    }
+
+    @Test("What has run is let go of, though others wait")
+    func release() async {
+        weak var released: Token?
+        let started = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        do {
+            let token = Token()
+            released = token
+            queue.addOperation { withExtendedLifetime(token) {} }
+        }
+        queue.addOperation {
+            started.signal()
+            goOn.wait()
+        }
+        queue.addOperation {}
+        await onAThreadOfItsOwn { started.wait() }
+        #expect(released == nil)
+        goOn.signal()
+        await finish()
+    }
+}
