@@ -140,7 +140,8 @@ extension TransportResponse {
         var fields: [HeaderFields.Field] = []
         fields.reserveCapacity(response.allHeaderFields.count)
         for (name, value) in response.allHeaderFields {
-            guard let name = name as? String, let value = value as? String else { continue }
+            // Cast as what it is: as an AnyHashable, a name is looked into three times as long.
+            guard let name = name.base as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
                 for cookie in Self.cookies(in: value) {
                     fields.append(HeaderFields.Field(name: name, value: cookie))
