@@ -115,13 +115,32 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         // By its setter: on Linux the initializer's argument is passed over for the session's 60 seconds.
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
-        urlRequest.httpMethod = request.method
+        // What a request is by default isn't set again: the setter compares it with every method it knows.
+        if request.method != "GET" { urlRequest.httpMethod = request.method }
         urlRequest.httpShouldHandleCookies = false
-        urlRequest.httpBody = request.body
-        for field in request.headerFields {
-            urlRequest.addValue(trimmed(field.value), forHTTPHeaderField: field.name)
-        }
+        if let body = request.body { urlRequest.httpBody = body }
+        urlRequest.allHTTPHeaderFields = combined(request.headerFields)
         return urlRequest
+    }
+
+    /// The fields as Foundation keeps them: repeats joined with a comma, under
+    /// the name that came first.
+    ///
+    /// All are set at once: one by one, on Linux, each value is taken apart
+    /// into characters again. What that finds has been refused before it came
+    /// here, or is left out.
+    private static func combined(_ fields: HeaderFields) -> [String: String] {
+        var combined: [String: String] = [:]
+        combined.reserveCapacity(fields.count)
+        for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {
+            let value = trimmed(field.value)
+            if let name = combined.keys.first(where: { HeaderFields.isSameName($0, field.name) }) {
+                combined[name]?.append(",\(value)")
+            } else {
+                combined[field.name] = value
+            }
+        }
+        return combined
     }
 
     /// The value without the white space around it, which is not part of it
