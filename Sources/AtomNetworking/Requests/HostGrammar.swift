@@ -5,13 +5,20 @@ enum HostGrammar {
     /// Which rule the host breaks, with the remedy where there is one, or
     /// `nil` if it breaks none.
     static func violation(in host: String) -> String? {
+        guard let reason = violation(inHost: host) else { return nil }
+        // A scheme breaks some rule in any case; searched for in what is refused only.
+        let isSchemeNamed = !host.hasPrefix("[") && host.contains("://")
+        return isSchemeNamed ? "the scheme is a parameter of its own; leave it out of the host" : reason
+    }
+
+    private static func violation(inHost host: String) -> String? {
         let bytes = host.utf8
         guard let first = bytes.first else { return "the host is empty" }
         if first == UInt8(ascii: "[") { return violation(inIPLiteral: host) }
-        if host.contains("://") { return "the scheme is a parameter of its own; leave it out of the host" }
         guard bytes.count <= 253 else { return "a host has 253 octets at most" }
 
         var labelLength = 0
+        var labelStart: UInt8 = 0
         var previous: UInt8 = 0
         for byte in bytes {
             switch byte {
@@ -21,13 +28,16 @@ enum HostGrammar {
             case UInt8(ascii: "-") where labelLength == 0:
                 return "a label can't begin with a hyphen"
             case let byte where ByteSet.alphanumeric.contains(byte) || byte == UInt8(ascii: "-"):
+                if labelLength == 0 { labelStart = byte }
                 labelLength += 1
             default:
                 return violation(for: byte)
             }
             previous = byte
         }
-        return violation(atEndOfLabel: labelLength, last: previous) ?? violation(inNumbersOf: host)
+        if let reason = violation(atEndOfLabel: labelLength, last: previous) { return reason }
+        // A number begins with a digit, in every base.
+        return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: host) : nil
     }
 
     private static func violation(atEndOfLabel length: Int, last: UInt8) -> String? {
@@ -52,24 +62,36 @@ enum HostGrammar {
     /// A host whose last label is a number is an IPv4 address or nothing:
     /// resolvers would read `127.1` or `0x7f000001` as an address of its own.
     private static func violation(inNumbersOf host: String) -> String? {
-        let labels = host.split(separator: ".")
-        guard let last = labels.last, isNumber(last) else { return nil }
-        let isAddress =
-            labels.count == 4
-            && labels.allSatisfy { label in
-                guard label.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(label) else {
-                    return false
-                }
-                return value <= 255 && (label.count == 1 || label.first != "0")
-            }
-        return isAddress ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"
+        var labels = 0
+        var areNumbersRight = true
+        var isLastNumber = true
+        for label in host.utf8.split(separator: UInt8(ascii: ".")) {
+            labels += 1
+            isLastNumber = isNumber(label)
+            areNumbersRight = areNumbersRight && isOctet(label)
+        }
+        guard isLastNumber else { return nil }
+        return labels == 4 && areNumbersRight ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"
     }
 
-    private static func isNumber(_ label: Substring) -> Bool {
-        if label.hasPrefix("0x") || label.hasPrefix("0X") {
-            return label.dropFirst(2).utf8.allSatisfy { PercentEncoding.hexValue($0) != nil }
+    /// A decimal number of 0…255 without leading zeros.
+    private static func isOctet(_ label: Substring.UTF8View) -> Bool {
+        guard label.count <= 3, label.count == 1 || label.first != UInt8(ascii: "0") else { return false }
+        var value = 0
+        for byte in label {
+            guard (0x30...0x39).contains(byte) else { return false }
+            value = value * 10 + Int(byte - 0x30)
         }
-        return label.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return value <= 255
+    }
+
+    private static func isNumber(_ label: Substring.UTF8View) -> Bool {
+        var label = label
+        let second = label.dropFirst().first
+        let isHexadecimal =
+            label.first == UInt8(ascii: "0") && (second == UInt8(ascii: "x") || second == UInt8(ascii: "X"))
+        if isHexadecimal { label = label.dropFirst(2) }
+        return label.allSatisfy { isHexadecimal ? PercentEncoding.hexValue($0) != nil : (0x30...0x39).contains($0) }
     }
 
     private static func violation(inIPLiteral host: String) -> String? {
