@@ -17,17 +17,26 @@ protocol SlotWaiter: AnyObject, Sendable {
 /// until they start, and their timeouts from running. A slot goes to whoever
 /// has waited longest; while anyone waits, newcomers join the end.
 final class OriginSlots: @unchecked Sendable {
-    fileprivate struct Lane {
+    fileprivate final class Lane {
+        let origin: Origin
         var taken = 0
         var waiting = TicketQueue<any SlotWaiter>()
         /// Whether a thread is handing out slots; everyone else leaves it to
         /// that thread, or two waiters could start in the wrong order.
         var isDraining = false
+
+        init(_ origin: Origin) {
+            self.origin = origin
+        }
     }
 
-    // `lanes` is touched under `lock` only; `limit` is constant.
+    // `lanes`, what is in them and `recent` are touched under `lock` only; `limit` is constant.
     private let lock = NSLock()
+    /// Those in use, without the recent one.
     private var lanes: [Origin: Lane] = [:]
+    /// Where somebody came or went last, in use or not: most requests go to
+    /// one origin, and comparing two costs less than looking one up.
+    private var recent: Lane?
     private let limit: Int?
 
     /// - Parameter limit: How many slots an origin has; `nil` for no limit.
@@ -46,11 +55,12 @@ final class OriginSlots: @unchecked Sendable {
             return false
         }
         let isGranted = lock.withLock { () -> Bool in
-            if lanes[origin, default: Lane()].canGrant(limit) {
-                lanes[origin, default: Lane()].taken += 1
+            let lane = lane(of: origin)
+            if lane.canGrant(limit) {
+                lane.taken += 1
                 return true
             }
-            waiter.slotTicket = lanes[origin, default: Lane()].waiting.enqueue(waiter)
+            waiter.slotTicket = lane.waiting.enqueue(waiter)
             return false
         }
         if isGranted { waiter.slotGranted() }
@@ -62,7 +72,7 @@ final class OriginSlots: @unchecked Sendable {
         lock.withLock {
             guard let ticket = waiter.slotTicket else { return }
             waiter.slotTicket = nil
-            _ = lanes[origin]?.waiting.remove(ticket)
+            _ = lane(of: origin).waiting.remove(ticket)
         }
     }
 
@@ -70,13 +80,10 @@ final class OriginSlots: @unchecked Sendable {
     func release(origin: Origin) {
         guard let limit else { return }
         let drains = lock.withLock { () -> Bool in
-            lanes[origin]?.taken -= 1
-            guard let lane = lanes[origin], !lane.isDraining else { return false }
-            if lane.waiting.isEmpty {
-                if lane.taken == 0 { lanes[origin] = nil }
-                return false
-            }
-            lanes[origin]?.isDraining = true
+            let lane = lane(of: origin)
+            lane.taken = max(lane.taken - 1, 0)
+            guard !lane.isDraining, !lane.waiting.isEmpty else { return false }
+            lane.isDraining = true
             return true
         }
         if drains { drain(origin, limit) }
@@ -90,9 +97,7 @@ final class OriginSlots: @unchecked Sendable {
 
     private func nextWaiter(_ origin: Origin, _ limit: Int) -> (any SlotWaiter)? {
         lock.withLock {
-            guard var lane = lanes[origin] else { return nil }
-            // One owner while it changes, or the queue inside would be copied.
-            lanes[origin] = nil
+            let lane = lane(of: origin)
             let waiter = lane.taken < limit ? lane.waiting.dequeue() : nil
             if let waiter {
                 waiter.slotTicket = nil
@@ -100,9 +105,20 @@ final class OriginSlots: @unchecked Sendable {
             } else {
                 lane.isDraining = false
             }
-            if lane.taken > 0 || !lane.waiting.isEmpty || lane.isDraining { lanes[origin] = lane }
             return waiter
         }
+    }
+
+    /// The lane of an origin, which is the recent one from now on; called
+    /// under the lock.
+    private func lane(of origin: Origin) -> Lane {
+        if let recent {
+            if recent.origin == origin { return recent }
+            if !recent.isIdle { lanes[recent.origin] = recent }
+        }
+        let lane = lanes.removeValue(forKey: origin) ?? Lane(origin)
+        recent = lane
+        return lane
     }
 }
 
@@ -110,12 +126,15 @@ extension OriginSlots {
     /// How many exchanges hold a slot, and how many wait for one.
     var counts: (taken: Int, waiting: Int) {
         lock.withLock {
-            (lanes.values.reduce(0) { $0 + $1.taken }, lanes.values.reduce(0) { $0 + $1.waiting.count })
+            let all = Array(lanes.values) + (recent.map { [$0] } ?? [])
+            return (all.reduce(0) { $0 + $1.taken }, all.reduce(0) { $0 + $1.waiting.count })
         }
     }
 }
 
 extension OriginSlots.Lane {
+    fileprivate var isIdle: Bool { taken == 0 && waiting.isEmpty && !isDraining }
+
     fileprivate func canGrant(_ limit: Int) -> Bool {
         taken < limit && waiting.isEmpty && !isDraining
     }
