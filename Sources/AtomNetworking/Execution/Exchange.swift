@@ -19,8 +19,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case waitingForSession
         /// Asks for a slot, or waits for one.
         case waitingForSlot
-        /// The transport is being called (no handle yet) or has the request.
-        case onWire((any TransportExchange)?)
+        /// The transport is being called or has the request.
+        case onWire
         /// The outcome is known.
         case ended
     }
@@ -48,6 +48,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     private let lock = NSLock()
     private var phase = Phase.waitingForSession
+    /// What stops the attempt on the wire; none while the transport is being called.
+    private var running: (any TransportExchange)?
     private var completion: Completion?
     private var attempt: Attempt
     /// Counts attempts; an event of an older one is dropped.
@@ -221,18 +223,19 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     /// Runs an event under the lock; what it says and asks for comes after.
     private func handle(_ event: () -> Action) {
-        let (action, lines) = lock.withLock {
+        var lines: [String] = []
+        let action = lock.withLock {
             let action = event()
-            defer { self.lines = [] }
-            return (action, self.lines)
+            if manager.log.isEnabled { swap(&lines, &self.lines) }
+            return action
         }
         // The handler is the app's code.
         for line in lines { manager.log(line) }
         perform(action)
     }
 
-    private func perform(_ action: Action) {
-        switch action {
+    private func perform(_ action: consuming Action) {
+        switch consume action {
         case .nothing:
             break
         case .askSession(let isAnew):
@@ -318,7 +321,8 @@ extension Exchange {
     }
 
     private func send(_ attempt: Attempt, authorization: String?, cookie: String?) -> Action {
-        phase = .onWire(nil)
+        phase = .onWire
+        running = nil
         attemptNumber += 1
         response = nil
         body = Data()
@@ -342,7 +346,7 @@ extension Exchange {
         guard number == attemptNumber else { return true }
         switch phase {
         case .onWire:
-            phase = .onWire(handle)
+            running = handle
             return true
         case .waitingForSession, .waitingForSlot: return true
         case .ended: return false
@@ -368,6 +372,8 @@ extension Exchange {
 
     private func judge() -> Action {
         guard !isEnded else { return .nothing }
+        // The attempt is over; there is nothing to stop.
+        running = nil
         guard let response else {
             return end(
                 .failure(
@@ -413,6 +419,7 @@ extension Exchange {
 
     private func fail(_ failure: TransportFailure) -> Action {
         guard !isEnded else { return .nothing }
+        running = nil
         // What was answered before, by a redirect or a 401, was not lost; only this attempt can have been.
         let nothingWasSent = failure.delivery == .notSent && !hasBeenAnswered
         let delivery = failure.delivery == .notSent || response != nil ? .answered : failure.delivery
@@ -421,8 +428,8 @@ extension Exchange {
 
     private func end(_ result: Result<AtomResponse, AtomError>) -> Action {
         guard let completion else { return .nothing }
-        var handle: (any TransportExchange)?
-        if case .onWire(let running) = phase { handle = running }
+        let handle = running
+        running = nil
         phase = .ended
         self.completion = nil
         body = Data()
