@@ -1,9 +1,14 @@
 extension SessionMachine {
     /// The store was read and held this.
-    mutating func observed(_ read: TokenCredential, now: Moment) -> [Action] {
+    ///
+    /// - Parameter refused: The refresh token that is known to be dead, and
+    ///   what the server said.
+    mutating func observed(
+        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
+    ) -> [Action] {
         guard let held else {
             guard !read.isEmpty, !replaced.contains(read) else { return [] }
-            return adopt(read, now: now)
+            return adopt(read, refused: refused, now: now)
         }
         if replaced.contains(read) {
             guard !isStoring, !hasAnnouncedStaleStore else { return [] }
@@ -16,7 +21,14 @@ extension SessionMachine {
         if read.isEmpty {
             return forget() + [.announce(.signedOut)]
         }
-        return adopt(read, now: now) + [.announce(.credentialChanged)]
+        return announcing(.credentialChanged, with: adopt(read, refused: refused, now: now))
+    }
+
+    /// The actions that followed from an event, and its announcement: after
+    /// who waited has been told, before what has come of it since.
+    func announcing(_ event: SessionEvent, with actions: [Action]) -> [Action] {
+        let place = actions.firstIndex { if case .announce = $0 { true } else { false } } ?? actions.endIndex
+        return actions[..<place] + [.announce(event)] + actions[place...]
     }
 
     /// The app signed in: what waits or is on its way belongs to the session
@@ -147,7 +159,9 @@ extension SessionMachine {
     }
 
     /// Goes by a credential that somebody else has put there.
-    private mutating func adopt(_ credential: TokenCredential, now: Moment) -> [Action] {
+    private mutating func adopt(
+        _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
+    ) -> [Action] {
         running?.isOutdated = true
         // A token known to be dead stays dead, should the store go back to it.
         // What is being written may land after what has replaced it.
@@ -158,6 +172,10 @@ extension SessionMachine {
             install(held.signedInAgain(credential, now: now, policy: policy), isSameToken: true)
         } else {
             install(HeldCredential(read: credential, now: now, policy: policy))
+        }
+        if let (refreshToken, failure) = refused, refreshToken == credential.refreshToken {
+            held?.ignoresLeeway = true
+            held?.doom = failure
         }
         phase = .active
         return proceed(now: now)

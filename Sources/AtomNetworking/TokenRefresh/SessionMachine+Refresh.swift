@@ -46,7 +46,7 @@ extension SessionMachine {
     /// goes on in memory.
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version) else { return [] }
-        return stored(version: version, now: now) + [.announce(.credentialNotStored(failure))]
+        return announcing(.credentialNotStored(failure), with: stored(version: version, now: now))
     }
 
     /// What stood in the way of another credential.
@@ -99,22 +99,27 @@ extension SessionMachine {
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
-        if let read {
-            let actions = observed(read, now: now)
-            if held?.credential.refreshToken != ended.credential?.refreshToken {
+        var news: [Action] = []
+        // A client's own session is not over because its store is empty.
+        if let read, !(read.isEmpty && policy.isWithoutUser) {
+            // Beside another access token, the same refresh token is no better than it was.
+            let refused = policy.acquires ? nil : ended.credential.map { ($0.refreshToken, failure) }
+            news = observed(read, refused: refused, now: now)
+            guard held?.credential.hasTokens(of: ended.credential ?? .empty) ?? (ended.credential == nil) else {
                 // Somebody else has renewed the session meanwhile.
-                if case .refreshing = phase { phase = .active }
-                return actions + proceed(now: now)
+                guard running == nil, case .refreshing = phase else { return news }
+                phase = .active
+                return news + proceed(now: now)
             }
         }
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
             held?.doom = failure
             phase = .active
-            return proceed(now: now) + [.announceFailure(failure)]
+            return news + proceed(now: now) + [.announceFailure(failure)]
         }
         phase = .ended(failure)
-        return refuseAll(failure) + [.announceFailure(failure), .announce(.ended(failure))]
+        return news + refuseAll(failure) + [.announceFailure(failure), .announce(.ended(failure))]
     }
 
     /// The time that `wake` named has come.
