@@ -74,11 +74,14 @@ extension SessionMachine {
         guard runningLoad == number else { return [] }
         runningLoad = nil
         guard case .loading(let reason) = phase else { return [] }
+        hasJustRead = true
+        defer { hasJustRead = false }
         phase = reason.map { .ended($0) } ?? .signedOut
         let actions = observed(credential ?? .empty, now: now)
         switch phase {
         case .ended(let error):
-            return actions + refuseAll(error)
+            defer { isEndNews = false }
+            return actions + refuseAll(error) + (isEndNews ? [.announce(.ended(error))] : [])
         case .signedOut:
             guard policy.acquires else { return actions + refuseAll(.missingCredential(delivery: .notSent)) }
             phase = .active
@@ -120,6 +123,8 @@ extension SessionMachine {
         number: Int, _ stored: TokenCredential?, now: Moment
     ) -> (RefreshStep, [Action]) {
         guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
+        hasJustRead = true
+        defer { hasJustRead = false }
         let stored = stored ?? .empty
         if replaced.contains(stored) || stored.isEmpty && (held == nil || policy.isWithoutUser) {
             return (.goOn(held?.credential), [])

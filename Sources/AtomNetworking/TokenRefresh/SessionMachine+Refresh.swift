@@ -99,6 +99,8 @@ extension SessionMachine {
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        hasJustRead = read != nil
+        defer { hasJustRead = false }
         var news: [Action] = []
         // A client's own session is not over because its store is empty.
         if let read, !(read.isEmpty && policy.isWithoutUser) {
@@ -170,6 +172,8 @@ extension SessionMachine {
                 return actions
             case .backsOff(let until):
                 return actions + [.wake(until)]
+            case .readsStore(let load):
+                return actions + load
             case .endsSession(let error, let isNews):
                 return actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : [])
             case .refusesRequest(let error):
@@ -184,6 +188,7 @@ extension SessionMachine {
         case started(Action)
         case awaitsOutdated
         case backsOff(until: MonotonicInstant)
+        case readsStore([Action])
         case endsSession(AuthenticationError, isNews: Bool)
         case refusesRequest(AuthenticationError)
     }
@@ -196,14 +201,9 @@ extension SessionMachine {
             phase = .signedOut
             return .endsSession(.missingCredential(delivery: .notSent), isNews: false)
         }
-        if let doom = held?.doom {
-            phase = .ended(doom)
-            return .endsSession(doom, isNews: true)
-        }
+        if let doom = held?.doom { return endSession(doom) }
         guard policy.acquires || held?.credential.refreshToken.isEmpty == false else {
-            let error = AuthenticationError.missingCredential(delivery: .notSent)
-            phase = .ended(error)
-            return .endsSession(error, isNews: true)
+            return endSession(.missingCredential(delivery: .notSent))
         }
         if running != nil {
             phase = .refreshing
@@ -226,6 +226,19 @@ extension SessionMachine {
         return .started(.refresh(number: lastRefreshNumber, held?.credential, for: waiter))
     }
 
+    /// There is nothing more to be had with what is held; a store may hold
+    /// something else by now.
+    private mutating func endSession(_ error: AuthenticationError) -> RefreshStart {
+        guard isLoaded, !hasJustRead else {
+            phase = .ended(error)
+            isEndNews = false
+            return .endsSession(error, isNews: true)
+        }
+        phase = .loading(unlessChanged: error)
+        isEndNews = true
+        return .readsStore(startLoading())
+    }
+
     /// A request asks while nobody else waits, or while refreshes back off.
     mutating func refreshWanted(
         by waiter: Waiter, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
@@ -240,6 +253,8 @@ extension SessionMachine {
                 return (.refuse(lastFailure ?? .waitedTooLong), actions)
             }
             return (enqueue(waiter, ticket: ticket), actions + [.wake(until)])
+        case .readsStore(let load):
+            return (enqueue(waiter, ticket: ticket), actions + load)
         case .endsSession(let error, let isNews):
             return (.refuse(error), actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : []))
         case .refusesRequest(let error):

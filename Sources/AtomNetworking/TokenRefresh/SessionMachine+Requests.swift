@@ -40,6 +40,7 @@ extension SessionMachine {
             guard isLoaded else { return (.refuse(error), actions) }
             // Somebody may have signed in again in another process.
             phase = .loading(unlessChanged: error)
+            isEndNews = false
             return (enqueue(waiter, ticket: ticket), actions + startLoading())
         case .signedOut:
             if isLoaded {
@@ -52,7 +53,7 @@ extension SessionMachine {
     }
 
     /// Reads the store, unless that is being done.
-    private mutating func startLoading() -> [Action] {
+    mutating func startLoading() -> [Action] {
         guard runningLoad == nil else { return [] }
         lastLoadNumber += 1
         runningLoad = lastLoadNumber

@@ -114,6 +114,10 @@ struct SessionMachine<Waiter> {
     /// The load whose outcome is waited for; that of an older one is dropped.
     var runningLoad: Int?
     var lastLoadNumber = 0
+    /// Whether the end that the load decides on has yet to be announced.
+    var isEndNews = false
+    /// Whether the event that is being dealt with has just read the store.
+    var hasJustRead = false
     var running: RunningRefresh?
     var lastRefreshNumber = 0
     /// Failed refreshes in a row.
