@@ -98,7 +98,8 @@ extension SessionActor {
         }
     }
 
-    /// Writes what the app has said, whatever is stored.
+    /// Writes what the app has said, whatever is stored, unless that isn't
+    /// what counts any more.
     ///
     /// - Returns: What was stored before.
     private func replaceStored(
@@ -106,20 +107,24 @@ extension SessionActor {
     ) -> Task<Result<TokenCredential?, AuthenticationError>, Never> {
         // Until it is written, whoever reads the store is told what it should hold.
         guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: .unknown)
+        let generation = guarded.with { $0.generation }
         return serially { [self] in
             let report = ExchangeReport()
             // Signed in with what was being refreshed, the session is further than the app knows: to write what the
             // app has said would bring a spent token back.
             let credential = guarded.with { $0.held?.credential }
             do {
-                _ = try await store.exchange { stored in
+                _ = try await store.exchange { [self] stored in
                     report.note(stored: stored)
-                    return credential
+                    let counts = guarded.with { $0.mayWrite(signedIn: credential, in: generation) }
+                    return counts ? credential : guarded.intended(stored)
                 }
                 await written()
                 return .success(report.stored.credential)
             } catch {
-                await keepUnwritten(credential, over: report.stored)
+                if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
+                    await keepUnwritten(credential, over: report.stored)
+                }
                 let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
                 hub.send(.credentialNotStored(failure))
                 return .failure(failure)

@@ -69,6 +69,15 @@ extension SessionMachine {
         return forget()
     }
 
+    /// Whether what the app said by signing in or, if it is `nil`, out is still
+    /// what the store should hold.
+    ///
+    /// The app may have signed in or out since; and a refresh of this very
+    /// credential, on its way when the app signed in with it, has used it up.
+    func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
+        generation == self.generation && credential.map { !replaced.contains($0) } ?? true
+    }
+
     /// The store was read; `nil` says that it is empty.
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
         guard runningLoad == number else { return [] }
