@@ -182,17 +182,24 @@ extension SessionActor {
             }
             switch await askProvider(of: manager, replacing: rejected) {
             case .success(let credential):
-                try await serially { [self] in
+                report.note(stored: stored)
+                let receivedAt = moment
+                let lifetime = lifetime(of: credential)
+                let written = await serially { [self] in
                     await Result {
                         _ = try await store.exchange { [self] stored in
                             report.note(stored: stored)
-                            let outcome = commit(
-                                number, credential, lifetime: lifetime(of: credential), sentAt: moment)
+                            let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
                             report.note(outcome)
                             return if case .granted = outcome { credential } else { guarded.intended(stored) }
                         }
                     }
-                }.value.get()
+                }.value
+                // A person may have signed in for it: it isn't lost because the store can't be had.
+                if report.outcome == nil {
+                    report.note(commit(number, credential, lifetime: lifetime, sentAt: receivedAt))
+                }
+                try written.get()
             case .failure(let error):
                 report.note(outcome(of: error))
             }
