@@ -240,6 +240,9 @@ extension SessionActor {
                 let credential = try await provider.credential(replacing: rejected)
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
                 else { throw TokenAnswerError("The provider returned no new access token.") }
+                guard HeldCredential.canBeSent(credential.accessToken) else {
+                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
+                }
                 return credential
             }
         }

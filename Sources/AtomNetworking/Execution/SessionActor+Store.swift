@@ -110,9 +110,6 @@ extension SessionActor {
         let generation = guarded.with { $0.generation }
         return serially { [self] in
             let report = ExchangeReport()
-            // Signed in with what was being refreshed, the session is further than the app knows: to write what the
-            // app has said would bring a spent token back.
-            let credential = guarded.with { $0.held?.credential }
             do {
                 _ = try await store.exchange { [self] stored in
                     report.note(stored: stored)

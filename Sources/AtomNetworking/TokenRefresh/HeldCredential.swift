@@ -113,7 +113,7 @@ struct HeldCredential: Sendable {
         return instant < expiry - leeway
     }
 
-    private static func canBeSent(_ accessToken: String) -> Bool {
+    static func canBeSent(_ accessToken: String) -> Bool {
         !accessToken.isEmpty && accessToken.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 

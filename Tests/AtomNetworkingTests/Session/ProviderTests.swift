@@ -51,6 +51,21 @@ import Testing
         #expect(session.transport.exchanges.count == 1)
     }
 
+    @Test(arguments: ["", "a b", "a\r\nX: y", "ä"])
+    func aTokenThatCannotBeSentIsAFailure(_ token: String) async throws {
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        let call = session.call()
+        await login.form(0).finish(
+            .success(TokenCredential(accessToken: token, expiresAt: .distantFuture, refreshToken: "")))
+        let error = await call.error()
+        guard case .authentication(.credentialNotProvided(let cause, nil, .notSent)) = error else {
+            throw Unexpected("\(String(describing: error))")
+        }
+        #expect(cause is TokenAnswerError)
+        #expect(session.transport.exchanges.isEmpty)
+    }
+
     @Test func theNextRequestAsksAgainAfterAFailure() async throws {
         struct Closed: Error {}
         let login = ScriptedLogin()
