@@ -1,0 +1,137 @@
+import AtomNetworking
+import CPostgreSQL
+import Foundation
+import PostgresStore
+import Testing
+
+/// The server that the tests run on; the script `test` starts one and says
+/// where it is.
+struct Database {
+    /// As libpq takes it; `nil` without a server.
+    static let connectionString = ProcessInfo.processInfo.environment["ATOM_POSTGRES"]
+
+    static var isThere: Bool { connectionString != nil }
+
+    let connectionString: String
+
+    init() throws {
+        connectionString = try #require(Self.connectionString)
+    }
+
+    /// A store for a session that no other test uses, with its tables made.
+    func store(
+        _ session: String = UUID().uuidString, as application: String = "tests",
+        _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
+    ) async throws -> PostgresTokenCredentialStore {
+        try await PostgresTokenCredentialStore(connectionString).prepare()
+        return plainStore(session, as: application, change)
+    }
+
+    /// A store whose connections have a name at the server.
+    func plainStore(
+        _ session: String, as application: String, options: String = "",
+        _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
+    ) -> PostgresTokenCredentialStore {
+        var limits = PostgresTokenCredentialStore.Limits()
+        change(&limits)
+        return PostgresTokenCredentialStore(
+            "\(connectionString) application_name='\(application)' \(options)", session: session, limits: limits)
+    }
+
+    /// The first column of what the server answers.
+    @discardableResult
+    func ask(_ sql: String) throws -> [String] {
+        let connection = PQconnectdb(connectionString)
+        defer { PQfinish(connection) }
+        let result = PQexec(connection, sql)
+        defer { PQclear(result) }
+        let status = PQresultStatus(result)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+            throw Refusal(message: String(cString: PQresultErrorMessage(result)))
+        }
+        return (0..<PQntuples(result)).map { String(cString: PQgetvalue(result, $0, 0)) }
+    }
+
+    struct Refusal: Error {
+        let message: String
+    }
+
+    /// Waits until a connection of that name waits for a lock.
+    func waitUntilBlocked(_ application: String) async throws {
+        try await waitUntil(
+            "SELECT 1 FROM pg_stat_activity WHERE application_name = '\(application)' AND wait_event_type = 'Lock'")
+    }
+
+    /// Asks until there is an answer with a row.
+    func waitUntil(_ sql: String) async throws {
+        for _ in 0..<500 {
+            if try !ask(sql).isEmpty { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw Refusal(message: "never true: \(sql)")
+    }
+}
+
+extension TokenCredential {
+    /// A credential with a token of that name.
+    static func named(_ name: String, expiresAt: Date = .distantFuture) -> TokenCredential {
+        TokenCredential(accessToken: "at-\(name)", expiresAt: expiresAt, refreshToken: "rt-\(name)")
+    }
+}
+
+/// Something that happens once, and can be waited for.
+final class Gate: @unchecked Sendable {
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func open() {
+        let woken = lock.withLock {
+            isOpen = true
+            defer { waiting = [] }
+            return waiting
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = lock.withLock {
+                if !self.isOpen { waiting.append(continuation) }
+                return self.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// An exchange that is held open until the test lets it end.
+struct HeldExchange {
+    let running: Task<TokenCredential?, any Error>
+    private let end = Gate()
+
+    /// Returns when the exchange holds the row.
+    init(
+        of store: PostgresTokenCredentialStore, storing new: TokenCredential?,
+        _ duringIt: @escaping @Sendable (TokenCredential?) async throws -> Void = { _ in }
+    ) async throws {
+        let isHeld = Gate()
+        let end = end
+        running = Task {
+            defer { isHeld.open() }
+            return try await store.exchange { old in
+                try await duringIt(old)
+                isHeld.open()
+                await end.wait()
+                return new
+            }
+        }
+        await isHeld.wait()
+    }
+
+    func finish() async throws -> TokenCredential? {
+        end.open()
+        return try await running.value
+    }
+}

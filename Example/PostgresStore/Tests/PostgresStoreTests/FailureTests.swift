@@ -1,0 +1,201 @@
+import AtomNetworking
+import Foundation
+import PostgresStore
+import Testing
+
+@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"))
+struct FailureTests {
+    @Test func waitingForOthersEndsWithItsOwnError() async throws {
+        let database = try Database()
+        let first = try await database.store()
+        try await first.save(.named("old"))
+        let second = try await database.store(first.session) { $0.turn = .milliseconds(50) }
+        let held = try await HeldExchange(of: first, storing: .named("new"))
+        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.exchange { $0 } }
+        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.load() }
+        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.save(.named("x")) }
+        // Others' impatience is nothing to the one who holds the row.
+        #expect(try await held.finish() == .named("new"))
+        #expect(try await second.load() == .named("new"))
+    }
+
+    @Test func anExchangeThatTakesTooLongIsEndedByTheServer() async throws {
+        let database = try Database()
+        let store = try await database.store()
+        try await store.save(.named("old"))
+        let slow = try await database.store(store.session) { $0.exchange = .seconds(1) }
+        let held = try await HeldExchange(of: slow, storing: .named("new"))
+        // Comes to its turn while the first one still holds on.
+        #expect(try await store.exchange { $0 } == .named("old"))
+        await #expect(throws: PostgresStoreError.heldTooLong) { try await held.finish() }
+        #expect(try await store.load() == .named("old"))
+    }
+
+    @Test func aConnectionThatIsEndedInAnExchangeIsATypedError() async throws {
+        let database = try Database()
+        let name = UUID().uuidString
+        let store = try await database.store(as: name)
+        try await store.save(.named("old"))
+        let held = try await HeldExchange(of: store, storing: .named("new"))
+        let ended = try database.ask(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = '\(name)'")
+        #expect(ended == ["t"])
+        await #expect(throws: PostgresStoreError.connectionLost(sqlState: "57P01")) { try await held.finish() }
+        #expect(try await store.load() == .named("old"))
+    }
+
+    @Test func anExchangeThatChangesNothingOutlivesItsConnection() async throws {
+        let database = try Database()
+        let name = UUID().uuidString
+        let store = try await database.store(as: name)
+        try await store.save(.named("old"))
+        let held = try await HeldExchange(of: store, storing: .named("old"))
+        try database.ask(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = '\(name)'")
+        #expect(try await held.finish() == .named("old"))
+    }
+
+    @Test func aCommitThatIsCutOffSaysThatNobodyKnows() async throws {
+        let database = try Database()
+        for (fault, stored) in [(CuttingProxy.Fault.cutBeforeCommit, "old"), (.cutAfterCommit, "new")] {
+            let direct = try await database.store()
+            try await direct.save(.named("old"))
+            let (store, proxy) = try cut(direct.session, fault)
+            await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.exchange { _ in .named("new") } }
+            #expect(try await direct.load() == .named(stored))
+            withExtendedLifetime(proxy) {}
+        }
+    }
+
+    @Test func aServerThatFallsSilentEndsTheWait() async throws {
+        let database = try Database()
+        let direct = try await database.store()
+        try await direct.save(.named("old"))
+        let (store, proxy) = try cut(direct.session, .silenceBeforeCommit) { $0.answer = .milliseconds(300) }
+        await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.save(.named("new")) }
+        // The connection is closed then, and the row free.
+        #expect(try await direct.load() == .named("old"))
+        withExtendedLifetime(proxy) {}
+    }
+
+    private func cut(
+        _ session: String, _ fault: CuttingProxy.Fault,
+        _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
+    ) throws -> (PostgresTokenCredentialStore, CuttingProxy) {
+        let database = try Database()
+        let answer = try database.ask("SHOW port").first
+        let port = try #require(answer.flatMap { UInt16($0) })
+        let proxy = try CuttingProxy(to: port, fault)
+        // Unencrypted, so that the proxy sees the COMMIT.
+        let options = "host=127.0.0.1 port=\(proxy.port) sslmode=disable gssencmode=disable"
+        return (database.plainStore(session, as: "tests", options: options, change), proxy)
+    }
+
+    @Test func tablesThatAreNotThereAreAnErrorThatNamesTheRemedy() async throws {
+        let database = try Database()
+        let store = database.plainStore("x", as: "tests", options: "options=-csearch_path=nowhere")
+        let error = try await #require(throws: PostgresStoreError.self) { try await store.load() }
+        guard case .refused("42P01", _) = error else {
+            Issue.record("not refused: \(error)")
+            return
+        }
+        #expect(error.description.contains("prepare()"))
+    }
+
+    @Test func whatTheServerSaysOfARowStaysThere() async throws {
+        let database = try Database()
+        let schema = "s\(UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased())"
+        try database.ask("CREATE SCHEMA \(schema)")
+        let store = database.plainStore("x", as: "tests", options: "options=-csearch_path=\(schema)")
+        try await store.prepare()
+        // Its detail quotes the whole row, and a trigger's message whatever it likes.
+        try database.ask(
+            """
+            ALTER TABLE \(schema).atom_token_credentials ADD CHECK (credential IS NULL OR session <> 'x');
+            CREATE FUNCTION \(schema).shout() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE EXCEPTION 'no %', NEW.credential; END $$;
+            """)
+        let first = try await #require(throws: PostgresStoreError.self) { try await store.save(.named("secret")) }
+        #expect(first == .refused(sqlState: "23514", message: nil))
+        try database.ask(
+            """
+            CREATE TRIGGER shout BEFORE INSERT ON \(schema).atom_token_credentials
+                FOR EACH ROW EXECUTE FUNCTION \(schema).shout()
+            """)
+        let second = try await #require(throws: PostgresStoreError.self) { try await store.save(.named("secret")) }
+        #expect(second == .refused(sqlState: "P0001", message: nil))
+        #expect(!"\(first) \(second)".contains("secret"))
+        #expect(!String(reflecting: second).contains("secret"))
+    }
+
+    @Test func somethingElseInTheRowIsReportedAndLeftThere() async throws {
+        let database = try Database()
+        let store = try await database.store()
+        try database.ask(
+            """
+            INSERT INTO atom_token_credentials (session, credential)
+                VALUES ('\(store.session)', '{"access_token": 7, "refresh_token": "secret"}')
+            """)
+        await #expect(throws: PostgresStoreError.unreadable) { try await store.load() }
+        await #expect(throws: PostgresStoreError.unreadable) {
+            try await store.exchange { _ in
+                Issue.record("the body was called")
+                return nil
+            }
+        }
+        #expect(
+            try database.ask(
+                "SELECT credential->>'refresh_token' FROM atom_token_credentials WHERE session = '\(store.session)'")
+                == ["secret"])
+    }
+
+    @Test func aWrongPasswordIsNotRepeated() async throws {
+        let database = try Database()
+        let store = database.plainStore("x", as: "tests", options: "password=wrong-secret")
+        let error = try await #require(throws: PostgresStoreError.self) { try await store.load() }
+        guard case .unreachable(let reason) = error else {
+            Issue.record("not unreachable: \(error)")
+            return
+        }
+        #expect(reason.contains("password authentication failed"))
+        #expect(!reason.contains("wrong-secret"))
+    }
+}
+
+@Suite struct UnreachableTests {
+    @Test func aServerThatIsNotThereIsATypedError() async throws {
+        // Bound and not listened on: nobody else answers there.
+        let reserved = try LoopbackSocket()
+        defer { close(reserved.descriptor) }
+        let store = PostgresTokenCredentialStore(
+            "host=127.0.0.1 port=\(reserved.port) user=u password=top-secret")
+        for call in [{ _ = try await store.load() }, { try await store.save(nil) }, { try await store.prepare() }] {
+            let error = try await #require(throws: PostgresStoreError.self) { try await call() }
+            guard case .unreachable(let reason) = error else {
+                Issue.record("not unreachable: \(error)")
+                continue
+            }
+            #expect(reason.contains("refused"))
+            #expect(!reason.contains("top-secret"))
+        }
+        await #expect(throws: PostgresStoreError.self) { try await store.recordRefreshIntent(for: .named("x")) }
+        await store.removeRefreshIntent(for: .named("x"))
+    }
+
+    @Test(arguments: ["password=top secret host=127.0.0.1", "postgresql://u:top-secret@[host", "secret"])
+    func aConnectionStringThatCannotBeReadIsNotQuoted(string: String) async throws {
+        let store = PostgresTokenCredentialStore(string)
+        let error = try await #require(throws: PostgresStoreError.self) { try await store.load() }
+        #expect(error == .invalidConnectionString)
+        #expect(!"\(error)".contains("secret"))
+    }
+
+    @Test func aStoreDoesNotShowItsConnectionString() {
+        let store = PostgresTokenCredentialStore("password=top-secret", session: "partner")
+        var dumped = ""
+        dump(store, to: &dumped)
+        let shown = "\(store) \(String(reflecting: store)) \(dumped)"
+        #expect(shown.contains("partner"))
+        #expect(!shown.contains("top-secret"))
+    }
+}
