@@ -6,7 +6,9 @@ let package = Package(
     name: "Example",
     platforms: [.macOS(.v13)],
     products: [
-        .executable(name: "atom", targets: ["atom"])
+        .executable(name: "atom", targets: ["atom"]),
+        // For the examples that need a server to talk to.
+        .library(name: "AirlineServer", targets: ["AirlineServer"]),
     ],
     dependencies: [
         .package(name: "AtomNetworking", path: ".."),

@@ -10,10 +10,14 @@ let package = Package(
     name: "PostgresStore",
     platforms: [.macOS(.v13)],
     products: [
-        .library(name: "PostgresStore", targets: ["PostgresStore"])
+        .library(name: "PostgresStore", targets: ["PostgresStore"]),
+        .executable(name: "workers", targets: ["workers"]),
     ],
     dependencies: [
-        .package(name: "AtomNetworking", path: "../..")
+        .package(name: "AtomNetworking", path: "../.."),
+        // For the demonstration alone: the airline's server.
+        .package(name: "Example", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -22,6 +26,15 @@ let package = Package(
             name: "PostgresStore",
             dependencies: ["CPostgreSQL", .product(name: "AtomNetworking", package: "AtomNetworking")],
             resources: [.embedInCode("Schema.sql")]
+        ),
+        .executableTarget(
+            name: "workers",
+            dependencies: [
+                "PostgresStore",
+                .product(name: "AirlineServer", package: "Example"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+            ]
         ),
         // What the tests run as another process.
         .executableTarget(

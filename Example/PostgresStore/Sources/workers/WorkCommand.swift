@@ -1,0 +1,71 @@
+import AirlineServer
+import ArgumentParser
+import AtomNetworking
+import Foundation
+import PostgresStore
+
+/// Sends requests until standard input ends, and says what came of each.
+struct WorkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "work", abstract: "One worker: sends requests until standard input ends.", shouldDisplay: false)
+
+    @Option var port: UInt16
+    @Option var session: String
+    @Option var concurrency = 4
+
+    static let answeredLine = "answered"
+    static let endLine = "ended"
+
+    func run() async throws {
+        let database = ProcessInfo.processInfo.environment["ATOM_POSTGRES"] ?? ""
+        let store = PostgresTokenCredentialStore(database, session: session)
+        let atom = Atom(
+            serviceConfiguration: ServiceConfiguration(
+                authenticationMethod: .bearer(
+                    try AuthorizationEndpoint(
+                        scheme: .http, host: "127.0.0.1", path: AirlineServer.tokenPath, port: Int(port)),
+                    SignIn.client, store)))
+        let input = StandardInput()
+        let (port, concurrency) = (port, concurrency)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<concurrency {
+                group.addTask { await Self.send(with: atom, to: port, until: input) }
+            }
+        }
+        Self.say(Self.endLine)
+    }
+
+    private static func send(with atom: Atom, to port: UInt16, until input: StandardInput) async {
+        while !input.hasEnded {
+            let number = UUID().uuidString
+            do {
+                let miles = try await atom.enqueue(MilesRequest(port: port, number: number))
+                    .resume(expecting: Miles.self)
+                say(miles.number == number ? answeredLine : "somebody else's answer")
+            } catch {
+                // One line each, so that it arrives in one piece.
+                say(error.description.split(whereSeparator: \.isNewline).joined(separator: " "))
+            }
+        }
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}
+
+/// Whether whoever started this process has closed its standard input, or ended.
+private final class StandardInput: @unchecked Sendable {
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var isAtEnd = false
+
+    init() {
+        Thread { [self] in
+            while readLine() != nil {}
+            lock.withLock { isAtEnd = true }
+        }.start()
+    }
+
+    var hasEnded: Bool { lock.withLock { isAtEnd } }
+}
