@@ -77,8 +77,8 @@ extension Atom {
         manager.session?.events ?? AsyncStream { $0.finish() }
     }
 
-    /// Reads the token store, if that hasn't been done, and says who is signed
-    /// in, without a request.
+    /// Reads the token store, unless somebody is signed in already, and says
+    /// whether somebody is, without a request.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/credentialNotReadable(cause:delivery:)``.

@@ -25,8 +25,9 @@ public protocol TokenCredentialProvider: Sendable {
     /// signed out or in and when the deadline passes. What it returns after
     /// that is dropped; the next call waits for it to return.
     ///
-    /// - Parameter rejected: The credential that has expired or was refused;
-    ///   `nil` when nobody is signed in. Its refresh token may still be good.
+    /// - Parameter rejected: The credential that has expired, was refused, or
+    ///   is about to expire if ``BearerAuthentication/leeway`` is set; `nil`
+    ///   when nobody is signed in. Its refresh token may still be good.
     /// - Returns: A credential with another access token than the rejected
     ///   one, or with a later expiry if that had only expired.
     /// - Throws: Anything; it becomes the cause of

@@ -3,7 +3,7 @@
 ///
 /// The SDK reads it on first use, in every ``exchange(_:)``, and before it says
 /// that nobody is signed in; it writes it after a refresh, a sign-in and a
-/// sign-out. It calls one method at a time for each object, on any thread.
+/// sign-out. A method that never returns blocks the ones after it. It calls one method at a time for each object, on any thread.
 /// Everything that uses the same object shares one session.
 ///
 /// What a method throws reaches the app as the cause of a typed error: throw
@@ -41,9 +41,10 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
 
     /// Reads the tokens, computes new ones, and stores them.
     ///
-    /// A refresh runs in `body`: a shared store lets nobody else exchange,
-    /// load or save meanwhile, waits a limited time for its turn, and throws
-    /// when that is up. Nothing that waits for a person runs in it.
+    /// A refresh runs in `body`: a shared store lets nobody else exchange or
+    /// save meanwhile, waits a limited time for its turn, and throws when that
+    /// is up. Who loads meanwhile may wait, or get what was stored before.
+    /// Nothing that waits for a person runs in it.
     ///
     /// - Parameter body: Takes what is stored and returns what is to be
     ///   stored; nothing is written if that is the same. Called once.

@@ -189,9 +189,19 @@ extension SessionActor {
                     await Result {
                         _ = try await store.exchange { [self] stored in
                             report.note(stored: stored)
+                            let intended = guarded.intended(stored)
+                            if intended == nil {
+                                // Somebody may have signed out in another process while this one was asked for.
+                                let (step, actions) = found(number, nil)
+                                perform(actions)
+                                guard case .goOn = step else {
+                                    report.note(.abandoned)
+                                    return nil
+                                }
+                            }
                             let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
                             report.note(outcome)
-                            return if case .granted = outcome { credential } else { guarded.intended(stored) }
+                            return if case .granted = outcome { credential } else { intended }
                         }
                     }
                 }.value

@@ -86,14 +86,17 @@ extension SessionActor {
             hub.send(.signedOut)
             manager.revoke(held ?? old)
         case .store(let store):
+            let unwritten = guarded.unwrittenCredential
             let actions = guarded.with { $0.signedOut() }
             cancelOutdatedRefresh()
             let write = replaceStored(in: store, by: nil)
             perform(actions)
             hub.send(.signedOut)
             let result = await write.value
-            let stored = try? result.get()
-            if let revoked = held ?? stored { manager.revoke(revoked) }
+            // What another process has stored since is newer than what was held.
+            var newest = (try? result.get()) ?? held
+            if let unwritten, unwritten.isWanted(over: try? result.get()) { newest = unwritten.credential }
+            if let newest { manager.revoke(newest) }
             _ = try result.get()
         }
     }
@@ -109,18 +112,18 @@ extension SessionActor {
         guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: .unknown)
         let generation = guarded.with { $0.generation }
         return serially { [self] in
-            let report = ExchangeReport()
+            // What the app says goes before whatever is stored, also if that can't be read.
+            let found = await Result { try await store.load() }
+            let stored = try? found.get()
+            guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else { return .success(stored) }
             do {
-                _ = try await store.exchange { [self] stored in
-                    report.note(stored: stored)
-                    let counts = guarded.with { $0.mayWrite(signedIn: credential, in: generation) }
-                    return counts ? credential : guarded.intended(stored)
-                }
+                try await store.save(credential)
                 await written()
-                return .success(report.stored.credential)
+                return .success(stored)
             } catch {
                 if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
-                    await keepUnwritten(credential, over: report.stored)
+                    let isKnown = if case .success = found { true } else { false }
+                    await keepUnwritten(credential, over: isKnown ? .known(stored) : .unknown)
                 }
                 let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
                 hub.send(.credentialNotStored(failure))
@@ -136,7 +139,8 @@ extension SessionActor {
         guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: replaced)
         failedWrites += 1
         let delay = min(Duration.seconds(1) * (1 << min(failedWrites - 1, 6)), .seconds(60))
-        let alarm = writeAlarm ?? time.makeAlarm { [weak self] in Task { await self?.writeAgain() } }
+        // Until it is written the session stays, whoever lets go of it.
+        let alarm = writeAlarm ?? time.makeAlarm { [self] in Task { await writeAgain() } }
         writeAlarm = alarm
         alarm.set(time.now.advanced(by: delay))
     }
@@ -145,6 +149,8 @@ extension SessionActor {
     func written() {
         guarded.unwrittenCredential = nil
         failedWrites = 0
+        writeAlarm?.invalidate()
+        writeAlarm = nil
     }
 
     /// Writes what could not be written, unless the store holds something
@@ -196,9 +202,13 @@ extension SessionActor {
         }
     }
 
-    /// Reads the store if that hasn't been done, and says what it came to.
+    /// Reads the store unless somebody is signed in, and says what it came to.
     func loadedState() async throws(AuthenticationError) -> SessionState {
-        guard case .store(let store) = source, case .unknown = state else { return state }
+        guard case .store(let store) = source else { return state }
+        switch state {
+        case .unknown, .signedOut, .ended: break
+        case .signedIn, .refreshing: return state
+        }
         let generation = guarded.with { $0.generation }
         switch await serially({ await Result { try await store.load() } }).value {
         case .success(let stored):

@@ -82,7 +82,6 @@ actor SessionActor {
 
     deinit {
         guarded.invalidateAlarm()
-        writeAlarm?.invalidate()
     }
 }
 

@@ -72,8 +72,9 @@ public enum AuthenticationError: Error, Sendable {
     /// being signed in; the next request reads it again.
     case credentialNotReadable(cause: any Error, delivery: AtomError.Delivery)
 
-    /// The token store could not be written. The session goes on in memory,
-    /// and the write is tried again.
+    /// The token store could not be written. What it should hold after a
+    /// refresh, a sign-in or a sign-out is kept in memory, and the write is
+    /// tried again.
     case credentialNotStored(cause: any Error, delivery: AtomError.Delivery)
 
     /// Tokens were refused or had expired again and again before any request
@@ -154,8 +155,8 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError {
         case .credentialNotReadable(let cause, _):
             "The stored credential could not be read: \(Self.describe(cause))"
         case .credentialNotStored(let cause, _):
-            "The credential could not be stored: \(Self.describe(cause)) It is kept in memory, and the write is "
-                + "tried again."
+            "The token store could not be written: \(Self.describe(cause)) What it should hold is kept in memory, and "
+                + "the write is tried again; until it succeeds, the next start finds what was stored before."
         case .refreshFailed(let cause, let retryAt, _):
             "The access token could not be refreshed for now: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")

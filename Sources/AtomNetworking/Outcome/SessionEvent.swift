@@ -14,7 +14,8 @@ public enum SessionState: Sendable {
     /// Somebody is signed in.
     case signedIn
 
-    /// Somebody is signed in, and the access token is being replaced.
+    /// An access token is being got: in place of one that is no good any more,
+    /// or, with a ``TokenCredentialProvider``, the first.
     case refreshing
 
     /// Somebody has to sign in again, for the reason given.
@@ -47,7 +48,7 @@ public enum SessionEvent: Sendable {
     /// Somebody has to sign in again.
     case ended(AuthenticationError)
 
-    /// The store can't be written; the session goes on in memory.
+    /// The store can't be written; what it should hold is kept in memory.
     case credentialNotStored(AuthenticationError)
 
     /// What could not be stored is stored now.

@@ -104,7 +104,13 @@ extension SessionMachine {
     ///
     /// - Parameter generation: The one in which that was asked.
     mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
-        guard generation == self.generation, case .loading(nil) = phase else { return [] }
+        guard generation == self.generation, isLoaded else { return [] }
+        switch phase {
+        case .loading: break
+        case .signedOut: phase = .loading(unlessChanged: nil)
+        case .ended(let error): phase = .loading(unlessChanged: error)
+        case .active, .refreshing, .storing, .backingOff: return []
+        }
         let number = runningLoad ?? 0
         runningLoad = number
         return loaded(number: number, credential, now: now)

@@ -39,7 +39,7 @@ enum TokenAnswer {
                 code: code, explanation: Self.hiding(old, in: members?["error_description"]),
                 uri: Self.hiding(old, in: members?["error_uri"]))
             self =
-                error.endsSession && (200...499).contains(status)
+                error.endsSession && old != nil && (200...499).contains(status)
                 ? .rejected(error)
                 : .failed(error, retryAfter: retryAfter)
             return

@@ -61,10 +61,11 @@ import Testing
         #expect(tokens.writes.map(\.accessToken) == ["A1"])
     }
 
-    @Test func aFailureIsNotForEver() async throws {
+    @Test(arguments: [("invalid_client", 401), ("invalid_grant", 400)])
+    func aFailureIsNotForEver(code: String, status: Int) async throws {
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(), grant: .clientCredentials)
         let first = session.call()
-        await session.refresh().deny("invalid_client", status: 401)
+        await session.refresh().deny(code, status: status)
         guard case .authentication(.refreshFailed) = await first.error() else { throw Unexpected("not failed") }
         let second = session.call()
         await session.refresh(1).answer(#"{"access_token":"A1"}"#)

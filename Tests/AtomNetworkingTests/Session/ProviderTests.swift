@@ -174,6 +174,20 @@ import Testing
         #expect(login.count == 0)
     }
 
+    @Test func aSignOutInAnotherProcessIsNotUndoneByARenewal() async throws {
+        let login = ScriptedLogin()
+        let disk = SharedDisk(.issued(0, life: 0))
+        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let call = session.call()
+        let form = await login.form(0)
+        #expect(form.rejected == .issued(0, life: 0))
+        disk.stored = nil
+        form.finish(.success(.issued(1)))
+        guard case .authentication(.signedOut(.notSent)) = await call.error() else { throw Unexpected("not told") }
+        #expect(disk.stored == nil)
+        #expect(disk.writes.isEmpty)
+    }
+
     @Test func theStoreIsFreeWhileAPersonTakesTheirTime() async throws {
         let login = ScriptedLogin()
         let disk = SharedDisk()

@@ -170,6 +170,48 @@ import Testing
         #expect(session.transport.exchanges.isEmpty)
     }
 
+    @Test func signingOutRevokesWhatAnotherProcessHasStoredSince() async throws {
+        let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let disk = SharedDisk(.issued(0))
+        let session = try SessionFixture(
+            store: RecordingStore(disk), bearer: { $0.revocationEndpoint = revoke })
+        try await session.atom.loadSession()
+        disk.stored = .issued(1)
+        try await session.atom.signOut()
+        #expect(await session.transport.exchange(0).form["token"] == "R1")
+    }
+
+    @Test func aStoreThatCannotBeReadCanBeSignedInToAndOutOf() async throws {
+        let disk = SharedDisk(.issued(0))
+        disk.refuse(reads: true)
+        let session = try SessionFixture(store: RecordingStore(disk))
+        try await session.atom.signIn(with: .issued(1))
+        #expect(disk.stored == .issued(1))
+        try await session.atom.signOut()
+        #expect(disk.stored == nil)
+    }
+
+    @Test func loadingTheSessionLooksAgainWhileNobodyIsSignedIn() async throws {
+        let disk = SharedDisk()
+        let session = try SessionFixture(store: RecordingStore(disk))
+        guard case .signedOut = try await session.atom.loadSession() else { throw Unexpected("signed in") }
+        disk.stored = .issued(1)
+        guard case .signedIn = try await session.atom.loadSession() else { throw Unexpected("not seen") }
+    }
+
+    @Test func aWriteThatFailedIsTriedAgainWhoeverLetsGoOfTheSession() async throws {
+        let disk = SharedDisk(.issued(0))
+        disk.refuse(writes: true)
+        let time = ManualTimeSource()
+        do {
+            let session = try SessionFixture(store: RecordingStore(disk), time: time)
+            await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(2)) }
+        }
+        disk.refuse()
+        time.advance(by: .seconds(1))
+        while disk.stored != .issued(2) { await Task.yield() }
+    }
+
     @Test func signingOutRevokesTheRefreshTokenAndWaitsForNobody() async throws {
         let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         let session = try SessionFixture(
