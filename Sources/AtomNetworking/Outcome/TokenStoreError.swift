@@ -8,15 +8,18 @@ import Foundation
     @nonexhaustive
 #endif
 public enum TokenStoreError: Error, Hashable, Sendable {
-    /// What is stored is no credential. A file has been moved aside to the
-    /// named place; a Keychain item is left as it is.
+    /// What is stored is no credential, for the reason given.
+    ///
+    /// A file has been moved aside to the named place; one that can't be moved,
+    /// and a Keychain item, is left as it is.
     case corrupt(String, keptAt: URL?)
 
     /// A newer version of the SDK wrote what is stored, in a form that this
     /// one can't read; it is left as it is.
     case newerFormat(version: Int)
 
-    /// Another process kept the lock for longer than the store waits.
+    /// Others, usually another process, used the store for longer than it
+    /// waits.
     case lockTimedOut(Duration)
 
     /// The disk is full, or the user's share of it.
@@ -53,7 +56,7 @@ extension TokenStoreError: CustomStringConvertible, LocalizedError {
         case .newerFormat(let version):
             "The stored credential is of format \(version), which a newer version wrote."
         case .lockTimedOut(let duration):
-            "Another process has kept the token store locked for more than \(duration)."
+            "Others have kept the token store locked for more than \(duration)."
         case .diskFull: "The disk is full."
         case .readOnly: "The token store can't be written: the disk or folder is read-only."
         case .refused(let reason): "The token store may not be used: \(reason)."

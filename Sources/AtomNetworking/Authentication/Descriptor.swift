@@ -1,0 +1,113 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// An open file or folder, closed when nobody has it any more.
+final class Descriptor: Sendable {
+    let number: Int32
+
+    /// Opens a name in a folder, or a path, never through a link at its end;
+    /// a child process doesn't inherit it.
+    ///
+    /// - Returns: `nil` with `errno` set when that fails.
+    init?(_ name: String, in folder: Descriptor? = nil, _ flags: Int32) {
+        // Whoever opens a pipe must not wait for its other end.
+        let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let number = uninterrupted { openat(folder?.number ?? AT_FDCWD, name, flags, 0o600) }
+        guard number >= 0 else { return nil }
+        self.number = number
+    }
+
+    deinit {
+        // What was written has been synchronized: closing has nothing left to report.
+        _ = close(number)
+    }
+
+    /// What the file is, and whose.
+    func status() throws(TokenStoreError) -> stat {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw TokenStoreError(errno, during: "fstat") }
+        return status
+    }
+
+    /// Reads from the beginning, one byte more than `limit` at most.
+    func contents(upTo limit: Int) throws(TokenStoreError) -> Data {
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while data.count <= limit {
+            let count = uninterrupted { pread(number, &buffer, buffer.count, off_t(data.count)) }
+            guard count >= 0 else { throw TokenStoreError(errno, during: "read") }
+            guard count > 0 else { break }
+            data.append(contentsOf: buffer[..<count])
+        }
+        return data.prefix(limit + 1)
+    }
+
+    /// Writes all of it, to an empty file.
+    func write(_ data: Data) throws(TokenStoreError) {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let offset = off_t(rest.startIndex - data.startIndex)
+            let count = rest.withUnsafeBytes { bytes in
+                uninterrupted { pwrite(number, bytes.baseAddress, bytes.count, offset) }
+            }
+            guard count > 0 else { throw TokenStoreError(count < 0 ? errno : EIO, during: "write", isWriting: true) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Waits until what was written is on the disk.
+    func synchronize() throws(TokenStoreError) {
+        #if canImport(Darwin)
+            // fsync leaves it in the drive's cache there.
+            if uninterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
+        #endif
+        guard uninterrupted({ fsync(number) }) == 0 else {
+            // Some file systems can't do that for folders, and don't have to.
+            if [EINVAL, ENOTSUP, EROFS].contains(errno) { return }
+            throw TokenStoreError(errno, during: "fsync", isWriting: true)
+        }
+    }
+
+    /// Takes the advisory lock unless somebody has it, here or in another
+    /// process.
+    func tryLock() throws(TokenStoreError) -> Bool {
+        if uninterrupted({ flock(number, LOCK_EX | LOCK_NB) }) == 0 { return true }
+        guard errno == EWOULDBLOCK else { throw TokenStoreError(errno, during: "flock") }
+        return false
+    }
+
+    /// Gives the lock back, also from a forked child that still has the
+    /// descriptor.
+    func unlock() {
+        _ = uninterrupted { flock(number, LOCK_UN) }
+    }
+}
+
+/// Calls again as long as a signal interrupts.
+func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
+}
+
+extension TokenStoreError {
+    /// What an `errno` means for a store.
+    init(_ code: Int32, during operation: String, isWriting: Bool = false) {
+        switch code {
+        case ENOSPC, EDQUOT: self = .diskFull
+        case EROFS: self = .readOnly
+        case EACCES where isWriting, EPERM where isWriting: self = .readOnly
+        default: self = .system(operation: operation, code: Int(code))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// A file by the folder it lies in and its name there.
+struct FilePlace: Hashable, Sendable {
+    /// The path of the folder, from the root, without a slash at its end.
+    let folder: String
+    let name: String
+
+    /// Takes a URL apart.
+    init(_ url: URL) throws(TokenStoreError) {
+        guard url.isFileURL, ["", "localhost"].contains(url.host ?? "") else {
+            throw .refused("its URL is not that of a file on this machine")
+        }
+        let path = url.absoluteURL.path
+        guard path.hasPrefix("/") else { throw .refused("its path doesn't begin at the root") }
+        guard !path.utf8.contains(0) else { throw .refused("there is a NUL in its path") }
+        // The system would go through a link for the sake of a dot or a slash behind it.
+        var parts = path.split(separator: "/").filter { $0 != "." }
+        guard let name = parts.popLast(), name != ".." else { throw .refused("its path names no file") }
+        guard parts.last != ".." else { throw .refused("its folder has no name of its own, but ..") }
+        self.name = String(name)
+        folder = "/" + parts.joined(separator: "/")
+    }
+
+    private init(folder: String, name: String) {
+        self.folder = folder
+        self.name = name
+    }
+
+    /// The file that keeps others out while this one is used.
+    var lock: FilePlace { FilePlace(folder: folder, name: name + ".lock") }
+}
+
+extension FilePlace {
+    /// What the file locks, if it is a lock; its folder is made.
+    func lockKey() throws(TokenStoreError) -> StoreLock.Key {
+        try openFolder().key(for: name)
+    }
+
+    /// Takes the lock in this file unless somebody has it.
+    func tryLock() throws(TokenStoreError) -> StoreLock.Attempt {
+        try openFolder().tryLock(name).map { .taken($0) } ?? .busy
+    }
+
+    private func openFolder() throws(TokenStoreError) -> StoreFolder {
+        guard let opened = try StoreFolder(folder, creating: true) else {
+            throw TokenStoreError(ENOENT, during: "open", isWriting: true)
+        }
+        return opened
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// Which item of the Keychain a store uses.
+struct KeychainItem: Hashable, Sendable {
+    let service: String
+    let account: String
+    let accessGroup: String?
+}
+
+/// The four calls that a Keychain has, for one item; they block.
+protocol KeychainStorage: Sendable {
+    /// `SecItemAdd`, for an item that can be read after the first unlock, on
+    /// this device only.
+    func add(_ item: KeychainItem, data: Data) -> KeychainStatus
+
+    /// `SecItemCopyMatching`, for the data of the item.
+    func copyMatching(_ item: KeychainItem) -> (status: KeychainStatus, data: Data?)
+
+    /// `SecItemUpdate`, of the data and of when they can be read.
+    func update(_ item: KeychainItem, data: Data) -> KeychainStatus
+
+    /// `SecItemDelete`.
+    func delete(_ item: KeychainItem) -> KeychainStatus
+}
+
+/// What a call of the Keychain returned (`OSStatus`, Security/SecBase.h).
+struct KeychainStatus: RawRepresentable, Hashable, Sendable {
+    let rawValue: Int32
+
+    static let success = KeychainStatus(rawValue: 0)
+    static let diskFull = KeychainStatus(rawValue: -34)
+    static let readOnly = KeychainStatus(rawValue: -25_292)
+    static let duplicateItem = KeychainStatus(rawValue: -25_299)
+    static let itemNotFound = KeychainStatus(rawValue: -25_300)
+    static let interactionNotAllowed = KeychainStatus(rawValue: -25_308)
+    static let missingEntitlement = KeychainStatus(rawValue: -34_018)
+
+    /// What it means for a store.
+    func error(during operation: String) -> TokenStoreError {
+        switch self {
+        case .interactionNotAllowed: .locked
+        case .diskFull: .diskFull
+        case .readOnly: .readOnly
+        case .missingEntitlement: .refused("the app has no entitlement for this Keychain access group")
+        default: .system(operation: operation, code: Int(rawValue))
+        }
+    }
+}
+
+/// An item of the Keychain that holds one credential.
+struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
+    let storage: Storage
+    let item: KeychainItem
+    // A URL that names no file is reported when the store is used: making one doesn't throw.
+    private let lock: Result<FilePlace, TokenStoreError>?
+
+    init(_ storage: Storage, item: KeychainItem, lockFileURL: URL?) {
+        self.storage = storage
+        self.item = item
+        lock = lockFileURL.map { url in Result { () throws(TokenStoreError) in try FilePlace(url) } }
+    }
+
+    func read() throws(TokenStoreError) -> StoredCredential? {
+        let (status, data) = storage.copyMatching(item)
+        switch status {
+        case .success: return try StoredCredential(data ?? Data())
+        case .itemNotFound: return nil
+        default: throw status.error(during: "SecItemCopyMatching")
+        }
+    }
+
+    func write(_ stored: StoredCredential?) throws(TokenStoreError) {
+        guard let data = try stored?.encoded() else { return try delete() }
+        // Somebody without the lock may add or delete the item between two calls, but not for ever.
+        for _ in 0..<3 {
+            let updating = storage.update(item, data: data)
+            guard updating == .itemNotFound else { return try expectSuccess(updating, "SecItemUpdate") }
+            let adding = storage.add(item, data: data)
+            guard adding == .duplicateItem else { return try expectSuccess(adding, "SecItemAdd") }
+        }
+        throw KeychainStatus.duplicateItem.error(during: "SecItemAdd")
+    }
+
+    private func delete() throws(TokenStoreError) {
+        let status = storage.delete(item)
+        if status != .itemNotFound { try expectSuccess(status, "SecItemDelete") }
+    }
+
+    private func expectSuccess(_ status: KeychainStatus, _ operation: String) throws(TokenStoreError) {
+        guard status == .success else { throw status.error(during: operation) }
+    }
+
+    /// Leaves the item where it is: only the next write replaces it.
+    func setAside() throws(TokenStoreError) -> URL? { nil }
+
+    func lockKey() throws(TokenStoreError) -> StoreLock.Key {
+        try lock?.get().lockKey() ?? .item(item)
+    }
+
+    func tryLock() throws(TokenStoreError) -> StoreLock.Attempt {
+        try lock?.get().tryLock() ?? .taken(nil)
+    }
+}
