@@ -1,0 +1,175 @@
+#if os(Linux) && canImport(Glibc)
+    import Foundation
+    import Glibc
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// A small disk that only this process sees, gone with the object.
+    ///
+    /// A thread with a mount namespace of its own mounts it, so that nothing is
+    /// left behind whatever becomes of the process; all others reach it through
+    /// the descriptor of its root.
+    private final class SmallDisk: Sendable {
+        static let isAllowed: Bool = (try? SmallDisk(pages: 4) { _ in }) != nil
+
+        private let folder: TemporaryFolder
+        private let root: Int32
+
+        /// - Parameters:
+        ///   - pages: How many pages of 4 KB it has.
+        ///   - isReadOnly: Whether it can't be written once it is prepared.
+        ///   - prepare: Puts files on it, with the path of its root.
+        init(pages: Int, isReadOnly: Bool = false, prepare: @escaping @Sendable (String) throws -> Void) throws {
+            let folder = try TemporaryFolder()
+            let done = DispatchSemaphore(value: 0)
+            let result = Locked<Result<Int32, any Error>>(.failure(POSIXError(.EPERM)))
+            Thread {
+                defer { done.signal() }
+                func mount(_ flags: Int, _ data: String?) throws {
+                    guard Glibc.mount("tmpfs", folder.url.path, "tmpfs", UInt(flags), data) == 0 else {
+                        throw POSIXError(.EPERM)
+                    }
+                }
+                do {
+                    guard Self.unshareMounts(),
+                        Glibc.mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
+                    else { throw POSIXError(.EPERM) }
+                    try mount(0, "size=\(pages * 4)k,mode=700")
+                    try prepare(folder.url.path)
+                    if isReadOnly { try mount(Int(MS_REMOUNT | MS_RDONLY), nil) }
+                    let root = open(folder.url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                    guard root >= 0 else { throw POSIXError(.EPERM) }
+                    result.set(.success(root))
+                } catch {
+                    result.set(.failure(error))
+                }
+            }.start()
+            done.wait()
+            self.folder = folder
+            root = try result.value.get()
+        }
+
+        deinit {
+            close(root)
+        }
+
+        /// Gives the calling thread a mount namespace of its own.
+        private static func unshareMounts() -> Bool {
+            // GNU's functions are not in the module.
+            guard let symbol = dlsym(nil, "unshare") else { return false }
+            // What the manual page says of it: int unshare(int flags).
+            let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
+            let newMounts: Int32 = 0x20000
+            return unshare(newMounts) == 0
+        }
+
+        /// A path on the disk, for every thread.
+        func path(_ name: String) -> String { "/proc/self/fd/\(root)/\(name)" }
+
+        var file: URL { URL(fileURLWithPath: path("store/tokens.json")) }
+    }
+
+    @Suite(
+        "A file of tokens on a disk that fails",
+        .enabled(if: SmallDisk.isAllowed, "this process may not mount a disk: it isn't root, or in a container"))
+    struct FileTokenCredentialStoreDiskTests {
+        private static func putTokens(_ content: Data, in root: String) throws {
+            try #require(mkdir(root + "/store", 0o700) == 0)
+            try content.write(to: URL(fileURLWithPath: root + "/store/tokens.json"))
+            try #require(chmod(root + "/store/tokens.json", 0o600) == 0)
+        }
+
+        private static func names(_ disk: SmallDisk) throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: disk.path("store")).sorted()
+        }
+
+        @Test("On a full disk the old tokens stay, and there is room for them to be removed")
+        func full() async throws {
+            let disk = try SmallDisk(pages: 16) { root in
+                try Self.putTokens(try StoredCredential(credential: .numbered(1)).encoded(), in: root)
+            }
+            let store = FileTokenCredentialStore(fileURL: disk.file)
+            #expect(try await store.exchange { $0 } == .numbered(1))
+            let filler = try #require(fopen(disk.path("filler"), "w"))
+            setvbuf(filler, nil, _IONBF, 0)
+            while fwrite([UInt8](repeating: 0, count: 4_096), 1, 4_096, filler) == 4_096 {}
+            fclose(filler)
+            await #expect(throws: TokenStoreError.diskFull) { try await store.save(.numbered(2)) }
+            await #expect(throws: TokenStoreError.diskFull) { try await store.exchange { _ in .numbered(2) } }
+            await #expect(throws: TokenStoreError.diskFull) {
+                try await store.recordRefreshIntent(for: .numbered(1))
+            }
+            #expect(try await store.load() == .numbered(1))
+            #expect(try Self.names(disk) == ["tokens.json", "tokens.json.lock"])
+            try await store.save(nil)
+            #expect(try await store.load() == nil)
+            unlink(disk.path("filler"))
+            try await store.save(.numbered(3))
+            #expect(try await store.load() == .numbered(3))
+        }
+
+        @Test("Where not even a half of it fits, the half is removed")
+        func half() async throws {
+            let disk = try SmallDisk(pages: 16) { root in
+                try Self.putTokens(try StoredCredential(credential: .numbered(1)).encoded(), in: root)
+            }
+            let store = FileTokenCredentialStore(fileURL: disk.file)
+            let large = TokenCredential(
+                accessToken: String(repeating: "x", count: 200_000), expiresAt: .distantFuture, refreshToken: "r")
+            await #expect(throws: TokenStoreError.diskFull) { try await store.save(large) }
+            #expect(try await store.load() == .numbered(1))
+            #expect(try Self.names(disk) == ["tokens.json", "tokens.json.lock"])
+            try await store.save(.numbered(2))
+            #expect(try await store.load() == .numbered(2))
+        }
+
+        @Test(
+            "On a read-only disk tokens are read, and no refresh begins that couldn't be stored",
+            arguments: [true, false])
+        func readOnly(hasLockFile: Bool) async throws {
+            let disk = try SmallDisk(pages: 16, isReadOnly: true) { root in
+                try Self.putTokens(try StoredCredential(credential: .numbered(1)).encoded(), in: root)
+                if hasLockFile { try #require(mknod(root + "/store/tokens.json.lock", S_IFREG | 0o600, 0) == 0) }
+            }
+            let store = FileTokenCredentialStore(fileURL: disk.file)
+            #expect(try await store.load() == .numbered(1))
+            await #expect(throws: TokenStoreError.readOnly) {
+                try await store.exchange { old in
+                    Issue.record("The body must not run")
+                    return old
+                }
+            }
+            await #expect(throws: TokenStoreError.readOnly) { try await store.save(.numbered(2)) }
+            await #expect(throws: TokenStoreError.readOnly) { try await store.save(nil) }
+            await #expect(throws: TokenStoreError.readOnly) {
+                try await store.recordRefreshIntent(for: .numbered(1))
+            }
+            #expect(try await store.load() == .numbered(1))
+        }
+
+        @Test("What can't be read on a read-only disk stays where it is, and is reported each time")
+        func corruptOnReadOnly() async throws {
+            let disk = try SmallDisk(pages: 16, isReadOnly: true) { root in
+                try Self.putTokens(Data("x".utf8), in: root)
+            }
+            let store = FileTokenCredentialStore(fileURL: disk.file)
+            for _ in 0..<2 {
+                await #expect {
+                    try await store.load()
+                } throws: { error in
+                    if case TokenStoreError.corrupt(_, keptAt: nil) = error { true } else { false }
+                }
+            }
+            #expect(try Self.names(disk) == ["tokens.json"])
+        }
+
+        @Test("A folder that can't be made on a read-only disk is reported as that")
+        func folderOnReadOnly() async throws {
+            let disk = try SmallDisk(pages: 16, isReadOnly: true) { _ in }
+            let store = FileTokenCredentialStore(fileURL: disk.file)
+            #expect(try await store.load() == nil)
+            await #expect(throws: TokenStoreError.readOnly) { try await store.save(.numbered(1)) }
+        }
+    }
+#endif

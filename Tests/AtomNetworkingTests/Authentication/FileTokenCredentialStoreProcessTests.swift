@@ -1,0 +1,218 @@
+#if os(Linux) || os(macOS)
+    import Foundation
+    import Testing
+
+    @testable import AtomNetworking
+
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// A program that isn't the SDK, and takes the lock of a file.
+    private final class LockingProcess: Sendable {
+        private static let python = ("/usr/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? ""))
+            .split(separator: ":").map { $0 + "/python3" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+        static let isThere = python != nil
+
+        private let process: Process
+        private let input = Pipe()
+        private let output = Pipe()
+
+        /// Begins to wait for the lock, or tries once.
+        init(_ lock: URL, onlyTries: Bool = false) throws {
+            process = Process()
+            process.executableURL = URL(fileURLWithPath: try #require(Self.python))
+            let program = """
+                import fcntl, sys
+                file = open(sys.argv[1], "a")
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | (fcntl.LOCK_NB if sys.argv[2] == "try" else 0))
+                    print("locked", flush=True)
+                except BlockingIOError:
+                    print("busy", flush=True)
+                sys.stdin.read()
+                """
+            process.arguments = ["-c", program, lock.path, onlyTries ? "try" : "wait"]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+        }
+
+        deinit {
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        }
+
+        /// What it has to say, once it says it.
+        func word() async -> String {
+            let handle = output.fileHandleForReading
+            return await onAThreadOfItsOwn {
+                String(decoding: handle.availableData, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+        }
+
+        func send(_ signal: Int32) {
+            kill(process.processIdentifier, signal)
+        }
+
+        /// Waits until it is gone, which closes its end of the pipe.
+        func end() async {
+            try? input.fileHandleForWriting.close()
+            let process = process
+            await onAThreadOfItsOwn { process.waitUntilExit() }
+        }
+    }
+
+    @Suite(
+        "A file of tokens that other processes use",
+        .enabled(if: LockingProcess.isThere, "no python3 to take the lock with"), .timeLimit(.minutes(3)))
+    struct FileTokenCredentialStoreProcessTests {
+        private let folder: TemporaryFolder
+        private let lock: URL
+
+        init() throws {
+            folder = try TemporaryFolder()
+            lock = folder["tokens.json.lock"]
+        }
+
+        @Test("Another process gets the lock when an exchange is over, and not before")
+        func othersAreKeptOut() async throws {
+            let held = try await HeldExchange(folder.store())
+            let during = try LockingProcess(lock, onlyTries: true)
+            #expect(await during.word() == "busy")
+            await during.end()
+            try await held.end()
+            let afterwards = try LockingProcess(lock, onlyTries: true)
+            #expect(await afterwards.word() == "locked")
+            await afterwards.end()
+        }
+
+        @Test(
+            "A store gets the lock when the process that has it gives it back, or is killed", arguments: [0, SIGKILL])
+        func waitsForOthers(signal: Int32) async throws {
+            _ = try await folder.store().exchange { $0 }
+            let other = try LockingProcess(lock)
+            #expect(await other.word() == "locked")
+            let time = AlarmWatchingTimeSource()
+            let store = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(45), time: time)
+            let saving = Task { try await store.save(.numbered(1)) }
+            await time.settings(1)
+            #expect(try await store.load() == nil)
+            if signal != 0 { other.send(signal) }
+            await other.end()
+            time.manual.advance(by: .seconds(1))
+            try await saving.value
+            #expect(try await store.load() == .numbered(1))
+        }
+
+        @Test("A store doesn't wait for ever for a process that is stopped")
+        func stoppedProcess() async throws {
+            _ = try await folder.store().exchange { $0 }
+            let other = try LockingProcess(lock)
+            #expect(await other.word() == "locked")
+            other.send(SIGSTOP)
+            let time = AlarmWatchingTimeSource()
+            let store = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(45), time: time)
+            let first = Task { try await store.exchange { _ in .numbered(1) } }
+            await time.settings(1)
+            let second = Task { try await store.save(.numbered(2)) }
+            await time.settings(2)
+            time.manual.advance(by: .seconds(45))
+            await #expect(throws: TokenStoreError.lockTimedOut(.seconds(45))) { try await first.value }
+            await #expect(throws: TokenStoreError.lockTimedOut(.seconds(45))) { try await second.value }
+            #expect(try await store.load() == nil)
+            other.send(SIGKILL)
+            await other.end()
+            try await store.save(.numbered(3))
+        }
+
+        @Test("By the system's clock it waits too, and tries again")
+        func systemClock() async throws {
+            _ = try await folder.store().exchange { $0 }
+            let other = try LockingProcess(lock)
+            #expect(await other.word() == "locked")
+            let impatient = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .milliseconds(20))
+            await #expect(throws: TokenStoreError.lockTimedOut(.milliseconds(20))) { try await impatient.save(nil) }
+            let saving = Task { [folder] in try await folder.store().save(.numbered(1)) }
+            await other.end()
+            try await saving.value
+            #expect(try await folder.store().load() == .numbered(1))
+        }
+
+        @Test("A lock file that was removed while a process waited for it is not taken for the lock")
+        func removedLockFile() async throws {
+            let folder = try #require(try StoreFolder(folder.url.path, creating: false))
+            let old = try #require(try folder.tryLock("x"))
+            #expect(try folder.tryLock("x") == nil)
+            try FileManager.default.removeItem(at: self.folder["x"])
+            let new = try #require(try folder.tryLock("x"))
+            #expect(try new.status().st_ino != old.status().st_ino)
+            #expect(try folder.tryLock("x") == nil)
+            new.unlock()
+            #expect(try folder.tryLock("x") != nil)
+        }
+
+        #if compiler(>=6.3)
+            @Test("Exchanges of four processes lose nothing")
+            func fourProcesses() async throws {
+                let path = folder.file.path
+                try await folder.store().save(.numbered(0))
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            await #expect(processExitsWith: .success) { [path = path as String] in
+                                let store = FileTokenCredentialStore(fileURL: URL(fileURLWithPath: path))
+                                for _ in 0..<50 {
+                                    _ = try await store.exchange { old in
+                                        // It can't be nil: it was stored before, and nobody removes it.
+                                        .numbered(try #require(old?.number) + 1)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                #expect(try await folder.store().load() == .numbered(200))
+            }
+
+            @Test("A process that is killed while it writes leaves the old tokens or the new ones")
+            func killedWriter() async throws {
+                let path = folder.file.path
+                var seen: Set<Int> = []
+                for _ in 0..<12 {
+                    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+                        let store = FileTokenCredentialStore(fileURL: URL(fileURLWithPath: path))
+                        let begun = DispatchSemaphore(value: 0)
+                        Thread {
+                            // In the middle of anything, but not before the first write is over.
+                            for _ in 0..<Int.random(in: 2...4) { begun.wait() }
+                            for _ in 0..<Int.random(in: 0..<20_000) { sched_yield() }
+                            kill(getpid(), SIGKILL)
+                        }.start()
+                        while true {
+                            _ = try await store.exchange { old in
+                                begun.signal()
+                                let number = (old?.number ?? 0) + 1
+                                // Large enough to be written in more than a moment.
+                                let token = String(repeating: "x", count: 300_000) + "-\(number)"
+                                return TokenCredential(
+                                    accessToken: token, expiresAt: .distantFuture, refreshToken: token)
+                            }
+                        }
+                    }
+                    let credential = try await folder.store().load()
+                    #expect(credential?.accessToken == credential?.refreshToken)
+                    seen.insert(credential?.number ?? 0)
+                }
+                #expect(seen.count > 1)
+                try await folder.store().save(.numbered(1))
+                #expect(try folder.names == ["tokens.json", "tokens.json.lock"])
+            }
+        #endif
+    }
+#endif

@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A folder of a test's own, removed with it.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appendingPathComponent("store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Where the tests keep their tokens.
+    var file: URL { self["tokens.json"] }
+
+    /// The place of a name in the folder.
+    subscript(name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// What lies in the folder.
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    }
+
+    func store() -> FileTokenCredentialStore { FileTokenCredentialStore(fileURL: file) }
+}
+
+/// What the system says of a file itself, not of what it links to.
+func status(of url: URL) throws -> stat {
+    var status = stat()
+    try #require(lstat(url.path, &status) == 0)
+    return status
+}
+
+/// The nine bits that say who may do what, and the sticky one.
+func mode(of url: URL) throws -> mode_t {
+    try status(of: url).st_mode & 0o7777
+}
+
+extension TokenCredential {
+    /// A credential whose tokens are those of a number.
+    static func numbered(_ number: Int) -> TokenCredential {
+        TokenCredential(
+            accessToken: "access-\(number)", expiresAt: Date(timeIntervalSince1970: 1_790_000_000),
+            refreshToken: "refresh-\(number)")
+    }
+
+    /// The number behind ``numbered(_:)``.
+    var number: Int? { refreshToken.split(separator: "-").last.flatMap { Int($0) } }
+}
+
+/// A manual clock that tells when an alarm has been set, which is what somebody
+/// who stands in line for a lock does.
+final class AlarmWatchingTimeSource: TimeSource, Sendable {
+    private struct State {
+        var settings = 0
+        var waiting: [(count: Int, signal: Signal)] = []
+    }
+
+    let manual = ManualTimeSource()
+    private let state = Locked(State())
+
+    var now: MonotonicInstant { manual.now }
+    var date: Date { manual.date }
+
+    func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm {
+        WatchedAlarm(alarm: manual.makeAlarm(ring: ring), source: self)
+    }
+
+    /// Waits until alarms have been set that many times.
+    func settings(_ count: Int) async {
+        let signal = Signal()
+        state.with { state in
+            if state.settings >= count { signal.raise() } else { state.waiting.append((count, signal)) }
+        }
+        await signal.wait()
+    }
+
+    private struct WatchedAlarm: Alarm {
+        let alarm: any Alarm
+        let source: AlarmWatchingTimeSource
+
+        func set(_ instant: MonotonicInstant) {
+            alarm.set(instant)
+            let reached = source.state.with { state in
+                state.settings += 1
+                let settings = state.settings
+                defer { state.waiting.removeAll { $0.count <= settings } }
+                return state.waiting.filter { $0.count <= settings }.map(\.signal)
+            }
+            for signal in reached { signal.raise() }
+        }
+
+        func invalidate() { alarm.invalidate() }
+    }
+}
+
+/// Holds the lock of a file open until the test lets go: an exchange whose body
+/// has begun.
+struct HeldExchange {
+    private let gate = Signal()
+    private let task: Task<TokenCredential?, any Error>
+
+    /// Returns when the store is locked.
+    init(_ store: any TokenCredentialStore, returning credential: TokenCredential? = nil) async throws {
+        let begun = Signal()
+        task = Task { [gate] in
+            defer { begun.raise() }
+            return try await store.exchange { _ in
+                begun.raise()
+                await gate.wait()
+                return credential
+            }
+        }
+        await begun.wait()
+    }
+
+    /// Lets the exchange end.
+    func end() async throws {
+        gate.raise()
+        _ = try await task.value
+    }
+}
