@@ -1,9 +1,9 @@
 // swift-tools-version: 6.0
 
 // Runs what only Apple's systems have where there is no such system. The
-// targets named `Combine` and `os` stand in for Apple's modules, so that
-// `canImport` is true for the SDK's own sources, which the symbolic link in
-// `Sources` brings in.
+// targets named `Combine`, `os` and `Security` stand in for Apple's modules, so
+// that `canImport` is true for the SDK's own sources, which the symbolic link
+// in `Sources` brings in.
 // The SDK's manifest stays without a dependency.
 
 import PackageDescription
@@ -17,8 +17,9 @@ let package = Package(
     targets: [
         .target(name: "Combine", dependencies: [.product(name: "OpenCombine", package: "OpenCombine")]),
         .target(name: "os"),
-        .target(name: "AtomNetworking", dependencies: ["Combine", "os"]),
-        .testTarget(name: "PublisherTests", dependencies: ["AtomNetworking", "Combine", "os"]),
+        .target(name: "Security"),
+        .target(name: "AtomNetworking", dependencies: ["Combine", "os", "Security"]),
+        .testTarget(name: "PublisherTests", dependencies: ["AtomNetworking", "Combine", "os", "Security"]),
     ],
     swiftLanguageModes: [.v6]
 )
