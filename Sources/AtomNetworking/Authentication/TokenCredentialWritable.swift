@@ -3,9 +3,10 @@
 /// The getter is read each time a signed request asks to be sent: on the
 /// caller's thread in `resume`, on one of the SDK's before a retry. It is read
 /// again when the refresh token was refused. The setter is called once after
-/// every successful refresh, on a thread of the SDK's. Both have to be
-/// thread-safe, and quick. What the setter was given, the getter returns from
-/// then on. <doc:Authentication> has a class that does all this.
+/// every successful refresh, and by ``Atom/signIn(with:)`` and
+/// ``Atom/signOut()``, on a thread of the SDK's. Both have to be thread-safe,
+/// and quick. What the setter was given, the getter returns from then on.
+/// <doc:Authentication> has a class that does all this.
 ///
 /// Everything that uses the same object shares one session: at most one
 /// refresh runs for it at a time.
