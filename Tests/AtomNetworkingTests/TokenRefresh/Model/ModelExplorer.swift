@@ -19,7 +19,7 @@ struct ModelExplorer {
     private var quiet: [Int32] = []
 
     /// - Parameter limit: How many states are walked before giving up.
-    static func explore(_ settings: ModelSettings, bug: PlantedBug? = nil, limit: Int = 2_000_000) -> Result {
+    static func explore(_ settings: ModelSettings, bug: PlantedBug? = nil, limit: Int = 100_000) -> Result {
         var explorer = ModelExplorer()
         return explorer.run(ModelWorld(settings, bug: bug), limit: limit)
     }

@@ -5,7 +5,8 @@ extension ModelSettings: CustomTestStringConvertible {
 
     static let all: [ModelSettings] = [
         time, cancellations, rejection, slots, failures, signing, outside, nextUser, refusals, stubbornStore,
-        everything,
+        newAccess, everything, reading, sharedStore, sharedStoreAndTime, signingInStore, stubbornStoreOfItsOwn,
+        clientCredentials, provider,
     ]
 
     static let time = ModelSettings(name: "three requests and time", requests: 3, timeSteps: 2, readsApart: true)
@@ -47,9 +48,45 @@ extension ModelSettings: CustomTestStringConvertible {
         name: "three requests and a store that takes nothing", requests: 3,
         disturbances: [.revokeAccess, .refreshFails], limit: 2, timeSteps: 1, storeTakes: false)
 
-    static let loading = ModelSettings(
-        name: "three requests and a store that is loaded first", requests: 3,
-        disturbances: [.loadingFails, .signIn, .signOut, .cancel], limit: 2, needsLoading: true)
+    static let newAccess = ModelSettings(
+        name: "two requests, a server that doesn't rotate, and somebody else who refreshes", requests: 2,
+        disturbances: [.outsideNewAccess, .revokeSession, .revokeAccess], limit: 3, timeSteps: 1, rotates: false,
+        firstLife: 0)
+
+    static let reading = ModelSettings(
+        name: "three requests and a store that is read first", requests: 3,
+        disturbances: [.loadingFails, .signIn, .signOut, .cancel], limit: 2, hasStore: true)
+
+    static let sharedStore = ModelSettings(
+        name: "two requests and a store that other processes use", requests: 2,
+        disturbances: [.otherRefreshes, .outsideRenews, .outsideEmpties, .revokeAccess, .revokeSession], limit: 3,
+        hasStore: true)
+
+    static let sharedStoreAndTime = ModelSettings(
+        name: "two requests, a shared store, failures and time", requests: 2,
+        disturbances: [.otherRefreshes, .refreshFails, .answerLost, .exchangeFails, .revokeSession, .outsideEmpties],
+        limit: 2, timeSteps: 2, hasStore: true)
+
+    static let signingInStore = ModelSettings(
+        name: "two requests, a store, sign-in and sign-out", requests: 2,
+        disturbances: [.signIn, .signInAgain, .signOut, .revokeAccess, .writingFails], limit: 3, hasStore: true)
+
+    static let stubbornStoreOfItsOwn = ModelSettings(
+        name: "two requests and a shared store that can't be written at times", requests: 2,
+        disturbances: [.writingFails, .otherRefreshes, .outsideRenews, .outsideEmpties, .revokeAccess], limit: 3,
+        hasStore: true)
+
+    static let clientCredentials = ModelSettings(
+        name: "two requests and a client's own session", requests: 2,
+        disturbances: [.revokeAccess, .outsideEmpties, .outsideRenews, .refreshFails, .revokeSession, .writingFails],
+        limit: 3, hasStore: true, renewal: .clientCredentials, isStoreEmpty: true)
+
+    static let provider = ModelSettings(
+        name: "two requests and the app's provider", requests: 2,
+        disturbances: [
+            .revokeAccess, .outsideEmpties, .outsideRenews, .refreshFails, .revokeSession, .signIn, .signOut,
+            .exchangeFails, .writingFails,
+        ], limit: 2, timeSteps: 1, hasStore: true, renewal: .provider, isStoreEmpty: true)
 
     static let everything = ModelSettings(
         name: "two requests and everything", requests: 2,
@@ -78,6 +115,13 @@ extension PlantedBug {
         case .dropsWhatTheStoreSaysAfterARefresh, .staleReadIsTaken: .outside
         case .windowIsIgnored: .refusals
         case .replacedTokenIsNewAgain: .stubbornStore
+        case .lateLoadIsTaken: .reading
+        case .newsOfARefusalIsLost: .newAccess
+        case .whatARefreshFindsIsIgnored, .emptyStoreIsIgnored, .endsWithoutReading, .refusalOfAnOldTokenEnds:
+            .sharedStore
+        case .signInIsWrittenOverItsRefresh, .signInIsNotWritten, .writeIsNotQueued, .outdatedRefreshIsWritten:
+            .signingInStore
+        case .unwrittenIsForgotten, .unwrittenGoesBeforeNewer: .stubbornStoreOfItsOwn
         }
     }
 }

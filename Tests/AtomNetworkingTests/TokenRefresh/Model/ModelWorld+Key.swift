@@ -20,7 +20,7 @@ struct ModelKey: Hashable {
 /// Writes a state down in a way in which two that behave the same look the
 /// same: time as distance from now, tokens numbered as they turn up, versions
 /// and generations as whether they are current.
-private struct ModelScribe {
+struct ModelScribe {
     let world: ModelWorld
     var key = ModelKey()
     private var accesses: [Int] = []
@@ -112,7 +112,8 @@ extension ModelWorld {
         }
         for flag in [
             machine.isReleasing, machine.running?.isOutdated ?? false, machine.hasAnnouncedStaleStore,
-            machine.lastFailure != nil, isReleasing, isLoading, machine.runningLoad != nil, hasFailedEarly,
+            machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, machine.isEndNews,
+            isAcquisitionRefused,
         ] { scribe.key.add(flag) }
         scribe.key.add(min(machine.failures, 5))
         scribe.key.add(min(failures, 5))
@@ -125,7 +126,8 @@ extension ModelWorld {
         scribe.credential(store)
         scribe.credential(current ?? ModelCredential())
         scribe.credential(signing ?? ModelCredential())
-        scribe.key.add((signing != nil ? 2 : 0) + (isLoadOutdated ? 1 : 0))
+        scribe.key.add(signing != nil)
+        describeStore(to: &scribe)
         scribe.time(wakeAt ?? Int.max)
         for refresh in inFlight {
             scribe.credential(refresh.credential)

@@ -9,6 +9,7 @@ extension ModelWorld {
                 // What is being written may land after the sign-out.
                 if isBeingWritten(old) { retire(old) }
                 current = nil
+                isAcquisitionRefused = false
                 newGeneration()
             }
             return
@@ -20,6 +21,7 @@ extension ModelWorld {
             }
             for index in inFlight.indices { inFlight[index].isOutdated = true }
             current = read
+            isAcquisitionRefused = false
             forgetFailures()
             tokens[read.access].isSeen = false
             see(read, life: read.expiresAt - now, from: now)
@@ -52,7 +54,7 @@ extension ModelWorld {
     mutating func retire(_ old: ModelCredential?, by new: ModelCredential? = nil) {
         guard let old else { return }
         tokens[old.access].isGone = true
-        if old.refresh != new?.refresh { refreshTokens[old.refresh].isGone = true }
+        if old.refresh != 0, old.refresh != new?.refresh { refreshTokens[old.refresh].isGone = true }
     }
 
     mutating func newGeneration() {
@@ -78,7 +80,9 @@ extension ModelWorld {
 
     var isGood: Bool {
         guard let current, !isDead else { return false }
-        return hasFailedEarly || current.refresh == 0 || now < tokens[current.access].due
+        // What can't be refreshed is used to its end.
+        let isRenewable = current.refresh != 0 || settings.renewal != .refreshToken
+        return hasFailedEarly || !isRenewable || now < tokens[current.access].due
     }
 
     private var fruitlessInWindow: Int { fruitless.count { $0 + 30 > now } }
@@ -106,22 +110,32 @@ extension ModelWorld {
         }
     }
 
-    /// G1, G6, G8, G10.
-    mutating func checkRefresh(_ credential: ModelCredential) throws(Violation) {
+    /// G1, G6, G8, G10: whether a refresh begins.
+    mutating func checkRefresh() throws(Violation) {
         guard inFlight.isEmpty else { throw Violation("a second refresh is sent (G1)") }
-        guard let current, current.access == credential.access, current.refresh == credential.refresh else {
-            throw Violation("a refresh is sent for another credential than the session's (G9)")
-        }
         guard !isGood else { throw Violation("a refresh is sent though the token is good (G6, G8)") }
-        guard !refreshTokens[credential.refresh].isKnownSpent else { throw Violation("a refresh token is spent twice") }
-        guard !refreshTokens[credential.refresh].isKnownRefused else {
-            throw Violation("an ended session sends a refresh (G8)")
-        }
         guard now >= notBefore else { throw Violation("a refresh is sent before its time (G8)") }
-        if isDead { countIfFruitless(credential.access) }
+        if isDead, let current { countIfFruitless(current.access) }
         guard fruitlessInWindow < settings.fruitlessLimit else {
             throw Violation("one more fruitless refresh than the window allows (G10)")
         }
+    }
+
+    /// G1, G8, G9: what is sent.
+    func checkSending(_ credential: ModelCredential) throws(Violation) {
+        let held = current ?? ModelCredential()
+        guard current != nil || settings.renewal != .refreshToken, held.access == credential.access,
+            held.refresh == credential.refresh
+        else {
+            throw Violation("a refresh is sent for another credential than the session's (G9)")
+        }
+        guard !refreshTokens[credential.refresh].isKnownSpent else {
+            throw Violation("a refresh token is spent twice (G1)")
+        }
+        guard !refreshTokens[credential.refresh].isKnownRefused, !isAcquisitionRefused else {
+            throw Violation("an ended session sends a refresh (G8)")
+        }
+        try checkStoreHolds(credential)
     }
 
     /// G3, G8: who goes straight on.
@@ -134,20 +148,26 @@ extension ModelWorld {
 
     /// G8, G9, G10: who is told what.
     func checkRefusal(of index: Int, _ error: AuthenticationError, isNewcomer: Bool) throws(Violation) {
+        // Nothing is over before the store has been looked at.
+        let isHasty = settings.hasStore && !isLookingAtStore
         let isExpected =
             switch error {
-            case .missingCredential: current == nil || current?.refresh == 0 && isDead
+            case .missingCredential:
+                settings.renewal == .refreshToken && (current == nil || current?.refresh == 0 && isDead) && !isHasty
             case .refreshRejected:
-                isDead && refreshTokens[current?.refresh ?? 0].isKnownRefused
+                isDead && (refreshTokens[current?.refresh ?? 0].isKnownRefused || isAcquisitionRefused) && !isHasty
             case .refreshFailed:
-                settings.needsLoading && current == nil
-                    || isDead && failures > 0
-                        && (!isNewcomer || now < notBefore && notBefore >= requests[index].deadline)
+                isDead && failures > 0
+                    && (!isNewcomer || now < notBefore && notBefore >= requests[index].deadline)
+            case .credentialNotProvided:
+                isDead
+                    && (isAcquisitionRefused && !isHasty
+                        || failures > 0
+                            && (!isNewcomer || now < notBefore && notBefore >= requests[index].deadline))
+            case .credentialNotReadable: isUnreadable
             case .tooManyRefreshes: isDead && fruitlessInWindow >= settings.fruitlessLimit
             case .signedOut: requests[index].ownGeneration.map { $0 != generation } ?? false
-            case .waitedTooLong, .credentialNotProvided, .credentialNotReadable, .credentialNotStored,
-                .refreshInterrupted, .noSession:
-                false
+            case .waitedTooLong, .credentialNotStored, .refreshInterrupted, .noSession: false
             }
         guard isExpected else { throw Violation("request \(index) is told \(error) without a reason (G5, G8)") }
     }
@@ -180,7 +200,10 @@ extension ModelWorld {
         for index in waiting where requests[index].ownGeneration != generation {
             throw Violation("request \(index) waits for another generation (G9)")
         }
-        guard waiting.isEmpty || isReleasing || !inFlight.isEmpty || !writes.isEmpty || wakeAt != nil || isLoading
+        try checkStore()
+        guard
+            waiting.isEmpty || isReleasing || !inFlight.isEmpty || !writes.isEmpty || wakeAt != nil
+                || !operations.isEmpty || !loads.isEmpty
         else {
             throw Violation("somebody waits and nothing is under way (G5)")
         }

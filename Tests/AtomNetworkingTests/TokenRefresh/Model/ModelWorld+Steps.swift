@@ -3,7 +3,7 @@ import Foundation
 @testable import AtomNetworking
 
 extension ModelWorld {
-    private var moment: Moment { ModelClock.moment(now) }
+    var moment: Moment { ModelClock.moment(now) }
 
     /// Takes a step and checks everything.
     mutating func take(_ step: ModelStep) throws(Violation) {
@@ -17,9 +17,17 @@ extension ModelWorld {
             leave(index)
         case .deadline(let index): leave(index)
         case .release: try release()
-        case .grant: try grant()
-        case .fail(let retryAfter, let isAnswerLost): try fail(retryAfter, isAnswerLost: isAnswerLost)
-        case .refuse: try refuse()
+        case .grant: try settings.hasStore ? grantForStore() : grant()
+        case .fail(let retryAfter, let isAnswerLost):
+            disturbancesLeft -= 1
+            if settings.hasStore {
+                try failForStore(retryAfter, isAnswerLost: isAnswerLost)
+            } else {
+                let refresh = inFlight.removeFirst()
+                if isAnswerLost { refreshTokens[refresh.credential.refresh].isValid = false }
+                try fail(refresh, retryAfter)
+            }
+        case .refuse: try settings.hasStore ? refuseForStore() : refuse(inFlight.removeFirst(), read: store)
         case .write: write()
         case .written:
             let write = writes.removeFirst()
@@ -31,8 +39,9 @@ extension ModelWorld {
         case .time:
             timeStepsLeft -= 1
             now = nextMoment ?? now
-        case .signIn: startSigning(issue(life: settings.life))
-        case .signOut: startSigning(ModelCredential())
+        case .signIn: try startSigning(issue(life: settings.life))
+        case .signInAgain: try startSigning(current ?? ModelCredential())
+        case .signOut: try startSigning(ModelCredential())
         case .appSigns: try sign()
         case .outside(let change): changeOutside(change)
         case .revokeAccess:
@@ -41,16 +50,8 @@ extension ModelWorld {
         case .revokeSession:
             disturbancesLeft -= 1
             for index in refreshTokens.indices { refreshTokens[index].isValid = false }
-        case .loaded:
-            let number = loading ?? 0
-            loading = nil
-            if !isLoadOutdated { learn(store) }
-            try perform(sut.loaded(number: number, store.isEmpty ? nil : store.real, now: moment))
-        case .loadingFails:
-            disturbancesLeft -= 1
-            let number = loading ?? 0
-            loading = nil
-            try perform(sut.loadingFailed(number: number))
+        case .loaded, .loadingFails, .begin, .beginFails, .cancelled, .end, .endFails, .hear, .writeAgain:
+            try takeInStore(step)
         }
         try check()
     }
@@ -65,16 +66,18 @@ extension ModelWorld {
     private mutating func ask(_ index: Int) throws(Violation) {
         guard case .reading(let version, let credential) = requests[index].state else { return }
         let isFresh = version == sut.machine.version
-        // With a store that is loaded, `load` reads it instead.
-        if isFresh, !settings.needsLoading { learn(credential) }
+        // With a store of its own, the session reads it by `load` instead.
+        if isFresh, !settings.hasStore { learn(credential) }
         if requests[index].ticket == nil {
             joins += 1
             requests[index].joined = joins
         }
-        let couldGo = !isReleasing && !requests.contains { $0.isWaiting } && inFlight.isEmpty && writes.isEmpty
+        let couldGo =
+            !isReleasing && !requests.contains { $0.isWaiting } && inFlight.isEmpty && writes.isEmpty
+            && !isCommittedToStore
         let (admission, actions) = sut.asked(
             index, of: requests[index].generation, ticket: requests[index].ticket,
-            read: settings.needsLoading ? nil : (credential.real, version),
+            read: settings.hasStore ? nil : (credential.real, version),
             deadline: ModelClock.instant(requests[index].deadline), now: moment)
         switch admission {
         case .go(let ticket, let generation):
@@ -83,7 +86,7 @@ extension ModelWorld {
             requests[index].state = .inSlotQueue
             slotQueue.append(index)
         case .wait(let ticket, let generation):
-            if couldGo, isGood, !isLoading, !settings.needsLoading {
+            if couldGo, isGood {
                 throw Violation("request \(index) waits although it could go (G4)")
             }
             admit(index, ticket, generation)
@@ -180,23 +183,24 @@ extension ModelWorld {
     private mutating func grant() throws(Violation) {
         let refresh = inFlight.removeFirst()
         let old = refresh.credential
-        refreshTokens[old.refresh].isValid = false
-        refreshTokens[old.refresh].isKnownSpent = true
+        if settings.rotates {
+            refreshTokens[old.refresh].isValid = false
+            refreshTokens[old.refresh].isKnownSpent = true
+        }
+        let access = current?.access
         learn(store)
-        let isOutdated = refresh.isOutdated || current?.refresh != old.refresh
+        let isOutdated = refresh.isOutdated || current?.refresh != old.refresh || current?.access != access
         var granted = issue(life: settings.life)
+        if !settings.rotates { granted.refresh = old.refresh }
         granted.expiresAt = refresh.sentAt + settings.life
         tokens[granted.access].isGranted = true
         if isOutdated {
             if current?.refresh != old.refresh { refreshTokens[old.refresh].isGone = true }
         } else {
-            retire(current)
+            retire(current, by: granted)
             current = granted
             see(granted, life: settings.life, from: refresh.sentAt)
-            // What arrives within its leeway is used to its end: the next would come as late.
-            hasFailedEarly = now >= tokens[granted.access].due
-            failures = 0
-            notBefore = Int.min
+            brought(granted)
         }
         let actions = sut.refreshSucceeded(
             number: refresh.number, granted.real, lifetime: Double(settings.life),
@@ -208,10 +212,19 @@ extension ModelWorld {
         try perform(actions)
     }
 
-    private mutating func fail(_ retryAfter: Int?, isAnswerLost: Bool) throws(Violation) {
-        disturbancesLeft -= 1
-        let refresh = inFlight.removeFirst()
-        if isAnswerLost { refreshTokens[refresh.credential.refresh].isValid = false }
+    /// The session goes by what a refresh has brought.
+    mutating func brought(_ granted: ModelCredential) {
+        // What arrives within its leeway is used to its end: the next would come as late.
+        hasFailedEarly = now >= tokens[granted.access].due
+        failures = 0
+        notBefore = Int.min
+        isAcquisitionRefused = false
+        lastWord = granted
+    }
+
+    mutating func fail(
+        _ refresh: Refresh, _ retryAfter: Int?, at obstacle: ModelledMachine.Machine.RefreshObstacle = .endpoint
+    ) throws(Violation) {
         let wasEarly = current.map { !tokens[$0.access].isDead(at: now) } ?? false
         if !refresh.isOutdated {
             failures += 1
@@ -219,21 +232,32 @@ extension ModelWorld {
             hasFailedEarly = hasFailedEarly || wasEarly
         }
         let actions = sut.refreshFailed(
-            number: refresh.number, retryAfter: retryAfter.map { .seconds($0) }, random: 0.5, now: moment)
+            number: refresh.number, at: obstacle, retryAfter: retryAfter.map { .seconds($0) }, random: 0.5,
+            now: moment)
         try perform(actions)
         if !refresh.isOutdated { try checkFailure(wasEarly, actions) }
     }
 
-    private mutating func refuse() throws(Violation) {
-        let refresh = inFlight.removeFirst()
+    /// - Parameter read: What the store holds, or should.
+    mutating func refuse(_ refresh: Refresh, read: ModelCredential) throws(Violation) {
+        var isTheirs = false
+        let old = current
         if !refresh.isOutdated {
-            refreshTokens[refresh.credential.refresh].isKnownRefused = true
-            learn(store)
+            if settings.renewal == .refreshToken {
+                refreshTokens[refresh.credential.refresh].isKnownRefused = true
+                learn(read)
+                isTheirs = current?.refresh == refresh.credential.refresh
+            } else {
+                if settings.renewal == .provider || !read.isEmpty { learn(read) }
+                isTheirs = current?.access == old?.access
+                isAcquisitionRefused = isTheirs
+            }
         }
+        isLookingAtStore = true
+        defer { isLookingAtStore = false }
         let wasEarly = current.map { !tokens[$0.access].isDead(at: now) } ?? false
-        let isTheirs = !refresh.isOutdated && current?.refresh == refresh.credential.refresh
         if isTheirs { hasFailedEarly = hasFailedEarly || wasEarly }
-        let actions = sut.refreshRejected(number: refresh.number, read: store.real, now: moment)
+        let actions = sut.refreshRejected(number: refresh.number, read: read.real, now: moment)
         try perform(actions)
         if isTheirs { try checkFailure(wasEarly, actions) }
     }
@@ -250,16 +274,22 @@ extension ModelWorld {
 
     // MARK: The app and others
 
-    private mutating func startSigning(_ credential: ModelCredential) {
+    private mutating func startSigning(_ credential: ModelCredential) throws(Violation) {
         disturbancesLeft -= 1
-        store = credential
         signing = credential
+        guard settings.hasStore else {
+            store = credential
+            return
+        }
+        // The session hears of it first, and writes it.
+        try sign()
+        queueWrite(credential)
     }
 
     private mutating func sign() throws(Violation) {
         guard let credential = signing else { return }
         signing = nil
-        isLoadOutdated = true
+        isAcquisitionRefused = false
         if current?.access != credential.access { retire(current) }
         if current?.expiresAt != credential.expiresAt { tokens[credential.access].isSeen = false }
         let refreshes = inFlight
@@ -277,8 +307,16 @@ extension ModelWorld {
 
     private mutating func changeOutside(_ change: ModelSettings.Disturbance) {
         disturbancesLeft -= 1
+        lastWord = nil
         switch change {
         case .outsideRenews: store = issue(life: settings.life)
+        case .otherRefreshes:
+            refreshTokens[store.refresh].isValid = false
+            store = issue(life: settings.life)
+        case .outsideNewAccess:
+            let refresh = store.refresh
+            store = issue(life: settings.life)
+            store.refresh = refresh
         case .outsideEmpties: store = ModelCredential()
         case .outsideProlongs:
             store.expiresAt += 30
@@ -292,16 +330,21 @@ extension ModelWorld {
 
     // MARK: Actions
 
-    private mutating func perform(_ actions: [ModelledMachine.Action]) throws(Violation) {
+    mutating func perform(_ actions: [ModelledMachine.Action]) throws(Violation) {
         for action in actions {
             switch action {
             case .load(let number):
-                guard !isLoading else { throw Violation("loads twice at a time") }
-                loading = number
+                operations.append(ModelOperation(.load(number), in: generation))
             case .refresh(let number, let credential, _):
                 let credential = ModelCredential(credential ?? .empty)
-                try checkRefresh(credential)
+                try checkRefresh()
+                if settings.hasStore {
+                    queueRefresh(number)
+                } else {
+                    try checkSending(credential)
+                }
                 inFlight.append(Refresh(number: number, credential: credential, sentAt: now))
+            case .store where settings.hasStore: break
             case .store(let credential, let version):
                 let credential = ModelCredential(credential)
                 guard !tokens[credential.access].isWritten, !writes.contains(where: { $0.credential == credential })

@@ -2,85 +2,6 @@ import Foundation
 
 @testable import AtomNetworking
 
-/// What a configuration of the model walks through.
-struct ModelSettings: Sendable {
-    /// What may go wrong, or happen beside the requests.
-    enum Disturbance: Hashable, Sendable {
-        case cancel
-        case refreshFails
-        case retryAfter
-        case answerLost
-        case signIn
-        case signOut
-        case outsideRenews
-        case outsideEmpties
-        case outsideProlongs
-        case outsideNewRefreshToken
-        case revokeAccess
-        case revokeSession
-        case loadingFails
-    }
-
-    var name: String
-    var requests: Int
-    var disturbances: Set<Disturbance> = []
-    /// How many of them at the most.
-    var limit = 0
-    /// How often time moves on to the next moment that matters.
-    var timeSteps = 0
-    /// In seconds; the time steps decide which are reached.
-    var deadlines: [Int] = []
-    /// Whether requests wait for a slot between admission and start.
-    var slots = false
-    /// Whether reading the store and asking are two steps.
-    var readsApart = false
-    /// Whether the server refuses every access token.
-    var refusesEverything = false
-    var storeTakes = true
-    var needsLoading = false
-    /// The life of the first token and of those that follow, in seconds.
-    var firstLife = 40
-    var life = 40
-    var fruitlessLimit = 2
-}
-
-/// One step of the model.
-enum ModelStep: Hashable, Sendable {
-    case read(Int)
-    case ask(Int)
-    case slot
-    case answer(Int)
-    case cancel(Int)
-    case deadline(Int)
-    case release
-    case grant
-    case fail(retryAfter: Int?, isAnswerLost: Bool)
-    case refuse
-    case write
-    case written
-    case ring
-    case time
-    case signIn
-    case signOut
-    case appSigns
-    case outside(ModelSettings.Disturbance)
-    case revokeAccess
-    case revokeSession
-    case loaded
-    case loadingFails
-
-    /// Whether it happens by itself, sooner or later: nobody may depend on the
-    /// others to hear.
-    var isFair: Bool {
-        switch self {
-        case .read, .ask, .slot, .answer, .release, .grant, .refuse, .write, .written, .ring, .appSigns, .loaded: true
-        case .cancel, .deadline, .fail, .time, .signIn, .signOut, .outside, .revokeAccess, .revokeSession,
-            .loadingFails:
-            false
-        }
-    }
-}
-
 /// A credential as the model knows it: numbers instead of tokens, 0 for none.
 struct ModelCredential: Hashable {
     var access = 0
@@ -144,6 +65,8 @@ struct ModelToken: Hashable {
     var isWritten = false
     /// Whether the session has done away with it.
     var isGone = false
+    /// Whether it came home too late.
+    var isDropped = false
 
     func isDead(at now: Int) -> Bool { isRejected || now >= expiry }
 }
@@ -214,8 +137,6 @@ struct ModelWorld {
     var joins = 0
     var isReleasing = false
     var wakeAt: Int?
-    var loading: Int?
-    var isLoading: Bool { loading != nil }
 
     // The server and the store.
     var tokens: [ModelToken] = [ModelToken()]
@@ -223,11 +144,24 @@ struct ModelWorld {
     var inFlight: [Refresh] = []
     var store = ModelCredential()
     var writes: [Write] = []
+    var operations: [ModelOperation] = []
+    /// What the store held for loads that the session hasn't heard of.
+    var loads: [ModelLoad] = []
+    /// The refreshes that the app's provider is asked for.
+    var provided: [ModelProviderCall] = []
+    var unwritten: UnwrittenCredential?
+    /// What couldn't be written, and what the store held then.
+    var missed: (credential: ModelCredential, over: ModelCredential)?
+    var isWriteAlarmSet = false
+    /// What the store has to hold when all is quiet, if nobody else writes.
+    var lastWord: ModelCredential?
+    /// Whether the session is being told what the store holds, or that nobody
+    /// knows.
+    var isLookingAtStore = false
+    var isUnreadable = false
     /// What the app signs in or, if empty, out with: it is in the store
     /// already, and the session is about to hear.
     var signing: ModelCredential?
-    var isLoadOutdated = false
-
     // What the session knows, by the model's own account.
     var current: ModelCredential?
     var generation = 0
@@ -235,6 +169,8 @@ struct ModelWorld {
     var failures = 0
     var notBefore = Int.min
     var fruitless: [Int] = []
+    /// Whether there was nothing more to be had without a refresh token.
+    var isAcquisitionRefused = false
 
     // What is left to happen.
     var disturbancesLeft: Int
@@ -246,17 +182,22 @@ struct ModelWorld {
         policy.fruitlessLimit = settings.fruitlessLimit
         policy.backOffBase = .seconds(20)
         policy.backOffCap = .seconds(60)
-        sut = ModelledMachine(SessionMachine(policy: policy, needsLoading: settings.needsLoading), bug: bug)
+        policy.acquires = settings.renewal != .refreshToken
+        policy.isWithoutUser = settings.renewal == .clientCredentials
+        sut = ModelledMachine(SessionMachine(policy: policy, needsLoading: settings.hasStore), bug: bug)
         requests = Array(repeating: ModelRequest(), count: settings.requests)
         for (index, deadline) in settings.deadlines.enumerated() { requests[index].deadline = deadline }
         disturbancesLeft = settings.limit
         timeStepsLeft = settings.timeSteps
-        store = issue(life: settings.firstLife)
+        if !settings.isStoreEmpty { store = issue(life: settings.firstLife) }
     }
 
     /// A credential that the server has just made.
     mutating func issue(life: Int) -> ModelCredential {
         tokens.append(ModelToken(serverExpiry: now + life))
+        guard settings.renewal == .refreshToken else {
+            return ModelCredential(access: tokens.count - 1, expiresAt: now + life)
+        }
         refreshTokens.append(ModelRefreshToken())
         return ModelCredential(access: tokens.count - 1, refresh: refreshTokens.count - 1, expiresAt: now + life)
     }
@@ -283,11 +224,9 @@ extension ModelWorld {
         }
         if !slotQueue.isEmpty { steps.append(.slot) }
         if isReleasing { steps.append(.release) }
-        if isLoading {
-            steps.append(.loaded)
-            if can(.loadingFails) { steps.append(.loadingFails) }
-        }
-        if let refresh = inFlight.first, signing == nil {
+        if settings.hasStore {
+            steps += storeSteps
+        } else if let refresh = inFlight.first, signing == nil {
             if refreshTokens[refresh.credential.refresh].isValid {
                 steps.append(.grant)
                 if can(.refreshFails) { steps.append(.fail(retryAfter: nil, isAnswerLost: false)) }
@@ -302,10 +241,14 @@ extension ModelWorld {
         if timeStepsLeft > 0, nextMoment != nil { steps.append(.time) }
         if signing != nil { steps.append(.appSigns) }
         if can(.signIn), signing == nil { steps.append(.signIn) }
+        // The app knows what has been stored.
+        if can(.signInAgain), signing == nil, current != nil, !isCommittedToStore { steps.append(.signInAgain) }
         if can(.signOut), signing == nil { steps.append(.signOut) }
         // The app does one thing at a time.
         for change in Self.outsideChanges
-        where can(change) && signing == nil && (!store.isEmpty || change == .outsideRenews) {
+        where can(change) && signing == nil && !isStoreLocked && (!store.isEmpty || change == .outsideRenews)
+            && (![.otherRefreshes, .outsideNewAccess].contains(change) || refreshTokens[store.refresh].isValid)
+        {
             steps.append(.outside(change))
         }
         if can(.revokeAccess), let current, !tokens[current.access].isRevoked { steps.append(.revokeAccess) }
@@ -314,10 +257,11 @@ extension ModelWorld {
     }
 
     private static let outsideChanges: [ModelSettings.Disturbance] = [
-        .outsideRenews, .outsideEmpties, .outsideProlongs, .outsideNewRefreshToken,
+        .outsideRenews, .outsideEmpties, .outsideProlongs, .outsideNewRefreshToken, .outsideNewAccess,
+        .otherRefreshes,
     ]
 
-    private func can(_ disturbance: ModelSettings.Disturbance) -> Bool {
+    func can(_ disturbance: ModelSettings.Disturbance) -> Bool {
         disturbancesLeft > 0 && settings.disturbances.contains(disturbance)
     }
 
@@ -340,6 +284,6 @@ extension ModelWorld {
     /// Whether everybody has heard and nothing is under way.
     var isQuiet: Bool {
         !requests.contains(where: \.isUnderWay) && inFlight.isEmpty && writes.isEmpty && !isReleasing
-            && signing == nil && !isLoading
+            && signing == nil && operations.isEmpty && loads.isEmpty && provided.isEmpty
     }
 }

@@ -29,6 +29,18 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case signOutLeavesWaiters
     case backOffIsIgnored
     case dropsWhatTheStoreSaysAfterARefresh
+    case lateLoadIsTaken
+    case whatARefreshFindsIsIgnored
+    case emptyStoreIsIgnored
+    case endsWithoutReading
+    case refusalOfAnOldTokenEnds
+    case newsOfARefusalIsLost
+    case signInIsWrittenOverItsRefresh
+    case signInIsNotWritten
+    case writeIsNotQueued
+    case outdatedRefreshIsWritten
+    case unwrittenIsForgotten
+    case unwrittenGoesBeforeNewer
 }
 
 /// The machine as the model test drives it: the real one, or the real one with
@@ -59,6 +71,7 @@ struct ModelledMachine {
         {
             return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
         }
+        if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
         let (admission, actions) = machine.asked(
             waiter, of: bug == .olderGenerationIsSigned ? nil : generation,
             ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, deadline: deadline, now: now)
@@ -103,7 +116,7 @@ struct ModelledMachine {
 
     mutating func refreshSucceeded(
         number: Int, _ credential: TokenCredential, lifetime: Double, sentAt: MonotonicInstant,
-        read: TokenCredential, now: Moment
+        read: TokenCredential?, now: Moment
     ) -> [Action] {
         perturbBefore()
         let isOutdated = machine.running?.isOutdated ?? true
@@ -120,7 +133,9 @@ struct ModelledMachine {
         return perturb(actions)
     }
 
-    mutating func refreshFailed(number: Int, retryAfter: Duration?, random: Double, now: Moment) -> [Action] {
+    mutating func refreshFailed(
+        number: Int, at obstacle: Machine.RefreshObstacle, retryAfter: Duration?, random: Double, now: Moment
+    ) -> [Action] {
         perturbBefore()
         if bug == .transientFailureEndsTheSession {
             return machine.refreshRejected(
@@ -133,7 +148,8 @@ struct ModelledMachine {
                     number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)
         }
         let actions = machine.refreshFailed(
-            number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)
+            number: number, cause: AtomError.unexpected, at: obstacle, retryAfter: retryAfter, random: random,
+            now: now)
         guard bug == .failureReleasesWaiters else { return perturb(actions) }
         return actions.map { action in
             guard case .refuse(let waiters, _) = action else { return action }
@@ -144,10 +160,37 @@ struct ModelledMachine {
 
     mutating func refreshRejected(number: Int, read: TokenCredential?, now: Moment) -> [Action] {
         perturbBefore()
-        return perturb(
-            machine.refreshRejected(
-                number: number, .refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent), read: read,
-                now: now))
+        let old = machine.held?.credential.accessToken
+        let actions = machine.refreshRejected(
+            number: number, .refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent),
+            read: bug == .refusalOfAnOldTokenEnds ? nil : read, now: now)
+        return bug == .newsOfARefusalIsLost && machine.held?.credential.accessToken != old ? [] : perturb(actions)
+    }
+
+    mutating func refreshFound(
+        number: Int, _ stored: TokenCredential?, now: Moment
+    ) -> (Machine.RefreshStep, [Action]) {
+        perturbBefore()
+        let isIgnored = bug == .whatARefreshFindsIsIgnored || bug == .emptyStoreIsIgnored && stored == nil
+        if isIgnored, let running = machine.running, running.number == number, !running.isOutdated {
+            return (.goOn(machine.held?.credential), [])
+        }
+        let (step, actions) = machine.refreshFound(number: number, stored, now: now)
+        return (step, perturb(actions))
+    }
+
+    mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
+        perturb(machine.refreshAbandoned(number: number, now: now))
+    }
+
+    mutating func notStored(version: Int, now: Moment) -> [Action] {
+        perturb(
+            machine.notStored(
+                version: version, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent), now: now))
+    }
+
+    func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
+        bug == .signInIsWrittenOverItsRefresh || machine.mayWrite(signedIn: credential, in: generation)
     }
 
     func mayStore(version: Int) -> Bool {
@@ -173,7 +216,9 @@ struct ModelledMachine {
     }
 
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
-        perturb(machine.loaded(number: number, credential, now: now))
+        let isLate = machine.runningLoad != nil && machine.runningLoad != number
+        let number = bug == .lateLoadIsTaken && isLate ? machine.lastLoadNumber : number
+        return perturb(machine.loaded(number: number, credential, now: now))
     }
 
     mutating func loadingFailed(number: Int) -> [Action] {

@@ -1,0 +1,111 @@
+/// What a configuration of the model walks through.
+struct ModelSettings: Sendable {
+    /// What may go wrong, or happen beside the requests.
+    enum Disturbance: Hashable, Sendable {
+        case cancel
+        case refreshFails
+        case retryAfter
+        case answerLost
+        case signIn
+        case signOut
+        case outsideRenews
+        case outsideEmpties
+        case outsideProlongs
+        case outsideNewRefreshToken
+        case revokeAccess
+        case revokeSession
+        /// Another process refreshes what is stored.
+        case otherRefreshes
+        /// Somebody else has another access token beside the same refresh
+        /// token.
+        case outsideNewAccess
+        /// The app signs in with what the session has already.
+        case signInAgain
+        case loadingFails
+        /// The store can't be had for an exchange.
+        case exchangeFails
+        case writingFails
+    }
+
+    /// How another credential is got.
+    enum Renewal: Hashable, Sendable {
+        case refreshToken
+        case clientCredentials
+        case provider
+    }
+
+    var name: String
+    var requests: Int
+    var disturbances: Set<Disturbance> = []
+    /// How many of them at the most.
+    var limit = 0
+    /// How often time moves on to the next moment that matters.
+    var timeSteps = 0
+    /// In seconds; the time steps decide which are reached.
+    var deadlines: [Int] = []
+    /// Whether requests wait for a slot between admission and start.
+    var slots = false
+    /// Whether reading the store and asking are two steps.
+    var readsApart = false
+    /// Whether the server refuses every access token.
+    var refusesEverything = false
+    var storeTakes = true
+    /// Whether the session reads and writes a store of its own, which other
+    /// processes share.
+    var hasStore = false
+    var renewal = Renewal.refreshToken
+    var isStoreEmpty = false
+    /// Whether the server takes a refresh token only once.
+    var rotates = true
+    /// The life of the first token and of those that follow, in seconds.
+    var firstLife = 40
+    var life = 40
+    var fruitlessLimit = 2
+}
+
+/// One step of the model.
+enum ModelStep: Hashable, Sendable {
+    case read(Int)
+    case ask(Int)
+    case slot
+    case answer(Int)
+    case cancel(Int)
+    case deadline(Int)
+    case release
+    case grant
+    case fail(retryAfter: Int?, isAnswerLost: Bool)
+    case refuse
+    case write
+    case written
+    case ring
+    case time
+    case signIn
+    case signInAgain
+    case signOut
+    case appSigns
+    case outside(ModelSettings.Disturbance)
+    case revokeAccess
+    case revokeSession
+    case loaded
+    case loadingFails
+    case begin
+    case beginFails
+    case cancelled(wasTaken: Bool)
+    case end
+    case endFails
+    case hear
+    case writeAgain
+
+    /// Whether it happens by itself, sooner or later: nobody may depend on the
+    /// others to hear.
+    var isFair: Bool {
+        switch self {
+        case .read, .ask, .slot, .answer, .release, .grant, .refuse, .write, .written, .ring, .appSigns, .loaded,
+            .begin, .cancelled, .end, .hear:
+            true
+        case .cancel, .deadline, .fail, .time, .signIn, .signInAgain, .signOut, .outside, .revokeAccess, .revokeSession,
+            .loadingFails, .beginFails, .endFails, .writeAgain:
+            false
+        }
+    }
+}

@@ -1,0 +1,354 @@
+import Foundation
+
+@testable import AtomNetworking
+
+// A store that the session reads and writes itself, and that other processes
+// share: while one of them exchanges, it has the store for itself.
+extension ModelWorld {
+    var storeSteps: [ModelStep] {
+        var steps: [ModelStep] = []
+        if !loads.isEmpty {
+            steps.append(.loaded)
+            if can(.loadingFails) { steps.append(.loadingFails) }
+        }
+        if let operation = operations.first {
+            switch operation.stage {
+            case .queued:
+                steps.append(.begin)
+                switch operation.kind {
+                case .load: break
+                case .write, .writeAgain: if can(.writingFails) { steps.append(.beginFails) }
+                case .refresh, .look, .keep: if can(.exchangeFails) { steps.append(.beginFails) }
+                }
+            case .sent(let credential):
+                steps += answers(to: credential)
+                if operation.isCancelled { steps += [.cancelled(wasTaken: false), .cancelled(wasTaken: true)] }
+            case .answered:
+                steps.append(.end)
+                if can(.writingFails), operation.result != operation.stored { steps.append(.endFails) }
+            case .ended: steps.append(.hear)
+            }
+        }
+        if let call = provided.first {
+            steps += answers(to: ModelCredential())
+            if inFlight.first(where: { $0.number == call.number })?.isOutdated ?? true {
+                steps.append(.cancelled(wasTaken: false))
+            }
+        }
+        if isWriteAlarmSet, unwritten != nil, !operations.contains(where: { $0.kind == .writeAgain }) {
+            steps.append(.writeAgain)
+        }
+        return steps
+    }
+
+    private func answers(to credential: ModelCredential) -> [ModelStep] {
+        let isAcquired = settings.renewal != .refreshToken
+        guard isAcquired || refreshTokens[credential.refresh].isValid else { return [.refuse] }
+        var steps: [ModelStep] = [.grant]
+        if can(.refreshFails) { steps.append(.fail(retryAfter: nil, isAnswerLost: false)) }
+        if can(.answerLost) { steps.append(.fail(retryAfter: nil, isAnswerLost: true)) }
+        if isAcquired, can(.revokeSession) { steps.append(.refuse) }
+        return steps
+    }
+
+    /// Whether other processes are kept out.
+    var isStoreLocked: Bool { operations.first?.isExclusive ?? false }
+
+    /// Whether a new credential is committed and not stored yet.
+    var isCommittedToStore: Bool { operations.contains { $0.isGranted && $0.result == current } }
+
+    mutating func takeInStore(_ step: ModelStep) throws(Violation) {
+        switch step {
+        case .loaded:
+            let load = loads.removeFirst()
+            let stored = intended(load.stored)
+            if load.generation == generation { learn(stored) }
+            isLookingAtStore = true
+            defer { isLookingAtStore = false }
+            try perform(sut.loaded(number: load.number, stored.inStore, now: moment))
+        case .loadingFails:
+            disturbancesLeft -= 1
+            let load = loads.removeFirst()
+            isUnreadable = true
+            defer { isUnreadable = false }
+            try perform(sut.loadingFailed(number: load.number))
+        case .begin: try begin()
+        case .beginFails:
+            disturbancesLeft -= 1
+            try beginInVain()
+        case .cancelled(let wasTaken): try cancelled(wasTaken: wasTaken)
+        case .end: try end(fails: false)
+        case .endFails:
+            disturbancesLeft -= 1
+            try end(fails: true)
+        case .hear: try hear()
+        case .writeAgain:
+            isWriteAlarmSet = false
+            operations.append(ModelOperation(.writeAgain, in: generation))
+        default: break
+        }
+    }
+
+    // MARK: Operations
+
+    mutating func queueRefresh(_ number: Int) {
+        operations.append(
+            ModelOperation(settings.renewal == .provider ? .look(number) : .refresh(number), in: generation))
+    }
+
+    /// The app has signed in or, with nothing, out.
+    mutating func queueWrite(_ credential: ModelCredential) {
+        unwritten = UnwrittenCredential(credential: credential.inStore, replaced: .unknown)
+        missed = nil
+        lastWord = credential
+        if let running = sut.machine.running, running.isOutdated {
+            for index in operations.indices where operations[index].kind == .refresh(running.number) {
+                operations[index].isCancelled = true
+            }
+        }
+        switch sut.bug {
+        case .signInIsNotWritten where !credential.isEmpty: return
+        case .writeIsNotQueued:
+            store = credential
+            written()
+        default:
+            operations.append(
+                ModelOperation(.write(credential, generation: sut.machine.generation), in: generation))
+        }
+    }
+
+    private mutating func begin() throws(Violation) {
+        operations[0].stored = store
+        operations[0].result = intended(store)
+        let operation = operations[0]
+        switch operation.kind {
+        case .load(let number):
+            operations.removeFirst()
+            loads.append(ModelLoad(number: number, stored: store, generation: operation.generation))
+        case .look(let number):
+            operations.removeFirst()
+            if try look(number) {
+                provided.append(ModelProviderCall(number: number, stored: store))
+            } else {
+                inFlight.removeAll { $0.number == number }
+                try perform(sut.refreshAbandoned(number: number, now: moment))
+            }
+        case .refresh(let number):
+            if try look(number), let refresh = inFlight.first {
+                operations[0].stage = .sent(refresh.credential)
+            } else {
+                operations[0].stage = .answered
+                operations[0].outcome = .abandoned
+            }
+        case .keep(let number, let credential, _): try commit(number, credential, sentAt: now)
+        case .write(let credential, let generation):
+            if sut.mayWrite(signedIn: credential.inStore, in: generation) { operations[0].result = credential }
+            try end(fails: false)
+        case .writeAgain:
+            guard unwritten != nil else {
+                operations.removeFirst()
+                return
+            }
+            try end(fails: false)
+        }
+    }
+
+    /// The store can't be had or, where nothing but writing is to be done, not
+    /// be written.
+    private mutating func beginInVain() throws(Violation) {
+        operations[0].stored = store
+        switch operations[0].kind {
+        case .look(let number):
+            operations.removeFirst()
+            try fail(takeRefresh(number), nil, at: .store)
+        case .keep(let number, let credential, let old):
+            try commit(number, credential, sentAt: now)
+            operations[0].stored = old
+            operations[0].stage = .ended(hasFailed: true)
+            tokens[credential.access].isWritten = true
+            // What somebody else has written since the look is newer.
+            if store != old { lastWord = nil }
+        case .writeAgain:
+            guard let missed else {
+                operations.removeFirst()
+                return
+            }
+            (operations[0].result, operations[0].stored) = missed
+            operations[0].stage = .ended(hasFailed: true)
+        default: operations[0].stage = .ended(hasFailed: true)
+        }
+    }
+
+    /// The refresh looks at what is stored; returns whether it goes on.
+    private mutating func look(_ number: Int) throws(Violation) -> Bool {
+        let stored = intended(store)
+        var goesOn = false
+        if let index = inFlight.firstIndex(where: { $0.number == number && !$0.isOutdated }) {
+            let isGone = !stored.isEmpty && (tokens[stored.access].isGone || refreshTokens[stored.refresh].isGone)
+            if isGone || stored.isEmpty && (current == nil || settings.renewal == .clientCredentials) {
+                goesOn = true
+            } else {
+                let old = current
+                learn(stored)
+                goesOn = old?.hasTokens(of: current ?? ModelCredential()) ?? (current == nil) && !isGood
+            }
+            if goesOn {
+                let refresh = inFlight[index]
+                inFlight[index] = Refresh(
+                    number: refresh.number, credential: current ?? ModelCredential(), sentAt: now)
+            } else {
+                inFlight.remove(at: index)
+            }
+        }
+        isLookingAtStore = true
+        defer { isLookingAtStore = false }
+        let (step, actions) = sut.refreshFound(number: number, stored.inStore, now: moment)
+        switch step {
+        case .goOn(let credential):
+            guard goesOn else { throw Violation("a refresh is sent although the store holds something better (G1)") }
+            try checkSending(ModelCredential(credential ?? .empty))
+        case .stop:
+            guard !goesOn else { throw Violation("a refresh stops although nobody else has renewed the session") }
+        }
+        try perform(actions)
+        return goesOn
+    }
+
+    mutating func grantForStore() throws(Violation) {
+        var granted = issue(life: settings.life)
+        tokens[granted.access].isGranted = true
+        if settings.renewal == .provider {
+            let call = provided.removeFirst()
+            operations.append(ModelOperation(.keep(call.number, granted, over: call.stored), in: generation))
+            return
+        }
+        guard case .refresh(let number) = operations[0].kind,
+            let refresh = inFlight.first(where: { $0.number == number })
+        else { throw Violation("the session has lost sight of its refresh (G1)") }
+        if refresh.credential.refresh != 0 {
+            refreshTokens[refresh.credential.refresh].isValid = false
+            refreshTokens[refresh.credential.refresh].isKnownSpent = true
+        }
+        granted.expiresAt = refresh.sentAt + settings.life
+        try commit(number, granted, sentAt: refresh.sentAt)
+    }
+
+    private mutating func commit(
+        _ number: Int, _ granted: ModelCredential, sentAt: Int
+    ) throws(Violation) {
+        let refresh = try takeRefresh(number)
+        let old = refresh.credential
+        tokens[granted.access].isDropped = refresh.isOutdated
+        if !refresh.isOutdated {
+            retire(current)
+            current = granted
+            see(granted, life: settings.life, from: sentAt)
+            brought(granted)
+        } else if old.refresh != 0, current?.refresh != old.refresh {
+            refreshTokens[old.refresh].isGone = true
+        }
+        let actions = sut.refreshSucceeded(
+            number: number, granted.real, lifetime: Double(settings.life), sentAt: ModelClock.instant(sentAt),
+            read: nil, now: moment)
+        let isStored = actions.contains { if case .store = $0 { true } else { false } }
+        guard isStored != refresh.isOutdated else {
+            throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
+        }
+        operations[0].stage = .answered
+        operations[0].outcome = isStored ? .granted(version: sut.machine.firstVersion) : .abandoned
+        if isStored || sut.bug == .outdatedRefreshIsWritten { operations[0].result = granted }
+        try perform(actions)
+    }
+
+    mutating func failForStore(_ retryAfter: Int?, isAnswerLost: Bool) throws(Violation) {
+        if settings.renewal == .provider {
+            try fail(takeRefresh(provided.removeFirst().number), 0, at: .provider)
+        } else {
+            try answered(.failed(retryAfter: retryAfter), wasTaken: isAnswerLost)
+        }
+    }
+
+    mutating func refuseForStore() throws(Violation) {
+        if settings.renewal != .refreshToken { disturbancesLeft -= 1 }
+        if settings.renewal == .provider {
+            try refuse(takeRefresh(provided.removeFirst().number), read: intended(store))
+        } else {
+            try answered(.rejected, wasTaken: false)
+        }
+    }
+
+    /// The actor has cancelled what is being done for a session that is over.
+    private mutating func cancelled(wasTaken: Bool) throws(Violation) {
+        if settings.renewal == .provider {
+            try fail(takeRefresh(provided.removeFirst().number), 0, at: .provider)
+        } else {
+            try answered(.failed(retryAfter: nil), wasTaken: wasTaken)
+        }
+    }
+
+    private mutating func answered(_ outcome: ModelOperation.Outcome, wasTaken: Bool) throws(Violation) {
+        guard case .sent(let credential) = operations[0].stage else { throw Violation("an answer to nothing") }
+        if wasTaken { refreshTokens[credential.refresh].isValid = false }
+        operations[0].stage = .answered
+        operations[0].outcome = outcome
+    }
+
+    private mutating func takeRefresh(_ number: Int) throws(Violation) -> Refresh {
+        guard let index = inFlight.firstIndex(where: { $0.number == number }) else {
+            throw Violation("the session has lost sight of its refresh (G1)")
+        }
+        return inFlight.remove(at: index)
+    }
+
+    /// What was computed is written, if it is another than what was there.
+    private mutating func end(fails: Bool) throws(Violation) {
+        let operation = operations[0]
+        if operation.result != operation.stored {
+            try checkWrite(operation)
+            if !fails { store = operation.result }
+        }
+        operations[0].stage = .ended(hasFailed: fails)
+        if operation.isGranted { tokens[operation.result.access].isWritten = true }
+    }
+
+    private mutating func hear() throws(Violation) {
+        let operation = operations.removeFirst()
+        guard case .ended(let hasFailed) = operation.stage else { return }
+        switch operation.kind {
+        case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
+        case .write(let credential, let generation):
+            if !hasFailed {
+                written()
+            } else if sut.mayWrite(signedIn: credential.inStore, in: generation) {
+                keepUnwritten(credential, over: operation.stored)
+            }
+        case .writeAgain:
+            if hasFailed {
+                keepUnwritten(operation.result, over: operation.stored)
+            } else {
+                written()
+            }
+        case .load, .look: break
+        }
+    }
+
+    private mutating func hear(_ number: Int, _ operation: ModelOperation, hasFailed: Bool) throws(Violation) {
+        switch operation.outcome {
+        case .granted(let version):
+            guard sut.mayStore(version: version) else { return }
+            if hasFailed {
+                keepUnwritten(operation.result, over: operation.stored)
+                try perform(sut.notStored(version: version, now: moment))
+            } else {
+                written()
+                try perform(sut.stored(version: version, now: moment))
+            }
+        case .abandoned:
+            inFlight.removeAll { $0.number == number }
+            try perform(sut.refreshAbandoned(number: number, now: moment))
+        case .rejected: try refuse(takeRefresh(number), read: intended(store))
+        case .failed(let retryAfter): try fail(takeRefresh(number), retryAfter)
+        case .nothing: try fail(takeRefresh(number), nil, at: .store)
+        }
+    }
+}

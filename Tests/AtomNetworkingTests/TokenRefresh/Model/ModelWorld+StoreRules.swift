@@ -1,0 +1,65 @@
+@testable import AtomNetworking
+
+// What the store should hold, and what must never happen to it.
+extension ModelWorld {
+    // MARK: What could not be written
+
+    /// What the store holds, or would if every write had succeeded.
+    func intended(_ stored: ModelCredential) -> ModelCredential {
+        guard let unwritten else { return stored }
+        guard sut.bug == .unwrittenGoesBeforeNewer || unwritten.isWanted(over: stored.inStore) else { return stored }
+        return unwritten.credential.map { ModelCredential($0) } ?? ModelCredential()
+    }
+
+    mutating func keepUnwritten(_ credential: ModelCredential, over old: ModelCredential) {
+        if sut.bug == .unwrittenIsForgotten {
+            unwritten = nil
+        } else {
+            unwritten = UnwrittenCredential(credential: credential.inStore, replaced: .known(old.inStore))
+        }
+        missed = (credential, old)
+        isWriteAlarmSet = true
+    }
+
+    mutating func written() {
+        unwritten = nil
+        missed = nil
+    }
+
+    // MARK: The guarantees
+
+    /// G1 among all who share the store: a refresh token is sent only by who
+    /// holds the store, and only if it is the stored one, or should be, or if
+    /// the store is behind.
+    func checkStoreHolds(_ credential: ModelCredential) throws(Violation) {
+        guard settings.hasStore, credential.refresh != 0, store.refresh != credential.refresh else { return }
+        guard intended(store).refresh == credential.refresh || refreshTokens[store.refresh].isGone else {
+            throw Violation("a refresh token is sent that isn't the stored one (G1)")
+        }
+    }
+
+    /// G7, G9: what could not be written goes before nothing newer, and what
+    /// comes home late is not written.
+    func checkWrite(_ operation: ModelOperation) throws(Violation) {
+        guard !tokens[operation.result.access].isDropped else {
+            throw Violation("what an outdated refresh brought is written (G9)")
+        }
+        guard !operation.isGranted, let missed, operation.result == missed.credential else { return }
+        if case .write(let credential, _) = operation.kind, credential == operation.result { return }
+        guard missed.over == operation.stored else {
+            throw Violation("what could not be written is written over something newer (G7)")
+        }
+    }
+
+    /// G1, G7, G9: what holds in every state.
+    func checkStore() throws(Violation) {
+        guard settings.hasStore else { return }
+        guard inFlight.count <= 1, operations.count(where: \.isExclusive) <= 1 else {
+            throw Violation("two refreshes are on their way (G1)")
+        }
+        guard operations.isEmpty, let lastWord, store != lastWord else { return }
+        guard let unwritten, intended(store) == lastWord, unwritten.isWanted(over: store.inStore) else {
+            throw Violation("the store doesn't hold what it should, and nobody will write it (G7, G9)")
+        }
+    }
+}
