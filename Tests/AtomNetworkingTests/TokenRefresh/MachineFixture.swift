@@ -39,10 +39,10 @@ struct MachineFixture {
         Moment(instant: Self.instant(now), date: Self.epoch.addingTimeInterval(now + clockIsAheadBy))
     }
 
-    /// A request asks, having read the store; says what becomes of it and
-    /// what has to be done.
+    /// A request asks, having read the store unless the session does that;
+    /// says what becomes of it and what has to be done.
     mutating func ask(_ who: String, deadline: Double = 1e6, isRetry: Bool = false) -> String {
-        ask(who, reading: (store, machine.version), deadline: deadline, isRetry: isRetry)
+        ask(who, reading: machine.isLoaded ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
     }
 
     mutating func ask(
@@ -91,7 +91,7 @@ struct MachineFixture {
         say(
             machine.refreshSucceeded(
                 number: refresh, Self.credential(number, life: now + (life ?? 0)), lifetime: life,
-                sentAt: Self.instant(sentAt ?? now), read: read ?? store, now: moment))
+                sentAt: Self.instant(sentAt ?? now), read: machine.isLoaded ? read : read ?? store, now: moment))
     }
 
     mutating func fail(retryAfter: Double? = nil, random: Double = 0.5, refresh: Int = 1) -> String {
@@ -106,6 +106,43 @@ struct MachineFixture {
             machine.refreshRejected(
                 number: refresh, .refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent), read: store,
                 now: moment))
+    }
+
+    /// The refresh has the store for itself; says what it does and what has to
+    /// be done.
+    mutating func find(_ stored: TokenCredential?, refresh: Int = 1) -> String {
+        let (step, actions) = machine.refreshFound(number: refresh, stored, now: moment)
+        let word =
+            switch step {
+            case .goOn(let credential): "go on with \(credential.map { $0.refreshToken } ?? "nothing")"
+            case .stop: "stop"
+            }
+        return ([word] + actions.map(Self.name)).joined(separator: ", ")
+    }
+
+    mutating func abandon(refresh: Int = 1) -> String {
+        say(machine.refreshAbandoned(number: refresh, now: moment))
+    }
+
+    /// The write that was asked for has failed.
+    mutating func failToStore() -> String {
+        say(
+            machine.notStored(
+                version: machine.firstVersion,
+                .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent), now: moment))
+    }
+
+    mutating func load(_ credential: TokenCredential?, number: Int? = nil) -> String {
+        say(machine.loaded(number: number ?? machine.lastLoadNumber, credential, now: moment))
+    }
+
+    mutating func failLoading() -> String {
+        say(machine.loadingFailed(number: machine.lastLoadNumber, OAuthError(code: "disk")))
+    }
+
+    /// Somebody wanted to know who is signed in, and the store was read.
+    mutating func lookUp(_ credential: TokenCredential?, generation: Int? = nil) -> String {
+        say(machine.lookedUp(credential, in: generation ?? machine.generation, now: moment))
     }
 
     /// The write that was asked for is done.

@@ -20,12 +20,49 @@ enum MachinePhase: String, CaseIterable, Sendable {
     case backedOff = "back-off is over, w waits"
     case ended
     case signedOut = "signed out"
+    case goodInStore = "good, in a store"
+    case refreshingInStore = "refreshing in a store, w waits"
+    case storingInStore = "storing in a store, w waits"
+    case endingInStore = "loading before the end, w waits"
+    case endedInStore = "ended, in a store"
+    case endedLoading = "loading after the end, w waits"
+    case signedOutInStore = "signed out, in a store"
+    case acquirable = "nothing, acquirable"
+    case acquiring = "acquiring, w waits"
+    case acquiringFailed = "acquiring failed, backing off until 10"
+    case acquiringEnded = "acquiring ended"
+    case acquiredInLeeway = "acquired, in leeway"
+    case renewing = "acquiring instead of a rejected one, w waits"
+    case withoutUser = "a client's own session, refreshing when rejected, w waits"
+
+    private var isInStore: Bool {
+        switch self {
+        case .loadingNotStarted, .loading, .goodInStore, .refreshingInStore, .storingInStore, .endingInStore,
+            .endedInStore, .endedLoading, .signedOutInStore, .acquirable, .acquiring, .acquiringFailed,
+            .acquiringEnded, .acquiredInLeeway, .renewing, .withoutUser:
+            true
+        default: false
+        }
+    }
+
+    private var policy: RefreshPolicy {
+        var policy = RefreshPolicy()
+        switch self {
+        case .acquirable, .acquiring, .acquiringFailed, .acquiringEnded, .acquiredInLeeway, .renewing:
+            policy.acquires = true
+        case .withoutUser:
+            policy.acquires = true
+            policy.isWithoutUser = true
+        default: break
+        }
+        return policy
+    }
 
     var fixture: MachineFixture {
-        var fixture = MachineFixture(needsLoading: self == .loading || self == .loadingNotStarted)
+        var fixture = MachineFixture(policy: policy, needsLoading: isInStore)
         switch self {
-        case .loadingNotStarted: break
-        case .loading: _ = fixture.ask("w", reading: nil)
+        case .loadingNotStarted, .acquirable: break
+        case .loading: _ = fixture.ask("w")
         case .good: _ = fixture.observe(fixture.store)
         case .releasing:
             fixture = Self.storing.fixture
@@ -72,6 +109,48 @@ enum MachinePhase: String, CaseIterable, Sendable {
         case .signedOut:
             fixture = Self.good.fixture
             _ = fixture.signOut()
+        case .goodInStore: _ = fixture.lookUp(fixture.store)
+        case .refreshingInStore:
+            fixture = Self.goodInStore.fixture
+            fixture.condemn()
+            _ = fixture.ask("w")
+        case .storingInStore:
+            fixture = Self.refreshingInStore.fixture
+            _ = fixture.succeed(2)
+        case .endingInStore:
+            fixture.store = MachineFixture.credential(1, refresh: "")
+            _ = fixture.lookUp(fixture.store)
+            fixture.condemn()
+            _ = fixture.ask("w")
+        case .endedInStore:
+            fixture = Self.refreshingInStore.fixture
+            _ = fixture.reject()
+        case .endedLoading:
+            fixture = Self.endedInStore.fixture
+            _ = fixture.ask("w")
+        case .signedOutInStore:
+            fixture = Self.goodInStore.fixture
+            fixture.store = MachineFixture.empty
+            _ = fixture.signOut()
+        case .acquiring:
+            fixture.store = MachineFixture.empty
+            _ = fixture.ask("w")
+            _ = fixture.load(nil)
+        case .acquiringFailed:
+            fixture = Self.acquiring.fixture
+            _ = fixture.fail(retryAfter: 10)
+        case .acquiringEnded:
+            fixture = Self.acquiring.fixture
+            _ = fixture.reject()
+        case .acquiredInLeeway:
+            fixture.store = MachineFixture.credential(1, refresh: "")
+            _ = fixture.lookUp(fixture.store)
+            fixture.now = 3_580
+        case .renewing, .withoutUser:
+            fixture.store = MachineFixture.credential(1, refresh: "")
+            _ = fixture.lookUp(fixture.store)
+            fixture.condemn()
+            _ = fixture.ask("w")
         }
         return fixture
     }
@@ -109,7 +188,20 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case signedOut = "signed out"
     case loaded
     case loadedNothing = "loaded nothing"
+    case loadedOlder = "an older load ended"
     case loadingFailed = "loading failed"
+    case lookedUp = "looked up"
+    case lookedUpNothing = "looked up nothing"
+    case lookedUpOlder = "looked up in an older generation"
+    case foundSame = "the refresh found the same"
+    case foundNewer = "the refresh found a newer one"
+    case foundEmpty = "the refresh found nothing"
+    case foundReplaced = "the refresh found a replaced one"
+    case foundProlonged = "the refresh found a later expiry"
+    case foundOther = "another refresh found a newer one"
+    case abandoned = "refresh abandoned"
+    case abandonedOther = "another refresh abandoned"
+    case notStored = "not stored"
 
     func happen(to fixture: inout MachineFixture) -> String {
         let held = fixture.machine.held?.credential ?? MachineFixture.credential(1)
@@ -164,7 +256,29 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .signedOut: return fixture.signOut()
         case .loaded: return fixture.load(MachineFixture.credential(1))
         case .loadedNothing: return fixture.load(nil)
+        case .loadedOlder: return fixture.load(MachineFixture.credential(5), number: 0)
         case .loadingFailed: return fixture.failLoading()
+        case .lookedUp: return fixture.lookUp(MachineFixture.credential(1))
+        case .lookedUpNothing: return fixture.lookUp(nil)
+        case .lookedUpOlder:
+            return fixture.lookUp(MachineFixture.credential(5), generation: fixture.machine.generation - 1)
+        case .foundSame: return fixture.find(held, refresh: fixture.machine.lastRefreshNumber)
+        case .foundNewer:
+            return fixture.find(
+                MachineFixture.credential(5, life: fixture.now + 3_600), refresh: fixture.machine.lastRefreshNumber)
+        case .foundEmpty: return fixture.find(nil, refresh: fixture.machine.lastRefreshNumber)
+        case .foundReplaced:
+            fixture.machine.replaced.insert(MachineFixture.credential(6))
+            return fixture.find(MachineFixture.credential(6), refresh: fixture.machine.lastRefreshNumber)
+        case .foundProlonged:
+            return fixture.find(
+                TokenCredential(
+                    accessToken: held.accessToken, expiresAt: held.expiresAt.addingTimeInterval(600),
+                    refreshToken: held.refreshToken), refresh: fixture.machine.lastRefreshNumber)
+        case .foundOther: return fixture.find(MachineFixture.credential(5), refresh: 9)
+        case .abandoned: return fixture.abandon(refresh: fixture.machine.lastRefreshNumber)
+        case .abandonedOther: return fixture.abandon(refresh: 9)
+        case .notStored: return fixture.failToStore()
         }
         return "nothing"
     }
@@ -196,15 +310,5 @@ extension MachineFixture {
         if machine.isGood(at: moment.instant) { return "\(token) good" }
         if held.isRejected { return "\(token) rejected" }
         return held.isUsable(at: moment.instant) ? "\(token) due" : "\(token) expired"
-    }
-
-    mutating func load(_ credential: TokenCredential?) -> String {
-        let actions = machine.loaded(number: machine.lastLoadNumber, credential, now: moment)
-        return actions.isEmpty ? "nothing" : actions.map(Self.name).joined(separator: ", ")
-    }
-
-    mutating func failLoading() -> String {
-        let actions = machine.loadingFailed(number: machine.lastLoadNumber, OAuthError(code: "disk"))
-        return actions.isEmpty ? "nothing" : actions.map(Self.name).joined(separator: ", ")
     }
 }

@@ -23,9 +23,9 @@ extension MachineTable {
           stored another: nothing → refreshing, waiting: w
           woke up: nothing → refreshing, waiting: w
           observed the same: nothing → refreshing, waiting: w
-          observed a new one: release → a5 good, releasing, waiting: w
+          observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed a replaced one: announce stale store → refreshing, waiting: w
-          observed an empty one: refuse w: signed out → signed out
+          observed an empty one: refuse w: signed out, announce signed out → signed out
           observed a later expiry: nothing → refreshing, waiting: w
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out → a5 good
@@ -33,7 +33,20 @@ extension MachineTable {
           signed out: refuse w: signed out → signed out
           loaded: nothing → refreshing, waiting: w
           loaded nothing: nothing → refreshing, waiting: w
+          an older load ended: nothing → refreshing, waiting: w
           loading failed: nothing → refreshing, waiting: w
+          looked up: nothing → refreshing, waiting: w
+          looked up nothing: nothing → refreshing, waiting: w
+          looked up in an older generation: nothing → refreshing, waiting: w
+          the refresh found the same: go on with r1 → refreshing, waiting: w
+          the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w
+          the refresh found nothing: stop, refuse w: signed out, announce signed out → signed out
+          the refresh found a replaced one: go on with r1 → refreshing, waiting: w
+          the refresh found a later expiry: stop, release → a1 good, releasing, waiting: w
+          another refresh found a newer one: stop → refreshing, waiting: w
+          refresh abandoned: refresh 2 with r1 for w → refreshing, waiting: w
+          another refresh abandoned: nothing → refreshing, waiting: w
+          not stored: nothing → refreshing, waiting: w
         refreshing when rejected, w waits
           asked: wait → refreshing, waiting: w n
           asked with little time: wait → refreshing, waiting: w n
@@ -48,7 +61,7 @@ extension MachineTable {
           next released: nobody → refreshing, waiting: w
           refresh succeeded: store a3 → storing, waiting: w
           refresh failed: refuse w: failed, announce: failed → backing off until 0
-          refresh rejected: refuse w: rejected, announce: rejected → ended: rejected
+          refresh rejected: refuse w: rejected, announce: rejected, announce ended: rejected → ended: rejected
           another refresh succeeded: nothing → refreshing, waiting: w
           another refresh failed: nothing → refreshing, waiting: w
           another refresh rejected: nothing → refreshing, waiting: w
@@ -56,9 +69,9 @@ extension MachineTable {
           stored another: nothing → refreshing, waiting: w
           woke up: nothing → refreshing, waiting: w
           observed the same: nothing → refreshing, waiting: w
-          observed a new one: release → a5 good, releasing, waiting: w
+          observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed a replaced one: announce stale store → refreshing, waiting: w
-          observed an empty one: refuse w: signed out → signed out
+          observed an empty one: refuse w: signed out, announce signed out → signed out
           observed a later expiry: nothing → refreshing, waiting: w
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out → a5 good
@@ -66,7 +79,20 @@ extension MachineTable {
           signed out: refuse w: signed out → signed out
           loaded: nothing → refreshing, waiting: w
           loaded nothing: nothing → refreshing, waiting: w
+          an older load ended: nothing → refreshing, waiting: w
           loading failed: nothing → refreshing, waiting: w
+          looked up: nothing → refreshing, waiting: w
+          looked up nothing: nothing → refreshing, waiting: w
+          looked up in an older generation: nothing → refreshing, waiting: w
+          the refresh found the same: go on with r1 → refreshing, waiting: w
+          the refresh found a newer one: stop, release, announce changed → a5 good, releasing, waiting: w
+          the refresh found nothing: stop, refuse w: signed out, announce signed out → signed out
+          the refresh found a replaced one: go on with r1 → refreshing, waiting: w
+          the refresh found a later expiry: go on with r1 → refreshing, waiting: w
+          another refresh found a newer one: stop → refreshing, waiting: w
+          refresh abandoned: refresh 2 with r1 for w → refreshing, waiting: w
+          another refresh abandoned: nothing → refreshing, waiting: w
+          not stored: nothing → refreshing, waiting: w
         refreshing outdated, w waits
           asked: wait → refreshing outdated, waiting: w n
           asked with little time: wait → refreshing outdated, waiting: w n
@@ -89,9 +115,9 @@ extension MachineTable {
           stored another: nothing → refreshing outdated, waiting: w
           woke up: nothing → refreshing outdated, waiting: w
           observed the same: nothing → refreshing outdated, waiting: w
-          observed a new one: release → a5 good, releasing, waiting: w
+          observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed a replaced one: announce stale store → refreshing outdated, waiting: w
-          observed an empty one: refuse w: signed out → signed out
+          observed an empty one: refuse w: signed out, announce signed out → signed out
           observed a later expiry: nothing → refreshing outdated, waiting: w
           observed another refresh token: nothing → refreshing outdated, waiting: w
           signed in: refuse w: signed out → a5 good
@@ -99,7 +125,20 @@ extension MachineTable {
           signed out: refuse w: signed out → signed out
           loaded: nothing → refreshing outdated, waiting: w
           loaded nothing: nothing → refreshing outdated, waiting: w
+          an older load ended: nothing → refreshing outdated, waiting: w
           loading failed: nothing → refreshing outdated, waiting: w
+          looked up: nothing → refreshing outdated, waiting: w
+          looked up nothing: nothing → refreshing outdated, waiting: w
+          looked up in an older generation: nothing → refreshing outdated, waiting: w
+          the refresh found the same: stop → refreshing outdated, waiting: w
+          the refresh found a newer one: stop → refreshing outdated, waiting: w
+          the refresh found nothing: stop → refreshing outdated, waiting: w
+          the refresh found a replaced one: stop → refreshing outdated, waiting: w
+          the refresh found a later expiry: stop → refreshing outdated, waiting: w
+          another refresh found a newer one: stop → refreshing outdated, waiting: w
+          refresh abandoned: refresh 2 with r7 for w → refreshing, waiting: w
+          another refresh abandoned: nothing → refreshing outdated, waiting: w
+          not stored: nothing → refreshing outdated, waiting: w
         storing, w waits
           asked: wait → storing, waiting: w n
           asked with little time: wait → storing, waiting: w n
@@ -122,9 +161,9 @@ extension MachineTable {
           stored another: nothing → storing, waiting: w
           woke up: nothing → storing, waiting: w
           observed the same: nothing → storing, waiting: w
-          observed a new one: release → a5 good, releasing, waiting: w
+          observed a new one: release, announce changed → a5 good, releasing, waiting: w
           observed a replaced one: nothing → storing, waiting: w
-          observed an empty one: refuse w: signed out → signed out
+          observed an empty one: refuse w: signed out, announce signed out → signed out
           observed a later expiry: nothing → storing, waiting: w
           observed another refresh token: nothing → storing, waiting: w
           signed in: refuse w: signed out → a5 good
@@ -132,7 +171,20 @@ extension MachineTable {
           signed out: refuse w: signed out → signed out
           loaded: nothing → storing, waiting: w
           loaded nothing: nothing → storing, waiting: w
+          an older load ended: nothing → storing, waiting: w
           loading failed: nothing → storing, waiting: w
+          looked up: nothing → storing, waiting: w
+          looked up nothing: nothing → storing, waiting: w
+          looked up in an older generation: nothing → storing, waiting: w
+          the refresh found the same: stop → storing, waiting: w
+          the refresh found a newer one: stop → storing, waiting: w
+          the refresh found nothing: stop → storing, waiting: w
+          the refresh found a replaced one: stop → storing, waiting: w
+          the refresh found a later expiry: stop → storing, waiting: w
+          another refresh found a newer one: stop → storing, waiting: w
+          refresh abandoned: nothing → storing, waiting: w
+          another refresh abandoned: nothing → storing, waiting: w
+          not stored: release, announce not stored → a2 good, releasing, waiting: w
 
         """
 }

@@ -2,8 +2,8 @@ extension MachineTable {
     /// No refresh is on its way.
     static let withoutRefresh = """
         loading, nobody has asked
-          asked: go → a1 good
-          asked with little time: go → a1 good
+          asked: wait, load 1 → loading, waiting: n
+          asked with little time: wait, load 1 → loading, waiting: n
           asked with a stale read: read again → loading not started
           asked by an older generation: refuse: signed out → loading not started
           signature: none → loading not started
@@ -31,12 +31,25 @@ extension MachineTable {
           signed in: nothing → a5 good
           signed in with the same: nothing → a1 good
           signed out: nothing → signed out
-          loaded: nothing → a1 good
-          loaded nothing: nothing → signed out
+          loaded: nothing → loading not started
+          loaded nothing: nothing → loading not started
+          an older load ended: nothing → loading not started
           loading failed: nothing → loading not started
+          looked up: nothing → a1 good
+          looked up nothing: nothing → signed out
+          looked up in an older generation: nothing → loading not started
+          the refresh found the same: stop → loading not started
+          the refresh found a newer one: stop → loading not started
+          the refresh found nothing: stop → loading not started
+          the refresh found a replaced one: stop → loading not started
+          the refresh found a later expiry: stop → loading not started
+          another refresh found a newer one: stop → loading not started
+          refresh abandoned: nothing → loading not started
+          another refresh abandoned: nothing → loading not started
+          not stored: nothing → loading not started
         loading, w waits
-          asked: wait, release → a1 good, releasing, waiting: w n
-          asked with little time: wait, release → a1 good, releasing, waiting: w n
+          asked: wait → loading, waiting: w n
+          asked with little time: wait → loading, waiting: w n
           asked with a stale read: read again → loading, waiting: w
           asked by an older generation: refuse: signed out → loading, waiting: w
           signature: none → loading, waiting: w
@@ -66,7 +79,20 @@ extension MachineTable {
           signed out: refuse w: signed out → signed out
           loaded: release → a1 good, releasing, waiting: w
           loaded nothing: refuse w: missing → signed out
-          loading failed: refuse w: failed → loading not started
+          an older load ended: nothing → loading, waiting: w
+          loading failed: refuse w: not readable → loading not started
+          looked up: release → a1 good, releasing, waiting: w
+          looked up nothing: refuse w: missing → signed out
+          looked up in an older generation: nothing → loading, waiting: w
+          the refresh found the same: stop → loading, waiting: w
+          the refresh found a newer one: stop → loading, waiting: w
+          the refresh found nothing: stop → loading, waiting: w
+          the refresh found a replaced one: stop → loading, waiting: w
+          the refresh found a later expiry: stop → loading, waiting: w
+          another refresh found a newer one: stop → loading, waiting: w
+          refresh abandoned: nothing → loading, waiting: w
+          another refresh abandoned: nothing → loading, waiting: w
+          not stored: nothing → loading, waiting: w
         good
           asked: go → a1 good
           asked with little time: go → a1 good
@@ -89,9 +115,9 @@ extension MachineTable {
           stored another: nothing → a1 good
           woke up: nothing → a1 good
           observed the same: nothing → a1 good
-          observed a new one: nothing → a5 good
+          observed a new one: announce changed → a5 good
           observed a replaced one: announce stale store → a1 good
-          observed an empty one: nothing → signed out
+          observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: nothing → a5 good
@@ -99,7 +125,20 @@ extension MachineTable {
           signed out: nothing → signed out
           loaded: nothing → a1 good
           loaded nothing: nothing → a1 good
+          an older load ended: nothing → a1 good
           loading failed: nothing → a1 good
+          looked up: nothing → a1 good
+          looked up nothing: nothing → a1 good
+          looked up in an older generation: nothing → a1 good
+          the refresh found the same: stop → a1 good
+          the refresh found a newer one: stop → a1 good
+          the refresh found nothing: stop → a1 good
+          the refresh found a replaced one: stop → a1 good
+          the refresh found a later expiry: stop → a1 good
+          another refresh found a newer one: stop → a1 good
+          refresh abandoned: nothing → a1 good
+          another refresh abandoned: nothing → a1 good
+          not stored: nothing → a1 good
         good, w is being released
           asked: wait → a2 good, releasing, waiting: w n
           asked with little time: wait → a2 good, releasing, waiting: w n
@@ -122,9 +161,9 @@ extension MachineTable {
           stored another: nothing → a2 good, releasing, waiting: w
           woke up: nothing → a2 good, releasing, waiting: w
           observed the same: nothing → a2 good, releasing, waiting: w
-          observed a new one: nothing → a5 good, releasing, waiting: w
+          observed a new one: announce changed → a5 good, releasing, waiting: w
           observed a replaced one: announce stale store → a2 good, releasing, waiting: w
-          observed an empty one: refuse w: signed out → signed out, releasing
+          observed an empty one: refuse w: signed out, announce signed out → signed out, releasing
           observed a later expiry: nothing → a2 good, releasing, waiting: w
           observed another refresh token: nothing → a2 good, releasing, waiting: w
           signed in: refuse w: signed out → a5 good, releasing
@@ -132,7 +171,20 @@ extension MachineTable {
           signed out: refuse w: signed out → signed out, releasing
           loaded: nothing → a2 good, releasing, waiting: w
           loaded nothing: nothing → a2 good, releasing, waiting: w
+          an older load ended: nothing → a2 good, releasing, waiting: w
           loading failed: nothing → a2 good, releasing, waiting: w
+          looked up: nothing → a2 good, releasing, waiting: w
+          looked up nothing: nothing → a2 good, releasing, waiting: w
+          looked up in an older generation: nothing → a2 good, releasing, waiting: w
+          the refresh found the same: stop → a2 good, releasing, waiting: w
+          the refresh found a newer one: stop → a2 good, releasing, waiting: w
+          the refresh found nothing: stop → a2 good, releasing, waiting: w
+          the refresh found a replaced one: stop → a2 good, releasing, waiting: w
+          the refresh found a later expiry: stop → a2 good, releasing, waiting: w
+          another refresh found a newer one: stop → a2 good, releasing, waiting: w
+          refresh abandoned: nothing → a2 good, releasing, waiting: w
+          another refresh abandoned: nothing → a2 good, releasing, waiting: w
+          not stored: nothing → a2 good, releasing, waiting: w
         in leeway
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
           asked with little time: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -155,9 +207,9 @@ extension MachineTable {
           stored another: nothing → a1 due
           woke up: nothing → a1 due
           observed the same: nothing → a1 due
-          observed a new one: nothing → a5 good
+          observed a new one: announce changed → a5 good
           observed a replaced one: announce stale store → a1 due
-          observed an empty one: nothing → signed out
+          observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 due
           signed in: nothing → a5 good
@@ -165,7 +217,20 @@ extension MachineTable {
           signed out: nothing → signed out
           loaded: nothing → a1 due
           loaded nothing: nothing → a1 due
+          an older load ended: nothing → a1 due
           loading failed: nothing → a1 due
+          looked up: nothing → a1 due
+          looked up nothing: nothing → a1 due
+          looked up in an older generation: nothing → a1 due
+          the refresh found the same: stop → a1 due
+          the refresh found a newer one: stop → a1 due
+          the refresh found nothing: stop → a1 due
+          the refresh found a replaced one: stop → a1 due
+          the refresh found a later expiry: stop → a1 due
+          another refresh found a newer one: stop → a1 due
+          refresh abandoned: nothing → a1 due
+          another refresh abandoned: nothing → a1 due
+          not stored: nothing → a1 due
         in leeway, a refresh has failed
           asked: go → a1 good
           asked with little time: go → a1 good
@@ -188,9 +253,9 @@ extension MachineTable {
           stored another: nothing → a1 good
           woke up: nothing → a1 good
           observed the same: nothing → a1 good
-          observed a new one: nothing → a5 good
+          observed a new one: announce changed → a5 good
           observed a replaced one: announce stale store → a1 good
-          observed an empty one: nothing → signed out
+          observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 good
           signed in: nothing → a5 good
@@ -198,7 +263,20 @@ extension MachineTable {
           signed out: nothing → signed out
           loaded: nothing → a1 good
           loaded nothing: nothing → a1 good
+          an older load ended: nothing → a1 good
           loading failed: nothing → a1 good
+          looked up: nothing → a1 good
+          looked up nothing: nothing → a1 good
+          looked up in an older generation: nothing → a1 good
+          the refresh found the same: stop → a1 good
+          the refresh found a newer one: stop → a1 good
+          the refresh found nothing: stop → a1 good
+          the refresh found a replaced one: stop → a1 good
+          the refresh found a later expiry: stop → a1 good
+          another refresh found a newer one: stop → a1 good
+          refresh abandoned: nothing → a1 good
+          another refresh abandoned: nothing → a1 good
+          not stored: nothing → a1 good
         expired
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
           asked with little time: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -221,9 +299,9 @@ extension MachineTable {
           stored another: nothing → a1 expired
           woke up: nothing → a1 expired
           observed the same: nothing → a1 expired
-          observed a new one: nothing → a5 good
+          observed a new one: announce changed → a5 good
           observed a replaced one: announce stale store → a1 expired
-          observed an empty one: nothing → signed out
+          observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 good
           observed another refresh token: nothing → a1 expired
           signed in: nothing → a5 good
@@ -231,7 +309,20 @@ extension MachineTable {
           signed out: nothing → signed out
           loaded: nothing → a1 expired
           loaded nothing: nothing → a1 expired
+          an older load ended: nothing → a1 expired
           loading failed: nothing → a1 expired
+          looked up: nothing → a1 expired
+          looked up nothing: nothing → a1 expired
+          looked up in an older generation: nothing → a1 expired
+          the refresh found the same: stop → a1 expired
+          the refresh found a newer one: stop → a1 expired
+          the refresh found nothing: stop → a1 expired
+          the refresh found a replaced one: stop → a1 expired
+          the refresh found a later expiry: stop → a1 expired
+          another refresh found a newer one: stop → a1 expired
+          refresh abandoned: nothing → a1 expired
+          another refresh abandoned: nothing → a1 expired
+          not stored: nothing → a1 expired
         rejected
           asked: wait, refresh 1 with r1 for n → refreshing, waiting: n
           asked with little time: wait, refresh 1 with r1 for n → refreshing, waiting: n
@@ -254,9 +345,9 @@ extension MachineTable {
           stored another: nothing → a1 rejected
           woke up: nothing → a1 rejected
           observed the same: nothing → a1 rejected
-          observed a new one: nothing → a5 good
+          observed a new one: announce changed → a5 good
           observed a replaced one: announce stale store → a1 rejected
-          observed an empty one: nothing → signed out
+          observed an empty one: announce signed out → signed out
           observed a later expiry: nothing → a1 rejected
           observed another refresh token: nothing → a1 rejected
           signed in: nothing → a5 good
@@ -264,7 +355,20 @@ extension MachineTable {
           signed out: nothing → signed out
           loaded: nothing → a1 rejected
           loaded nothing: nothing → a1 rejected
+          an older load ended: nothing → a1 rejected
           loading failed: nothing → a1 rejected
+          looked up: nothing → a1 rejected
+          looked up nothing: nothing → a1 rejected
+          looked up in an older generation: nothing → a1 rejected
+          the refresh found the same: stop → a1 rejected
+          the refresh found a newer one: stop → a1 rejected
+          the refresh found nothing: stop → a1 rejected
+          the refresh found a replaced one: stop → a1 rejected
+          the refresh found a later expiry: stop → a1 rejected
+          another refresh found a newer one: stop → a1 rejected
+          refresh abandoned: nothing → a1 rejected
+          another refresh abandoned: nothing → a1 rejected
+          not stored: nothing → a1 rejected
 
         """
 }

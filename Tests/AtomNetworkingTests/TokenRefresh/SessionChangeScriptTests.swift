@@ -156,7 +156,7 @@ struct SessionChangeScriptTests {
         session.condemn()
         let old = session.store
         session.store = MachineFixture.credential(2)
-        #expect(session.ask("b") == "go")
+        #expect(session.ask("b") == "go, announce changed")
         session.store = old
         #expect(session.ask("c") == "go, announce stale store")
         #expect(session.signature("c") == "a2")
@@ -208,7 +208,7 @@ struct SessionChangeScriptTests {
         session.now = 3_580
         #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
         session.store = MachineFixture.credential(5, life: 9_999)
-        #expect(session.succeed(2) == "release")
+        #expect(session.succeed(2) == "release, announce changed")
         #expect(session.release() == "b")
         session.store = old
         #expect(session.ask("c") == "go, announce stale store")
@@ -267,7 +267,7 @@ struct SessionChangeScriptTests {
         session.now = 3_600
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         session.store = MachineFixture.empty
-        #expect(session.succeed(2) == "refuse a: signed out")
+        #expect(session.succeed(2) == "refuse a: signed out, announce signed out")
         #expect(session.phase == "signed out")
     }
 
@@ -301,7 +301,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         session.store = MachineFixture.empty
-        #expect(session.ask("b") == "refuse: missing")
+        #expect(session.ask("b") == "refuse: missing, announce signed out")
         session.store = MachineFixture.credential(5)
         #expect(session.ask("c") == "go")
         #expect(session.signature("a") == "outdated")

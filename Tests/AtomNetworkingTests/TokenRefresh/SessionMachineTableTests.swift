@@ -29,7 +29,7 @@ enum MachineTable {
     static let expected: [String: [String: String]] = {
         var table: [String: [String: String]] = [:]
         var phase = ""
-        for line in (withoutRefresh + whileRefreshing + afterwards).split(separator: "\n") {
+        for line in (withoutRefresh + whileRefreshing + afterwards + inStore + acquired).split(separator: "\n") {
             if line.hasPrefix("  ") {
                 guard let colon = line.firstRange(of: ": ") else { continue }
                 let event = String(line[..<colon.lowerBound].dropFirst(2))

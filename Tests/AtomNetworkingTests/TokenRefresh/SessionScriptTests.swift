@@ -55,7 +55,7 @@ struct SessionScriptTests {
         session.now = 3_599
         #expect(session.ask("b") == "go")
         session.now = 3_600
-        #expect(session.ask("c") == "refuse: missing")
+        #expect(session.ask("c") == "refuse: missing, announce ended: missing")
         #expect(session.phase == "ended: missing")
         #expect(session.machine.refreshCount == 0)
     }
@@ -119,7 +119,7 @@ struct SessionScriptTests {
         session.now = 3_599
         #expect(session.ask("c") == "go")
         session.now = 3_600
-        #expect(session.ask("d") == "refuse: rejected")
+        #expect(session.ask("d") == "refuse: rejected, announce ended: rejected")
         #expect(session.phase == "ended: rejected")
         #expect(session.machine.refreshCount == 1)
     }
@@ -219,12 +219,12 @@ struct SessionScriptTests {
         var session = Self.expired()
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         #expect(session.ask("b") == "wait")
-        #expect(session.reject() == "refuse a b: rejected, announce: rejected")
+        #expect(session.reject() == "refuse a b: rejected, announce: rejected, announce ended: rejected")
         for name in ["c", "d"] { #expect(session.ask(name) == "refuse: rejected") }
         session.store = MachineFixture.credential(1, refresh: "r9")
         #expect(session.ask("e") == "wait, refresh 2 with r9 for e")
         session.store = MachineFixture.credential(5, life: 9_999)
-        #expect(session.ask("f") == "wait, release")
+        #expect(session.ask("f") == "wait, release, announce changed")
         #expect(session.release() == "e, f")
     }
 
@@ -233,7 +233,7 @@ struct SessionScriptTests {
         var session = Self.expired()
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         session.store = MachineFixture.credential(5, life: 9_999)
-        #expect(session.reject() == "release")
+        #expect(session.reject() == "release, announce changed")
         #expect(session.release() == "a")
         #expect(session.signature("a") == "a5")
     }
@@ -242,9 +242,10 @@ struct SessionScriptTests {
     func nothingToRefreshWith() {
         var session = MachineFixture()
         session.store = MachineFixture.credential(1, life: 0, refresh: "")
-        #expect(session.ask("a") == "refuse: missing")
+        #expect(session.ask("a") == "refuse: missing, announce ended: missing")
         session.store = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "r2")
-        #expect(session.ask("b") == "wait, refresh 1 with r2 for b", "a refresh token alone is enough")
+        let asked = session.ask("b")
+        #expect(asked == "wait, announce changed, refresh 1 with r2 for b", "a refresh token alone is enough")
     }
 
     static func expired() -> MachineFixture {

@@ -1,0 +1,208 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("A session and the store that it shares, as scripts")
+struct SessionStoreScriptTests {
+    // MARK: Reading
+
+    @Test("What was read for a session that is over is dropped")
+    func lateLoad() {
+        var session = MachineFixture(needsLoading: true)
+        #expect(session.ask("a") == "wait, load 1")
+        #expect(session.signOut() == "refuse a: signed out")
+        #expect(session.ask("b") == "wait, load 2")
+        #expect(session.load(MachineFixture.credential(1), number: 1) == "nothing")
+        #expect(session.lookUp(MachineFixture.credential(1), generation: 0) == "nothing")
+        #expect(session.phase == "loading, waiting: b")
+        #expect(session.load(nil) == "refuse b: missing")
+    }
+
+    @Test("A store that can't be read refuses who waits, and is read again for the next")
+    func notReadable() {
+        var session = MachineFixture(needsLoading: true)
+        #expect(session.ask("a") == "wait, load 1")
+        #expect(session.failLoading() == "refuse a: not readable")
+        #expect(session.ask("b") == "wait, load 2")
+        #expect(session.load(session.store) == "release")
+        #expect(session.release() == "b")
+    }
+
+    // MARK: Others
+
+    @Test("What another process has stored is adopted without a request")
+    func adoption() {
+        var session = Self.rejected()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        #expect(session.find(MachineFixture.credential(5)) == "stop, release, announce changed")
+        #expect(session.abandon() == "nothing")
+        #expect(session.release() == "a")
+        #expect(session.signature("a") == "a5")
+    }
+
+    @Test("When what another process has stored is due, too, it is refreshed in its place")
+    func adoptionOfExpired() {
+        var session = Self.rejected()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        let stored = MachineFixture.credential(5, life: 0)
+        #expect(session.find(stored) == "stop, refresh 2 with r5 for a, announce changed")
+        #expect(session.find(stored, refresh: 2) == "go on with r5")
+    }
+
+    @Test("A change is announced before the end that it leads to, and after who waited for it")
+    func orderOfAnnouncements() {
+        var session = Self.rejected()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        let found = session.find(MachineFixture.credential(5, life: 0, refresh: ""))
+        #expect(found == "stop, refuse a: missing, announce changed, announce ended: missing")
+    }
+
+    // MARK: Refusals
+
+    @Test("Another access token beside the refused refresh token is used to its end")
+    func refusedBesideAnotherAccessToken() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.condemn()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        session.store = MachineFixture.credential(5, refresh: "r1")
+        #expect(session.reject() == "release, announce changed")
+        #expect(session.release() == "a")
+        session.now = 3_599
+        #expect(session.ask("b") == "go")
+        session.now = 3_600
+        #expect(session.ask("c") == "refuse: rejected, announce ended: rejected")
+        #expect(session.machine.refreshCount == 1)
+    }
+
+    @Test("When that one has expired as well, the session ends")
+    func refusedBesideExpiredAccessToken() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        session.condemn()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        session.store = MachineFixture.credential(5, life: 0, refresh: "r1")
+        #expect(session.reject() == "refuse a: rejected, announce changed, announce ended: rejected")
+    }
+
+    @Test("A provider that has nothing more doesn't condemn what another process has stored")
+    func refusedProvider() {
+        var policy = RefreshPolicy()
+        policy.acquires = true
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""), policy: policy)
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with  for a")
+        session.store = MachineFixture.credential(5, refresh: "")
+        #expect(session.reject() == "release, announce changed")
+        #expect(session.release() == "a")
+        session.now = 3_600
+        #expect(session.ask("b") == "wait, refresh 2 with  for b", "it is asked again")
+    }
+
+    @Test("A client's own session that is refused says so, also when its store is empty")
+    func refusedClient() {
+        var policy = RefreshPolicy()
+        policy.acquires = true
+        policy.isWithoutUser = true
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""), policy: policy)
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with  for a")
+        session.store = MachineFixture.empty
+        #expect(session.find(nil) == "go on with ")
+        #expect(session.reject() == "refuse a: rejected, announce: rejected, announce ended: rejected")
+    }
+
+    @Test("A store that still holds what was replaced is reported also by a refused refresh")
+    func refusedWithStaleStore() {
+        var session = Self.rejected()
+        _ = session.ask("a", isRetry: true)
+        _ = session.succeed(2)
+        #expect(session.failToStore() == "release, announce not stored")
+        _ = session.release()
+        session.condemn()
+        #expect(session.ask("b") == "wait, refresh 2 with r2 for b")
+        #expect(session.find(MachineFixture.credential(1), refresh: 2) == "go on with r2", "r1 is spent")
+        let end = "announce stale store, refuse b: rejected, announce: rejected, announce ended: rejected"
+        #expect(session.reject(refresh: 2) == end)
+    }
+
+    // MARK: The end
+
+    @Test("Before a session ends for want of a refresh token, the store is read")
+    func readBeforeTheEnd() {
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
+        #expect(session.ask("a", isRetry: true) == "wait, load 1")
+        #expect(session.ask("b") == "wait")
+        #expect(session.load(MachineFixture.credential(5)) == "release, announce changed")
+        #expect(session.release() == "a, b")
+    }
+
+    @Test("If the store holds nothing new, the session ends, which is announced once")
+    func endAfterReading() {
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
+        let held = session.store
+        #expect(session.ask("a", isRetry: true) == "wait, load 1")
+        #expect(session.load(held) == "refuse a: missing, announce ended: missing")
+        #expect(session.ask("b") == "wait, load 2")
+        #expect(session.load(held) == "refuse b: missing")
+    }
+
+    @Test("A refusal that was learned early ends the session only if the store holds nothing new then")
+    func earlyDoom() {
+        var session = MachineFixture(needsLoading: true)
+        _ = session.lookUp(session.store)
+        session.now = 3_580
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.reject() == "release, announce: rejected")
+        _ = session.release()
+        session.now = 3_600
+        #expect(session.ask("b") == "wait, load 1")
+        #expect(session.load(MachineFixture.credential(5, life: 9_999)) == "release, announce changed")
+        #expect(session.release() == "b")
+    }
+
+    @Test("A dead credential that the store has just handed over isn't asked for once more")
+    func deadInStore() {
+        var session = MachineFixture(needsLoading: true)
+        #expect(session.ask("a") == "wait, load 1")
+        let ended = "refuse a: missing, announce ended: missing"
+        #expect(session.load(MachineFixture.credential(1, life: 0, refresh: "")) == ended)
+    }
+
+    // MARK: Writing
+
+    @Test("A sign-in isn't written over what the refresh of that very credential has brought")
+    func signInWithTheSame() {
+        var session = Self.rejected()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        #expect(session.find(session.store) == "go on with r1")
+        let credential = session.store
+        #expect(session.signIn(credential) == "refuse a: signed out")
+        let generation = session.machine.generation
+        #expect(session.machine.mayWrite(signedIn: credential, in: generation))
+        #expect(session.succeed(2) == "store a2")
+        #expect(!session.machine.mayWrite(signedIn: credential, in: generation))
+    }
+
+    @Test("What the app said before another sign-in or sign-out isn't written any more")
+    func outdatedWrites() {
+        var session = MachineFixture(needsLoading: true)
+        _ = session.signIn(MachineFixture.credential(1))
+        let first = session.machine.generation
+        #expect(session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: first))
+        _ = session.signOut()
+        #expect(!session.machine.mayWrite(signedIn: MachineFixture.credential(1), in: first))
+        #expect(session.machine.mayWrite(signedIn: nil, in: session.machine.generation))
+    }
+
+    /// A session whose credential the server has refused in a first attempt.
+    static func rejected(
+        _ credential: TokenCredential = MachineFixture.credential(1), policy: RefreshPolicy = RefreshPolicy()
+    ) -> MachineFixture {
+        var session = MachineFixture(policy: policy, needsLoading: true)
+        session.store = credential
+        _ = session.lookUp(credential)
+        _ = session.ask("a")
+        session.condemn()
+        return session
+    }
+}
