@@ -173,7 +173,7 @@ extension MachineTable {
           loaded nothing: nothing → ended: rejected
           an older load ended: nothing → ended: rejected
           loading failed: nothing → ended: rejected
-          looked up: nothing → ended: rejected
+          looked up: nothing → a1 good
           looked up nothing: nothing → ended: rejected
           looked up in an older generation: nothing → ended: rejected
           the refresh found the same: stop → ended: rejected

@@ -173,8 +173,8 @@ extension MachineTable {
           loaded nothing: refuse w: signed out, announce signed out → signed out
           an older load ended: nothing → loading unless missing, waiting: w
           loading failed: refuse w: not readable → loading not started unless missing
-          looked up: nothing → loading unless missing, waiting: w
-          looked up nothing: nothing → loading unless missing, waiting: w
+          looked up: refresh 1 with r1 for w → refreshing, waiting: w
+          looked up nothing: refuse w: signed out, announce signed out → signed out
           looked up in an older generation: nothing → loading unless missing, waiting: w
           the refresh found the same: stop → loading unless missing, waiting: w
           the refresh found a newer one: stop → loading unless missing, waiting: w
@@ -220,7 +220,7 @@ extension MachineTable {
           an older load ended: nothing → ended: rejected
           loading failed: nothing → ended: rejected
           looked up: nothing → ended: rejected
-          looked up nothing: nothing → ended: rejected
+          looked up nothing: announce signed out → signed out
           looked up in an older generation: nothing → ended: rejected
           the refresh found the same: stop → ended: rejected
           the refresh found a newer one: stop → ended: rejected
@@ -265,8 +265,8 @@ extension MachineTable {
           loaded nothing: refuse w: signed out, announce signed out → signed out
           an older load ended: nothing → loading unless rejected, waiting: w
           loading failed: refuse w: not readable → loading not started unless rejected
-          looked up: nothing → loading unless rejected, waiting: w
-          looked up nothing: nothing → loading unless rejected, waiting: w
+          looked up: refuse w: rejected → ended: rejected
+          looked up nothing: refuse w: signed out, announce signed out → signed out
           looked up in an older generation: nothing → loading unless rejected, waiting: w
           the refresh found the same: stop → loading unless rejected, waiting: w
           the refresh found a newer one: stop → loading unless rejected, waiting: w
