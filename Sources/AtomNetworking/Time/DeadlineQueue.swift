@@ -16,17 +16,28 @@ protocol DeadlineBearer: AnyObject, Sendable {
 /// A binary heap whose members know their places: adding a deadline that is
 /// later than those before it, moving and removing cost no allocation and a
 /// few comparisons, and nothing is armed unless the earliest deadline changes
-/// to before the alarm.
+/// to before the alarm. Its keys are nanoseconds, since the clock's own instants
+/// are moved and compared by calls into the runtime.
 final class DeadlineQueue: @unchecked Sendable {
     // `heap` and `alarmedAt` are touched under `lock` only; the rest is constant after `init`.
     private let lock = NSLock()
     private let time: any TimeSource
-    private var heap: [(instant: MonotonicInstant, bearer: any DeadlineBearer)] = []
-    private var alarmedAt: MonotonicInstant?
+    /// What the keys are counted from.
+    private let start: MonotonicInstant
+    private var heap: [Entry] = []
+    /// The key that the alarm is set for.
+    private var alarmedAt: Int64?
     private var alarm: (any Alarm)?
+
+    private struct Entry {
+        /// Nanoseconds since `start`, rounded up: nobody is told too early.
+        var key: Int64
+        var bearer: any DeadlineBearer
+    }
 
     init(time: any TimeSource) {
         self.time = time
+        start = time.now
     }
 
     deinit {
@@ -35,14 +46,13 @@ final class DeadlineQueue: @unchecked Sendable {
 
     /// Sets or moves the bearer's deadline.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
+        let entry = Entry(key: nanoseconds(until: instant, roundedUp: true), bearer: bearer)
         lock.withLock {
             if let position = bearer.deadlinePosition {
-                heap[position].instant = instant
-                siftDown(from: siftUp(from: position))
+                place(entry, near: position)
             } else {
-                heap.append((instant, bearer))
-                bearer.deadlinePosition = heap.count - 1
-                siftUp(from: heap.count - 1)
+                heap.append(entry)
+                place(entry, near: heap.count - 1)
             }
             armIfNeeded()
         }
@@ -64,7 +74,8 @@ final class DeadlineQueue: @unchecked Sendable {
         let due: [any DeadlineBearer] = lock.withLock {
             var due: [any DeadlineBearer] = []
             alarmedAt = nil
-            while let first = heap.first, first.instant <= now {
+            let key = nanoseconds(until: now, roundedUp: false)
+            while let first = heap.first, first.key <= key {
                 due.append(first.bearer)
                 removeEntry(at: 0)
             }
@@ -77,7 +88,7 @@ final class DeadlineQueue: @unchecked Sendable {
     }
 
     private func armIfNeeded() {
-        guard let earliest = heap.first?.instant, alarmedAt.map({ earliest < $0 }) ?? true else { return }
+        guard let earliest = heap.first?.key, alarmedAt.map({ earliest < $0 }) ?? true else { return }
         let alarm =
             self.alarm
             ?? {
@@ -86,51 +97,51 @@ final class DeadlineQueue: @unchecked Sendable {
                 return alarm
             }()
         alarmedAt = earliest
-        alarm.set(earliest)
+        alarm.set(start.advanced(by: .nanoseconds(earliest)))
     }
 
     private func removeEntry(at position: Int) {
-        let last = heap.count - 1
         heap[position].bearer.deadlinePosition = nil
-        if position != last {
-            heap[position] = heap[last]
-            heap[position].bearer.deadlinePosition = position
-        }
-        heap.removeLast()
-        if position < heap.count {
-            siftDown(from: siftUp(from: position))
-        }
+        let last = heap.removeLast()
+        if position < heap.count { place(last, near: position) }
     }
 
-    @discardableResult
-    private func siftUp(from start: Int) -> Int {
-        var position = start
-        while position > 0 {
-            let parent = (position - 1) / 2
-            guard heap[position].instant < heap[parent].instant else { break }
-            swap(position, parent)
-            position = parent
+    /// Puts an entry where it belongs: at the position, above or below it.
+    ///
+    /// What is there is overwritten.
+    private func place(_ entry: Entry, near position: Int) {
+        var hole = position
+        while hole > 0 {
+            let parent = (hole - 1) / 2
+            guard entry.key < heap[parent].key else { break }
+            move(from: parent, to: hole)
+            hole = parent
         }
-        return position
-    }
-
-    private func siftDown(from start: Int) {
-        var position = start
         while true {
-            var earliest = position
-            for child in [2 * position + 1, 2 * position + 2]
-            where child < heap.count && heap[child].instant < heap[earliest].instant {
-                earliest = child
-            }
-            guard earliest != position else { return }
-            swap(position, earliest)
-            position = earliest
+            var child = 2 * hole + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count, heap[child + 1].key < heap[child].key { child += 1 }
+            guard heap[child].key < entry.key else { break }
+            move(from: child, to: hole)
+            hole = child
         }
+        heap[hole] = entry
+        entry.bearer.deadlinePosition = hole
     }
 
-    private func swap(_ first: Int, _ second: Int) {
-        heap.swapAt(first, second)
-        heap[first].bearer.deadlinePosition = first
-        heap[second].bearer.deadlinePosition = second
+    private func move(from old: Int, to new: Int) {
+        let entry = heap[old]
+        heap[new] = entry
+        entry.bearer.deadlinePosition = new
+    }
+
+    /// What doesn't fit, which is centuries away, is the last or first there is.
+    private func nanoseconds(until instant: MonotonicInstant, roundedUp: Bool) -> Int64 {
+        let (seconds, attoseconds) = start.duration(to: instant).components
+        guard (-9_000_000_000...9_000_000_000).contains(seconds) else { return seconds < 0 ? .min : .max }
+        // The division cuts towards zero.
+        let remainder = attoseconds % 1_000_000_000
+        let correction: Int64 = roundedUp ? (remainder > 0 ? 1 : 0) : (remainder < 0 ? -1 : 0)
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + correction
     }
 }
