@@ -1,17 +1,30 @@
 // swift-tools-version: 6.0
 
-// Measures the SDK: swift run -c release --package-path Tests/Benchmarks waiters
+// Measures the SDK. Tests/Benchmarks/report runs everything; one program:
+// swift run -c release --package-path Tests/Benchmarks waiters
 
 import PackageDescription
 
 let package = Package(
     name: "Benchmarks",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        // For clients whose packages take long to build; each has a program of its own.
+        .library(name: "Workload", targets: ["Workload"])
+    ],
     dependencies: [
         .package(name: "AtomNetworking", path: "../..")
     ],
     targets: [
         .target(name: "Allocator"),
+        .target(name: "Counting"),
+        .target(name: "LoopbackServer"),
+        .target(name: "Workload", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
+        .executableTarget(name: "server", dependencies: ["LoopbackServer"]),
+        .executableTarget(name: "requests", dependencies: ["Workload"]),
+        .executableTarget(
+            name: "share",
+            dependencies: ["Counting", .product(name: "AtomNetworking", package: "AtomNetworking")]),
         .executableTarget(
             name: "waiters",
             dependencies: ["Allocator", .product(name: "AtomNetworking", package: "AtomNetworking")]),

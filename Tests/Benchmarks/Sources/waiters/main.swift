@@ -1,6 +1,9 @@
 // What it costs to have requests wait for a refresh: memory for each, and the
 // time to queue them and, from the refresh's answer on, to have them all start
 // and hear. The transport answers at once, so what is measured is the SDK.
+//
+//     waiters          the table
+//     waiters COUNT    so many, once: what Valgrind is given to count
 
 import Allocator
 import AtomNetworking
@@ -82,6 +85,12 @@ func column(_ value: Double) -> String {
 }
 
 _ = try measure(1_000, exchangesPerOrigin: nil)
+if CommandLine.arguments.count > 1 {
+    guard let count = Int(CommandLine.arguments[1]), count > 0 else { fatalError("not a number of waiters") }
+    let result = try measure(count, exchangesPerOrigin: nil)
+    print("bytes=\(result.bytes) queue=\(result.nanosecondsToQueue) release=\(result.nanosecondsToRelease)")
+    exit(0)
+}
 for limit in [nil, 6] as [Int?] {
     print(limit.map { "\($0) exchanges at once:" } ?? "No limit on exchanges at once:")
     print("   waiters  bytes/waiter  bytes after  ns to queue  ns to release")

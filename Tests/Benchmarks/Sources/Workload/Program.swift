@@ -1,0 +1,74 @@
+import Foundation
+
+/// A program that sends requests as one client and prints what they cost.
+///
+///     requests CLIENT PORT PATH COUNT AT-ONCE [WARM-UP]
+///
+/// The line it prints holds seconds, processor seconds and peak memory in KiB;
+/// for requests in sequence, also the memory after each tenth of them.
+public enum Program {
+    /// Makes a client by its name.
+    public typealias Clients = [String: @Sendable (Place) throws -> any Client]
+
+    /// Runs what the command line says, and returns when it is done.
+    ///
+    /// The thread that calls blocks; an async `main` is more than Valgrind
+    /// takes.
+    public static func run(_ clients: Clients) {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 6, let port = Int(arguments[2]), let count = Int(arguments[4]),
+            let atOnce = Int(arguments[5]), count > 0, atOnce > 0, let makeClient = clients[arguments[1]]
+        else {
+            print("usage: \(arguments[0]) \(clients.keys.sorted().joined(separator: "|")) PORT PATH COUNT AT-ONCE")
+            exit(2)
+        }
+        let warmUp = arguments.count > 6 ? Int(arguments[6]) ?? 0 : 0
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                let client = try makeClient(Place(port: port, path: arguments[3]))
+                if warmUp > 0 { try await send(warmUp, atOnce: min(atOnce, 16), client) }
+                try await measure(count, atOnce: atOnce, client)
+            } catch {
+                FileHandle.standardError.write(Data("failed: \(error)\n".utf8))
+                exit(1)
+            }
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private static func measure(_ count: Int, atOnce: Int, _ client: any Client) async throws {
+        var line: [(String, String)] = []
+        var memory: [Int] = []
+        let before = Usage.now
+        if atOnce == 1, count >= 10_000 {
+            for _ in 0..<10 {
+                for _ in 0..<count / 10 { try await client.flight() }
+                memory.append(Memory.current)
+            }
+        } else {
+            try await send(count, atOnce: atOnce, client)
+        }
+        let after = Usage.now
+        line.append(("seconds", String(after.seconds - before.seconds)))
+        line.append(("processor", String(after.processorSeconds - before.processorSeconds)))
+        line.append(("peak", String(Memory.peak)))
+        if !memory.isEmpty { line.append(("memory", memory.map(String.init).joined(separator: ","))) }
+        if let client = client as? AtomClient { line.append(("refreshes", String(client.refreshes))) }
+        print(line.map { "\($0.0)=\($0.1)" }.joined(separator: " "))
+    }
+
+    /// Sends so many requests, so many of them at once.
+    private static func send(_ count: Int, atOnce: Int, _ client: any Client) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<atOnce {
+                let share = count / atOnce + (worker < count % atOnce ? 1 : 0)
+                group.addTask {
+                    for _ in 0..<share { try await client.flight() }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// What a program has cost so far.
+struct Usage {
+    let seconds: Double
+    /// Of all threads, in the program and in the system.
+    let processorSeconds: Double
+
+    static var now: Usage {
+        var processor = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &processor)
+        return Usage(
+            seconds: Double(DispatchTime.now().uptimeNanoseconds) / 1e9,
+            processorSeconds: Double(processor.tv_sec) + Double(processor.tv_nsec) / 1e9)
+    }
+}
+
+/// The memory of a program in KiB, as the system sees it.
+enum Memory {
+    /// The most that it has had at a time.
+    static var peak: Int {
+        #if canImport(Darwin)
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss / 1024
+        #else
+            return status("VmHWM:")
+        #endif
+    }
+
+    /// What it has now; 0 where that can't be read.
+    static var current: Int {
+        #if canImport(Darwin)
+            return 0
+        #else
+            return status("VmRSS:")
+        #endif
+    }
+
+    private static func status(_ name: String) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
+        return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
+    }
+}

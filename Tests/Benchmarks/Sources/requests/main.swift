@@ -1,0 +1,9 @@
+import Workload
+
+Program.run([
+    "urlsession": { URLSessionClient($0) },
+    "urlsession-tuned": { URLSessionClient($0, isTuned: true) },
+    "atom": { try AtomClient($0) },
+    "atom-unsigned": { try AtomClient($0, session: .unsigned) },
+    "atom-expired": { try AtomClient($0, session: .expired) },
+])

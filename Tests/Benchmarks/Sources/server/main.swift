@@ -1,0 +1,19 @@
+// Stands in for nginx: the same answers from the tests' own server. Ends when
+// its standard input does.
+
+import Foundation
+import LoopbackServer
+
+let flight = try String(contentsOfFile: CommandLine.arguments[1], encoding: .utf8)
+let token = try String(contentsOfFile: CommandLine.arguments[2], encoding: .utf8)
+let few = [("X-Request-Id", "4f1c2b9a"), ("Cache-Control", "no-store"), ("Server", "loopback")]
+let many = (1...17).map { ("X-Field-\($0)", "value \($0)") } + [("Set-Cookie", "seat=12A; Path=/; HttpOnly")]
+let server = try LoopbackServer(
+    handler: LoopbackServer.routes([
+        "/flight": { _ in .json(flight, headers: few) },
+        "/flight-with-many-fields": { _ in .json(flight, headers: many) },
+        "/token": { _ in .json(token) },
+    ]))
+FileHandle.standardOutput.write(Data("\(server.port)\n".utf8))
+while readLine() != nil {}
+server.stop()

@@ -1,0 +1,150 @@
+"""What the scripts beside this share: a server, a build, and ways to count."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+
+# 193 bytes; with X-Request-Id, nginx sends six header fields.
+FLIGHT = (
+    '{"number":"AS1234","origin":"SEA","destination":"SFO","departure":"2030-01-01T08:00:00Z","gate":"N12A",'
+    '"seats":178,"codeshares":["AA7010","QF3456","BA6789","JL5921","AY5512"],"isDelayed":false}'
+)
+TOKEN = (
+    '{"access_token":"eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIwOTg3NjU0MzIxIn0.c2lnbmF0dXJl","expires_in":3600,'
+    '"refresh_token":"R1"}'
+)
+FEW = "/flight"
+# 21 header fields, one of them Set-Cookie.
+MANY = "/flight-with-many-fields"
+
+NGINX = """
+daemon off;
+worker_processes 1;
+error_log stderr error;
+pid {folder}/nginx.pid;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000;
+    keepalive_timeout 300s;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    default_type application/json;
+    server {{
+        listen 127.0.0.1:{port} backlog=4096;
+        location = /flight {{
+            add_header X-Request-Id 4f1c2b9a;
+            return 200 '{flight}';
+        }}
+        location = /flight-with-many-fields {{
+            {many}
+            return 200 '{flight}';
+        }}
+        location = /token {{ return 200 '{token}'; }}
+    }}
+}}
+"""
+
+
+class Server:
+    """nginx where it is installed, else the tests' own server, in a process of its own."""
+
+    def __init__(self, scratch, wants_nginx=True):
+        self.folder = tempfile.mkdtemp(prefix="atom-benchmarks-")
+        nginx = (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")) if wants_nginx else None
+        self.name = "nginx" if nginx else "the tests' own server"
+        if nginx:
+            self.port = free_port()
+            many = [f'add_header X-Field-{number} "value {number}";' for number in range(1, 16)]
+            many.append('add_header Set-Cookie "seat=12A; Path=/; HttpOnly";')
+            configuration = os.path.join(self.folder, "nginx.conf")
+            with open(configuration, "w", encoding="utf-8") as file:
+                file.write(
+                    NGINX.format(
+                        folder=self.folder, port=self.port, flight=FLIGHT, token=TOKEN, many="\n            ".join(many))
+                )
+            self.process = subprocess.Popen(
+                [nginx, "-p", self.folder, "-c", configuration], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        else:
+            flight, token = os.path.join(self.folder, "flight"), os.path.join(self.folder, "token")
+            Path(flight).write_text(FLIGHT, encoding="utf-8")
+            Path(token).write_text(TOKEN, encoding="utf-8")
+            self.process = subprocess.Popen(
+                [program("server", scratch), flight, token], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.port = int(self.process.stdout.readline())
+
+    def __enter__(self):
+        for _ in range(200):
+            if self.process.poll() is not None:
+                sys.exit(f"error: {self.name} ended: {self.process.stderr.read().decode() if self.process.stderr else ''}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return self
+            except OSError:
+                time.sleep(0.05)
+        sys.exit(f"error: {self.name} doesn't listen")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def build(scratch, package=PACKAGE):
+    command = ["swift", "build", "-c", "release", "--package-path", str(package), "--scratch-path", str(scratch)]
+    if sys.platform == "linux":
+        # Valgrind gives up on some of what clang writes.
+        command += ["-Xlinker", "--strip-debug"]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def program(name, scratch):
+    return str(Path(scratch) / "release" / name)
+
+
+def run(arguments):
+    """Runs a program and returns the `name=value` pairs that it prints."""
+    with tempfile.TemporaryDirectory(prefix="atom-benchmarks-") as home:
+        result = subprocess.run(arguments, capture_output=True, text=True, env=environment(home))
+    if result.returncode:
+        sys.exit(f"error: {' '.join(arguments)}\n{result.stdout}{result.stderr}")
+    return dict(pair.split("=", 1) for pair in result.stdout.split() if "=" in pair)
+
+
+def environment(home):
+    # Foundation's shared storages keep files below these.
+    return {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
+
+
+def instructions(arguments, profile=None):
+    """All the instructions that a program executes, libraries and start included."""
+    with tempfile.TemporaryDirectory(prefix="atom-benchmarks-") as home:
+        result = subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile or os.devnull}", *arguments],
+            capture_output=True, text=True, env=environment(home))
+    found = re.search(r"Collected : (\d+)", result.stderr)
+    if result.returncode or not found:
+        sys.exit(f"error: {' '.join(arguments)} under valgrind\n{result.stdout}{result.stderr}")
+    return int(found[1])
+
+
+def instructions_per_unit(arguments_for, few, many):
+    """Instructions for one more of what a program does: start-up and warm-up cancel."""
+    return (instructions(arguments_for(many)) - instructions(arguments_for(few))) / (many - few)
