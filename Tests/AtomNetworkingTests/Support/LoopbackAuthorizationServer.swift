@@ -133,9 +133,11 @@ extension LoopbackAuthorizationServer {
                 scheme: .http, host: loopback.host, path: "/token", port: loopback.port),
             client: ClientCredential(id: "client", secret: "secret"), writable: tokens)
         configure(&bearer)
-        return ServiceConfiguration(
+        var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),
             timeout: timeout)
+        configuration.transport = TransportUnderTest.make?()
+        return configuration
     }
 
     /// A resource that wants an access token.

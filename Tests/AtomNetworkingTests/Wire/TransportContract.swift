@@ -3,12 +3,12 @@ import LoopbackServer
 
 @testable import AtomNetworking
 
-/// A transport that has to keep the promises of ``Transport``; add another one to `all` to have it checked.
+/// A transport that has to keep the promises of ``Transport``; `TransportUnderTest` lists those that are checked.
 struct ContractSubject: Sendable, CustomStringConvertible {
     let description: String
     let make: @Sendable () -> any Transport
 
-    static let all = [ContractSubject(description: "URLSession") { URLSessionTransport() }]
+    static let all = TransportUnderTest.subjects
 }
 
 /// Takes the events of one exchange and notices what must not be.

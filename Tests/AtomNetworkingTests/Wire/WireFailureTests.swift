@@ -44,13 +44,11 @@ import Testing
         Case("no status", .raw("HTTP/1.1 abc\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case("status 42", .raw("HTTP/1.1 42 X\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case(
-            "no colon", .raw("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), .cannotParseResponse, .maybeSent, "without colon"),
-        Case(
-            "not UTF-8", .raw(Data("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8)),
-            .cannotParseResponse, .maybeSent, "UTF-8"),
+            "no colon", .raw("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), .cannotParseResponse, .maybeSent,
+            TransportUnderTest.make == nil ? "without colon" : "header"),
         Case(
             "negative length", .raw("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhi"), .cannotParseResponse,
-            .maybeSent, "Content-Length"),
+            .maybeSent, TransportUnderTest.make == nil ? "Content-Length" : "content-length"),
         Case(
             "one large header field", .empty(200, headers: [("X-Big", String(repeating: "a", count: 2_000_000))]),
             .cannotParseResponse, .maybeSent, "too large"),
@@ -69,7 +67,16 @@ import Testing
             .maybeSent, "without an answer"),
     ]
 
-    @Test("A failure says what happened and how far the request got", arguments: cases)
+    /// What URLSession on Linux can't read, and others can.
+    static let casesOfURLSession: [Case] = [
+        Case(
+            "not UTF-8", .raw(Data("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8)),
+            .cannotParseResponse, .maybeSent, "UTF-8")
+    ]
+
+    @Test(
+        "A failure says what happened and how far the request got",
+        arguments: TransportUnderTest.make == nil ? cases + casesOfURLSession : cases)
     func failure(_ failure: Case) async throws {
         let server = try LoopbackServer { _ in failure.answer }
         defer { server.stop() }

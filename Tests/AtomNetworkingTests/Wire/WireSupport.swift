@@ -55,6 +55,7 @@ extension ServiceConfiguration {
     ) -> ServiceConfiguration {
         var configuration = ServiceConfiguration(
             dispatchQueue: .global(), timeout: ServiceTimeout(request: request, resource: resource))
+        configuration.transport = TransportUnderTest.make?()
         change(&configuration)
         return configuration
     }
@@ -114,7 +115,7 @@ func eventually(_ condition: () -> Bool) async -> Bool {
 
 /// Passes everything through to another transport and tells of the events first.
 struct SpyTransport: Transport {
-    var base: any Transport = URLSessionTransport()
+    var base: any Transport = TransportUnderTest.make?() ?? URLSessionTransport()
     let observe: @Sendable (TransportEvent) -> Void
 
     var exchangesPerOrigin: Int? { base.exchangesPerOrigin }

@@ -1,0 +1,51 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+let package = Package(
+    name: "AsyncHTTPClientTransport",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])
+    ],
+    dependencies: [
+        .package(name: "AtomNetworking", path: "../.."),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.36.0"),
+    ],
+    targets: [
+        .target(
+            name: "AsyncHTTPClientTransport",
+            dependencies: [
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+            ]
+        ),
+        .executableTarget(
+            name: "measure",
+            dependencies: [
+                "AsyncHTTPClientTransport",
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ]
+        ),
+        // The SDK's own, by symbolic links: its server for tests, and the suites that every transport has to pass.
+        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
+        .testTarget(
+            name: "AsyncHTTPClientTransportTests",
+            dependencies: [
+                "AsyncHTTPClientTransport",
+                "LoopbackServer",
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

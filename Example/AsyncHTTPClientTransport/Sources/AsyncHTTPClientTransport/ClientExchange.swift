@@ -1,0 +1,172 @@
+import AsyncHTTPClient
+import AtomNetworking
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+
+/// One exchange: the delegate of its task, and the handle to cancel it with.
+///
+/// AsyncHTTPClient calls a delegate on its task's event loop, one call after
+/// the other, and completes the task's future there exactly once, whatever
+/// happens; the last event comes from that future, since some failures reach
+/// no delegate.
+///
+/// A pooled connection may have been closed by the server just before the
+/// request got to it. As long as AsyncHTTPClient has written nothing of the
+/// request it is handed over again, to another connection; what has been
+/// written is never written again.
+final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unchecked Sendable {
+    typealias Response = Void
+
+    /// How often another connection is looked for.
+    private static let changesOfConnection = 3
+
+    private let request: HTTPClient.Request
+    private let client: OwnedClient
+    private let loops: LoopShares
+    private let place: Int
+    private let loop: any EventLoop
+    private let mayChangeConnection: Bool
+    private let receive: @Sendable (TransportEvent) -> Void
+    /// When the time of the request to reach a connection is up.
+    private let connectDeadline: NIODeadline
+
+    // Touched under `lock` only.
+    private let lock = NSLock()
+    private var task: HTTPClient.Task<Void>?
+    private var isCancelled = false
+
+    // Touched on `loop` only.
+    private var stage = ClientFailure.Stage.unsent
+    private var head: HTTPResponseHead?
+    private var hasData = false
+    private var hasEnded = false
+    private var changes = 0
+
+    init(
+        _ request: HTTPClient.Request, client: OwnedClient, loops: LoopShares, idleTimeout: Duration,
+        mayChangeConnection: Bool, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) {
+        self.request = request
+        self.client = client
+        self.loops = loops
+        (place, loop) = loops.take()
+        self.mayChangeConnection = mayChangeConnection
+        self.receive = receive
+        // A second later than the service's own deadline, which is to be the one that ends the exchange.
+        connectDeadline = .now() + .seconds(min(max(idleTimeout.components.seconds, 0), 31_536_000) + 2)
+    }
+
+    func start() {
+        let task = client.client.execute(
+            request: request, delegate: self, eventLoop: .delegate(on: loop), deadline: nil, logger: nil)
+        let isUnwanted = lock.withLock {
+            self.task = task
+            return isCancelled
+        }
+        if isUnwanted { Self.cancel(task) }
+        task.futureResult.whenComplete { [self] result in
+            switch result {
+            case .success: end(with: .finished)
+            case .failure(let error): fail(error)
+            }
+        }
+    }
+
+    func cancel() {
+        let task = lock.withLock {
+            isCancelled = true
+            return self.task
+        }
+        if let task { Self.cancel(task) }
+    }
+
+    /// Later: on the event loop, a task that is cancelled ends before the call
+    /// returns.
+    private static func cancel(_ task: HTTPClient.Task<Void>) {
+        task.eventLoop.execute { task.cancel() }
+    }
+
+    private func end(with event: TransportEvent) {
+        hasEnded = true
+        loops.giveBack(place)
+        lock.withLock { task = nil }
+        receive(event)
+    }
+
+    private func fail(_ error: any Error) {
+        let isCancelled = lock.withLock { self.isCancelled }
+        if isCancelled {
+            // What the event loop has written for it may not have been told yet.
+            stage = max(stage, .sent)
+        } else if stage == .unsent, canChangeConnection(after: error) {
+            return start()
+        } else if isEndWithoutBody(error) {
+            return end(with: .finished)
+        }
+        end(with: .failed(ClientFailure(error: error, stage: stage, isCancelled: isCancelled).transportFailure))
+    }
+
+    private func canChangeConnection(after error: any Error) -> Bool {
+        if let error = error as? HTTPClientError {
+            switch error {
+            case .remoteConnectionClosed: return looksForAnotherConnection()
+            // The client's timeout is shorter than the silence that was asked for.
+            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+                return NIODeadline.now() < connectDeadline
+            default: return false
+            }
+        }
+        if case .ioOnClosedChannel? = error as? ChannelError { return looksForAnotherConnection() }
+        return false
+    }
+
+    private func looksForAnotherConnection() -> Bool {
+        changes += 1
+        return mayChangeConnection && changes <= Self.changesOfConnection
+    }
+
+    /// Whether the decoder misses a body that cannot be there: the answer to
+    /// HEAD tells the coding of what GET would bring (RFC 9110 §9.3.2).
+    private func isEndWithoutBody(_ error: any Error) -> Bool {
+        guard let head, !hasData, error is NIOHTTPDecompression.ExtraDecompressionError else { return false }
+        return request.method == .HEAD || head.status == .noContent || head.status == .notModified
+            || head.headers.first(name: "Content-Length") == "0"
+    }
+}
+
+// MARK: - What happens to the task
+
+extension ClientExchange {
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
+        stage = max(stage, .sent)
+    }
+
+    func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
+        // What was on its way when the exchange ended is still told of.
+        if !hasEnded, part.readableBytes > 0 { receive(.sent(part.readableBytes)) }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        stage = .answered
+        self.head = head
+        var fields: [HeaderFields.Field] = []
+        fields.reserveCapacity(head.headers.count)
+        for (name, value) in head.headers { fields.append(HeaderFields.Field(name: name, value: value)) }
+        receive(
+            .response(TransportResponse(statusCode: Int(head.status.code), headerFields: HeaderFields(fields))))
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    /// More is read when this has returned: whoever takes the data sets the pace.
+    func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        if buffer.readableBytes > 0 {
+            hasData = true
+            receive(.data(buffer.withUnsafeReadableBytes { Data($0) }))
+        }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) throws {}
+}

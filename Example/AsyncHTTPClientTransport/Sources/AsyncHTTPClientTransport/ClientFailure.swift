@@ -1,0 +1,173 @@
+import AsyncHTTPClient
+import AtomNetworking
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What an error of AsyncHTTPClient means, in words, and how far the request got.
+struct ClientFailure {
+    /// How far an exchange has come.
+    enum Stage: Int, Comparable {
+        /// Nothing has been written. What fails before the head has gone out
+        /// as a whole can't have been acted on.
+        case unsent
+        /// The head has been written.
+        case sent
+        /// The head of the answer has arrived.
+        case answered
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    let error: any Error
+    let stage: Stage
+    var isCancelled = false
+
+    var transportFailure: TransportFailure {
+        let (code, explanation) = isCancelled ? (.cancelled, "The exchange was cancelled") : diagnosis
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: explanation]
+        // AsyncHTTPClient quotes header fields that it refuses.
+        if !isRefusal { userInfo[NSUnderlyingErrorKey] = error }
+        return TransportFailure(URLError(code, userInfo: userInfo), delivery: delivery)
+    }
+
+    private var delivery: AtomError.Delivery {
+        switch stage {
+        case .unsent: .notSent
+        case .sent: .maybeSent
+        case .answered: .answered
+        }
+    }
+
+    private var diagnosis: (URLError.Code, String) {
+        switch error {
+        case let error as NIOConnectionError: connection(error)
+        case let error as IOError: system(error)
+        case let error as HTTPClientError: client(error)
+        case let error as HTTPParserError: parser(error)
+        case is NIOHTTPDecoderError: (.badServerResponse, "The server's answer is not HTTP")
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            (.cannotDecodeRawData, "The body of the server's answer can't be read: \(error)")
+        case is SocketAddressError:
+            (.cannotFindHost, "No server with this name was found")
+        case let error as ChannelError:
+            if case .connectTimeout = error { timedOut } else { lost }
+        default:
+            if isSecurity { insecure } else { lost }
+        }
+    }
+
+    private var timedOut: (URLError.Code, String) {
+        (.timedOut, "The server could not be connected to in time")
+    }
+
+    private var lost: (URLError.Code, String) {
+        switch stage {
+        case .unsent: (.networkConnectionLost, "The connection was lost before the request was sent")
+        case .sent: (.networkConnectionLost, "The connection was lost: the server closed it without an answer")
+        case .answered:
+            (.networkConnectionLost, "The connection was lost: it was closed before the whole body had arrived")
+        }
+    }
+
+    private func connection(_ error: NIOConnectionError) -> (URLError.Code, String) {
+        guard !error.connectionErrors.isEmpty else {
+            return (.cannotFindHost, "No server with this name was found")
+        }
+        if error.connectionErrors.contains(where: { ($0.error as? ChannelError)?.isConnectTimeout == true }) {
+            return timedOut
+        }
+        return (.cannotConnectToHost, "The server refused the connection or can't be reached")
+    }
+
+    private func system(_ error: IOError) -> (URLError.Code, String) {
+        stage == .unsent
+            ? (.cannotConnectToHost, "The server refused the connection or can't be reached") : lost
+    }
+
+    private func client(_ error: HTTPClientError) -> (URLError.Code, String) {
+        switch error {
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout,
+            .httpProxyHandshakeTimeout:
+            timedOut
+        case .readTimeout, .writeTimeout, .deadlineExceeded: (.timedOut, "The server did not answer in time")
+        case .alreadyShutdown: (.cancelled, "The transport has been shut down")
+        case .cancelled: (.cancelled, "The exchange was cancelled: the transport has been shut down")
+        case .invalidURL, .emptyHost, .emptyScheme: (.badURL, "AsyncHTTPClient can't read the URL")
+        case .invalidProxyResponse, .proxyAuthenticationRequired:
+            (.cannotConnectToHost, "The proxy refused the connection: \(error.shortDescription)")
+        default:
+            if isRefusal {
+                (.unknown, "AsyncHTTPClient refuses the request: \(error.shortDescription)")
+            } else if error.shortDescription == Self.unsupportedProtocol {
+                (.secureConnectionFailed, "The server offered no protocol that AsyncHTTPClient speaks")
+            } else {
+                lost
+            }
+        }
+    }
+
+    private static let unsupportedProtocol =
+        HTTPClientError.serverOfferedUnsupportedApplicationProtocol("").shortDescription
+
+    private var isRefusal: Bool {
+        guard let error = error as? HTTPClientError else { return false }
+        let refusals: [HTTPClientError] = [
+            .invalidHeaderFieldNames([]), .invalidHeaderFieldValues([]), .traceRequestWithBody,
+        ]
+        return refusals.contains { $0.shortDescription == error.shortDescription }
+    }
+
+    private func parser(_ error: HTTPParserError) -> (URLError.Code, String) {
+        if stage == .answered {
+            if case .invalidEOFState = error { return lost }
+            return (.cannotDecodeRawData, "The body of the server's answer can't be read: \(error)")
+        }
+        switch error {
+        case .invalidEOFState, .closedConnection: return lost
+        case .headerOverflow:
+            return (.cannotParseResponse, "The head of the server's answer can't be read: it is too large")
+        case .invalidConstant, .invalidVersion, .invalidStatus, .invalidMethod, .unknown:
+            return (.badServerResponse, "The server's answer is not HTTP")
+        default:
+            return (.cannotParseResponse, "The head of the server's answer can't be read: \(error)")
+        }
+    }
+}
+
+// MARK: - Secure connections
+
+extension ClientFailure {
+    private var isSecurity: Bool { error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError }
+
+    private var insecure: (URLError.Code, String) {
+        guard stage == .unsent else {
+            return (.secureConnectionFailed, "The secure connection broke: \(error)")
+        }
+        let text = String(describing: error)
+        let explanation = "No secure connection could be made: \(text)"
+        if error is NIOSSLExtraError {
+            return (.serverCertificateUntrusted, "No secure connection could be made: the certificate is for another host")
+        }
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            return (.serverCertificateUntrusted, explanation + " (the certificate is not trusted)")
+        }
+        if text.contains("WRONG_VERSION_NUMBER") {
+            return (.secureConnectionFailed, explanation + " (what answers does not speak TLS)")
+        }
+        return (.secureConnectionFailed, explanation)
+    }
+}
+
+extension ChannelError {
+    fileprivate var isConnectTimeout: Bool {
+        if case .connectTimeout = self { true } else { false }
+    }
+}

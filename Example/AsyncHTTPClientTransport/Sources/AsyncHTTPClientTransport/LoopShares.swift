@@ -1,0 +1,42 @@
+import Foundation
+import NIOCore
+
+/// Which event loop the next exchange runs on.
+///
+/// AsyncHTTPClient opens a connection on the loop of the request that wants
+/// one, and prefers idle connections of that loop; where it finds none the
+/// exchange hops between two threads at each event. So a loop gets all
+/// exchanges until it has its share of the connections, then the next one does.
+final class LoopShares: @unchecked Sendable {
+    // `exchanges` is touched under `lock` only; the rest is constant.
+    private let lock = NSLock()
+    private var exchanges: [Int]
+    private let loops: [any EventLoop]
+    private let share: Int
+
+    init(_ group: any EventLoopGroup, connections: Int) {
+        loops = Array(group.makeIterator())
+        exchanges = Array(repeating: 0, count: loops.count)
+        share = max(1, (connections + loops.count - 1) / max(loops.count, 1))
+    }
+
+    /// Takes a place on a loop.
+    func take() -> (place: Int, loop: any EventLoop) {
+        lock.withLock {
+            var place = 0
+            for candidate in exchanges.indices {
+                if exchanges[candidate] < share {
+                    place = candidate
+                    break
+                }
+                if exchanges[candidate] < exchanges[place] { place = candidate }
+            }
+            exchanges[place] += 1
+            return (place, loops[place])
+        }
+    }
+
+    func giveBack(_ place: Int) {
+        lock.withLock { exchanges[place] -= 1 }
+    }
+}

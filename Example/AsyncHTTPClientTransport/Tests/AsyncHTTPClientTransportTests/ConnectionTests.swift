@@ -1,0 +1,209 @@
+import AsyncHTTPClient
+import AsyncHTTPClientTransport
+import Foundation
+import LoopbackServer
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Starts a request on a transport and records what comes of it.
+func start(
+    _ transport: any Transport, _ server: LoopbackServer, _ path: String = "/x", method: String = "GET",
+    headerFields: HeaderFields = HeaderFields(), body: Data? = nil, needsFreshConnection: Bool = false
+) throws -> (recorder: EventRecorder, exchange: any TransportExchange) {
+    let base = try BaseURL(scheme: .http, host: server.host, port: server.port)
+    let request = TransportRequest(
+        method: method, target: TargetURL(base: base, path: try URLPath(path), queryItems: []),
+        headerFields: headerFields, body: body, idleTimeout: .seconds(60), needsFreshConnection: needsFreshConnection)
+    let recorder = EventRecorder()
+    return (recorder, transport.start(request) { recorder.receive($0) })
+}
+
+extension EventRecorder {
+    /// Waits for the last event; `nil` after thirty seconds.
+    func end() async -> Kind? {
+        await eventually { terminals > 0 } ? kinds.last : nil
+    }
+
+    /// The head of the answer.
+    var response: TransportResponse? {
+        for case .response(let response) in events { return response }
+        return nil
+    }
+}
+
+@Suite struct ConnectionConcurrencyTests {
+    @Test func requestsOneAfterTheOtherUseOneConnection() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport()
+        for _ in 0..<50 {
+            let (recorder, _) = try start(transport, server)
+            #expect(await recorder.end() == .finished)
+        }
+        #expect(server.requestCount == 50 && server.connectionCount == 1)
+    }
+
+    @Test(arguments: [1, 3, 20])
+    func noMoreConnectionsAreOpenedThanAskedFor(limit: Int) async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport(connectionsPerOrigin: limit)
+        #expect(transport.exchangesPerOrigin == limit)
+        let atom = Atom.forTest { $0.transport = transport }
+        async let outcomes = withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<(limit * 3) { group.addTask { await atom.outcome(of: server.endpoint()).error == nil } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(await server.waitForRequestsInProgress(limit))
+        gate.open()
+        #expect(await outcomes == limit * 3)
+        #expect(server.connectionCount == limit && server.mostRequestsAtOnce == limit)
+    }
+
+    @Test func aRequestForAFreshConnectionNeitherWaitsNorRidesAUsedOne() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { $0.path == "/held" ? .json("{}").after(gate) : .json("{}") }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport(connectionsPerOrigin: 1)
+        let (used, _) = try start(transport, server)
+        #expect(await used.end() == .finished)
+        // The one connection is idle, then busy.
+        let (idle, _) = try start(transport, server, "/fresh", needsFreshConnection: true)
+        #expect(await idle.end() == .finished)
+        let (held, _) = try start(transport, server, "/held")
+        #expect(await server.waitForRequestsInProgress(1))
+        let (busy, _) = try start(transport, server, "/fresh", needsFreshConnection: true)
+        #expect(await busy.end() == .finished)
+        #expect(server.requests.map(\.connection) == [0, 1, 0, 2])
+        // Nobody else will use them.
+        #expect(await server.waitForOpenConnections(atMost: 1))
+        gate.open()
+        #expect(await held.end() == .finished)
+    }
+
+    @Test func whatWasNotWrittenToAClosedConnectionGoesOutOnAnother() async throws {
+        let server = try LoopbackServer { _ in .json("{}").closingSilently() }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport()
+        for count in 1...300 {
+            let (recorder, _) = try start(transport, server, method: "POST", body: Data("x".utf8))
+            #expect(await recorder.end() == .finished)
+            #expect(recorder.violations == [])
+            #expect(await server.waitForOpenConnections(atMost: 0))
+            #expect(server.requestCount == count)
+        }
+    }
+
+    @Test func whatWasWrittenIsNeverSentTwice() async throws {
+        let server = try LoopbackServer { $0.receivedAt % 2 == 0 ? .json("{}") : .closeImmediately }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport()
+        for round in 1...20 {
+            let (first, _) = try start(transport, server)
+            #expect(await first.end() == .finished)
+            let (second, _) = try start(transport, server)
+            #expect(await second.end() == .failed)
+            #expect(second.failure?.delivery == .maybeSent)
+            #expect(server.requestCount == round * 2)
+        }
+    }
+
+    @Test func connectionsAreClosedOnceNobodyNeedsTheTransport() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
+        defer { server.stop() }
+        var transport: AsyncHTTPClientTransport? = AsyncHTTPClientTransport()
+        weak let released = transport
+        let recorders = try (0..<5).compactMap { _ in try transport.map { try start($0, server).recorder } }
+        #expect(await server.waitForRequestsInProgress(5))
+        transport = nil
+        #expect(released == nil)
+        gate.open()
+        for recorder in recorders { #expect(await recorder.end() == .finished) }
+        #expect(await server.waitForOpenConnections(atMost: 0))
+    }
+
+    @Test func aTransportThatWasNeverUsedGoesQuietly() {
+        for _ in 0..<100 { _ = AsyncHTTPClientTransport() }
+    }
+
+    @Test func shuttingDownEndsWhatRunsAndRefusesWhatComes() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport()
+        let (running, _) = try start(transport, server)
+        #expect(await server.waitForRequestsInProgress(1))
+        await transport.shutdown()
+        #expect(await running.end() == .failed)
+        #expect(running.failure?.delivery == .maybeSent && running.violations == [])
+        #expect(await server.waitForOpenConnections(atMost: 0))
+        for needsFreshConnection in [false, true] {
+            let (late, exchange) = try start(transport, server, needsFreshConnection: needsFreshConnection)
+            #expect(await late.end() == .failed)
+            #expect(late.failure?.delivery == .notSent && late.violations == [])
+            exchange.cancel()
+        }
+        #expect(server.requestCount == 1)
+        await transport.shutdown()
+    }
+
+    @Test func itRunsOnEventLoopsOfTheAppsOwn() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport(eventLoopGroup: group)
+        let (recorder, _) = try start(transport, server)
+        #expect(await recorder.end() == .finished)
+        await transport.shutdown()
+        try await group.shutdownGracefully()
+    }
+}
+
+@Suite struct DeadlineTests {
+    @Test func aShortTimeoutOfTheClientsOwnCutsNothingShort() async throws {
+        // Nobody accepts: the system completes two connections, and the third waits.
+        let silent = try SilentListener()
+        defer { silent.close() }
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = .init(connect: .milliseconds(50), read: .milliseconds(50), write: .milliseconds(50))
+        let transport = AsyncHTTPClientTransport(configuration: configuration)
+        let atom = Atom.forTest(request: 1.5, resource: 60) { $0.transport = transport }
+        var endpoint = WireEndpoint(host: "127.0.0.1", port: silent.port)
+        endpoint.scheme = .https
+        let outcome = await atom.outcome(of: endpoint)
+        #expect(outcome.urlError?.code == .timedOut)
+        #expect(outcome.error?.description.contains("Nothing came or went") == true, "the service's deadline, not 50 ms")
+    }
+
+    @Test func aSlowAnswerIsWaitedFor() async throws {
+        let server = try LoopbackServer { _ in .json("{}").delayed(milliseconds: 300) }
+        defer { server.stop() }
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = .init(connect: nil, read: .milliseconds(20), write: .milliseconds(20))
+        let transport = AsyncHTTPClientTransport(configuration: configuration)
+        let (recorder, _) = try start(transport, server)
+        #expect(await recorder.end() == .finished)
+    }
+}
+
+/// A port that takes connections and never says a word.
+private struct SilentListener {
+    private let channel: any Channel
+
+    init() throws {
+        channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelOption(.autoRead, value: false)
+            .bind(host: "127.0.0.1", port: 0).wait()
+    }
+
+    var port: Int { channel.localAddress?.port ?? 0 }
+    func close() { channel.close(promise: nil) }
+}

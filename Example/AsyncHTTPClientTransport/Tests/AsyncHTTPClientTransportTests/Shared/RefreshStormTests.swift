@@ -1,0 +1,1 @@
+../../../../../Tests/AtomNetworkingTests/Session/RefreshStormTests.swift
