@@ -33,6 +33,8 @@ let package = Package(
             name: "measure",
             dependencies: [
                 "AsyncHTTPClientTransport",
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
@@ -43,6 +45,12 @@ let package = Package(
             dependencies: [
                 "AsyncHTTPClientTransport",
                 "LoopbackServer",
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]
         ),

@@ -39,7 +39,7 @@ public final class AsyncHTTPClientTransport: Transport {
     ///
     /// - Parameters:
     ///   - connectionsPerOrigin: How many connections to one origin are open at
-    ///     once, 64 by default. Values below 1 are 1.
+    ///     once, 32 by default. Values below 1 are 1.
     ///   - configuration: TLS, proxy, HTTP version, name resolution, and how
     ///     long idle connections are kept. What a transport must not do, or
     ///     the service does itself, is set over: redirects are never followed,
@@ -52,7 +52,7 @@ public final class AsyncHTTPClientTransport: Transport {
     ///     loops that AsyncHTTPClient shares in the process. It must outlive
     ///     the transport.
     public init(
-        connectionsPerOrigin: Int = 64, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+        connectionsPerOrigin: Int = 32, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
         eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup
     ) {
         self.connectionsPerOrigin = max(connectionsPerOrigin, 1)

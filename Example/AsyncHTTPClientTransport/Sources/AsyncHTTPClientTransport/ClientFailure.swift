@@ -154,7 +154,7 @@ extension ClientFailure {
         let text = String(describing: error)
         let explanation = "No secure connection could be made: \(text)"
         if error is NIOSSLExtraError {
-            return (.serverCertificateUntrusted, "No secure connection could be made: the certificate is for another host")
+            return (.serverCertificateUntrusted, explanation + " (the certificate is for another host)")
         }
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return (.serverCertificateUntrusted, explanation + " (the certificate is not trusted)")

@@ -137,6 +137,7 @@ extension HTTP2Server {
             default:
                 let head = HTTPResponseHead(version: .http2, status: .ok)
                 context.write(wrapOutboundOut(.head(head)), promise: nil)
+                // NIOHTTP2 loses the end of a stream after an empty part.
                 if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
                 context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
             }

@@ -13,9 +13,9 @@ import Testing
 
 @Suite(.enabled(if: OpenSSL.path != nil, "openssl is not installed"))
 struct HTTP2ConcurrencyTests {
-    private func transport(_ server: HTTP2Server, _ change: (inout HTTPClient.Configuration) -> Void = { _ in })
-        -> AsyncHTTPClientTransport
-    {
+    private func transport(
+        _ server: HTTP2Server, _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) -> AsyncHTTPClientTransport {
         var configuration = HTTPClient.Configuration()
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates([server.certificate])

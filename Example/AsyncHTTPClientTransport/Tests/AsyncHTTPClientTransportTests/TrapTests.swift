@@ -67,7 +67,7 @@ import Testing
         ]
         let wires = (0..<600).map { _ in
             let count = Int.random(in: 1...9, using: &generator)
-            return "HTTP/1.1 200 OK\r\n" + (0..<count).map { _ in parts.randomElement(using: &generator) ?? "" }.joined()
+            return parts[0] + (0..<count).map { _ in parts.randomElement(using: &generator) ?? "" }.joined()
         }
         let server = try LoopbackServer { .raw(wires[$0.receivedAt % wires.count]) }
         defer { server.stop() }
