@@ -15,7 +15,10 @@ final class LoopShares: @unchecked Sendable {
     private let share: Int
 
     init(_ group: any EventLoopGroup, connections: Int) {
-        loops = Array(group.makeIterator())
+        let all = Array(group.makeIterator())
+        // Each transport begins with another one, or the first loop would carry them all.
+        let first = Int.random(in: 0..<max(all.count, 1))
+        loops = Array(all[first...] + all[..<first])
         exchanges = Array(repeating: 0, count: loops.count)
         share = max(1, (connections + loops.count - 1) / max(loops.count, 1))
     }
