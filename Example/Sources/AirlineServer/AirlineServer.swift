@@ -153,6 +153,9 @@ extension AirlineServer {
 
     /// The path of the token endpoint.
     public static let tokenPath = "/oauth/token"
+
+    /// The path of the revocation endpoint (RFC 7009).
+    public static let revocationPath = "/oauth/revoke"
 }
 
 // MARK: - What it saw

@@ -57,6 +57,21 @@ import Testing
         }
     }
 
+    @Test func aTokenWhoseSuccessorWasUsedHasNoGrace() async throws {
+        try await withServer(configuration { $0.gracePeriod = 10 }, time: ManualTime()) { server, client in
+            let first = try await client.signIn()
+            let second = try await client.refresh(first.refresh).tokens()
+            let third = try await client.refresh(second.refresh).tokens()
+            #expect(try await client.refresh(second.refresh).tokens().refresh == third.refresh)
+            #expect(server.counters.reuseDetected == 0)
+
+            #expect(try await client.refresh(first.refresh).text("error") == "invalid_grant")
+            #expect(server.counters.reuseDetected == 1)
+            #expect(server.counters.familiesRevoked == 1)
+            #expect(try await client.refresh(third.refresh).text("error") == "invalid_grant")
+        }
+    }
+
     @Test func withoutRotationTheAnswerLeavesTheRefreshTokenOut() async throws {
         try await withServer(configuration { $0.rotatesRefreshTokens = false }) { server, client in
             let first = try await client.signIn()

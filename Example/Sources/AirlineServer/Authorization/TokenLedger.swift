@@ -6,8 +6,8 @@ import Foundation
 /// sign-in starts a *family*; refreshing keeps the session in its family. A
 /// refresh token works once. When one comes back that has been used, either
 /// its owner didn't get the answer or somebody stole it; after the grace
-/// period the ledger assumes theft and revokes the whole family
-/// (RFC 9700 §4.14.2).
+/// period, and at once if its successor has been used too, the ledger assumes
+/// theft and revokes the whole family (RFC 9700 §4.14.2).
 struct TokenLedger {
     private var families: [Family] = []
     private var accessTokens: [String: AccessToken] = [:]
@@ -50,6 +50,8 @@ struct TokenLedger {
         var family: Int
         var expiresAt: TimeInterval?
         var usedAt: TimeInterval?
+        /// What its first use brought.
+        var successor: String?
     }
 }
 
@@ -75,9 +77,9 @@ extension TokenLedger {
     enum RefreshOutcome {
         /// The first use of a refresh token.
         case refreshed(Issue)
-        /// Another use of it within the grace period.
+        /// Another use of it within the grace period, its successor unused.
         case repeated(Issue)
-        /// Another use of it after that: the family is revoked.
+        /// Any other use of it: the family is revoked.
         case reused(family: Int)
         case refused(OAuthError)
     }
@@ -106,13 +108,15 @@ extension TokenLedger {
             return .refused(OAuthError(.invalidScope, "A refresh can't ask for more than was granted."))
         }
         if let usedAt = known.usedAt {
-            guard now - usedAt < policy.gracePeriod else {
+            // Whoever uses the successor has got the answer: only a thief needs the old one then.
+            guard now - usedAt < policy.gracePeriod, let successor = known.successor,
+                refreshTokens[successor]?.usedAt == nil
+            else {
                 revokeFamily(family)
                 return .reused(family: family)
             }
-            let current = families[family].currentRefreshToken
             return .repeated(
-                issueAccessToken(in: family, scope: scope, refreshToken: current, policy: policy, now: now)
+                issueAccessToken(in: family, scope: scope, refreshToken: successor, policy: policy, now: now)
             )
         }
         if policy.refreshRevokesAccessTokens {
@@ -121,6 +125,7 @@ extension TokenLedger {
         if policy.rotatesRefreshTokens {
             refreshTokens[token]?.usedAt = now
             addRefreshToken(to: family, policy: policy, now: now)
+            refreshTokens[token]?.successor = families[family].currentRefreshToken
         }
         let successor = policy.rotatesRefreshTokens ? families[family].currentRefreshToken : nil
         return .refreshed(

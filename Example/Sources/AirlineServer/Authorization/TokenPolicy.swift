@@ -7,7 +7,8 @@ public struct TokenPolicy: Sendable, Codable, Hashable {
     public var refreshTokenLifetime: Double?
 
     /// Seconds during which a refresh token that has been used may be used
-    /// again, as after a lost answer; 0 allows no repetition.
+    /// again, as after a lost answer, to get the same successor once more,
+    /// until that has been used; 0 allows no repetition.
     public var gracePeriod: Double = 0
 
     /// Whether a refresh replaces the refresh token.

@@ -8,8 +8,8 @@ struct TokenEndpoints {
 
     func install(on router: inout Router) {
         let endpoints = self
-        router.on("POST", "/oauth/token") { call in try await endpoints.token(call) }
-        router.on("POST", "/oauth/revoke") { call in endpoints.revoke(call) }
+        router.on("POST", AirlineServer.tokenPath) { call in try await endpoints.token(call) }
+        router.on("POST", AirlineServer.revocationPath) { call in endpoints.revoke(call) }
     }
 
     // MARK: Tokens

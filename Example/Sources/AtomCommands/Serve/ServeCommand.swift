@@ -10,7 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Runs the airline's server alone, until Ctrl-C.",
         discussion: """
             It listens on 127.0.0.1 only, and its switches under /admin ask for no password. Try it with \
-            “atom request” and “atom storm --server”.
+            “atom request”, “atom login”, and “atom storm --server”; what it has counted is at /admin/counters.
             """
     )
 
@@ -26,6 +26,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .init("How long a used refresh token may be used again.", valueName: "seconds"))
     var gracePeriod: Double = 0
 
+    @Option(help: .init("How long the token endpoint takes for each answer.", valueName: "milliseconds"))
+    var tokenDelay = 0
+
     @Flag(help: "Leave refresh tokens as they are when they are used.")
     var noRotation = false
 
@@ -36,6 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard tokenLifetime > 0, refreshTokenLifetime ?? 1 > 0, gracePeriod >= 0 else {
             throw ValidationError("A lifetime is a positive number of seconds.")
         }
+        guard (0...600_000).contains(tokenDelay) else { throw ValidationError("--token-delay is from 0 to 600000.") }
     }
 
     func run() async throws {
@@ -46,6 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure("The port \(port) can't be taken; is another server listening there?")
         }
+        server.updateFaults { $0.delayMilliseconds = tokenDelay }
         introduce(server, on: terminal)
         let showsLog = log
         _ = await withInterruption {
@@ -73,6 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
         terminal.print("The airline is at \(terminal.styled(server.baseURL, .cyan, .bold))")
         var table = Table("", "")
         table.add("token endpoint", server.baseURL + AirlineServer.tokenPath)
+        table.add("revocation endpoint", server.baseURL + AirlineServer.revocationPath)
         table.add("user", user.defaultValueDescription)
         table.add("client", client.defaultValueDescription)
         table.add("public client", OAuthClient.publicExample.id)
@@ -80,6 +86,7 @@ struct ServeCommand: AsyncParsableCommand {
         terminal.print(table, indent: 2)
         terminal.print()
         terminal.print("  atom request GET \(server.baseURL)/flights")
+        terminal.print("  atom login --server \(server.baseURL) --user \(user.name)")
         terminal.print("  atom storm --requests 2000 --token-lifetime 0.5 --server \(server.baseURL)")
         terminal.print()
         terminal.print("Ctrl-C stops it.")
