@@ -12,7 +12,10 @@ public struct AtomCommand: AsyncParsableCommand {
             and draws what happened. It takes a few seconds and ends with status 0 if everything was as expected.
             """,
         version: "atom 0.1.0, the example of AtomNetworking",
-        subcommands: [TourCommand.self, ServeCommand.self, RequestCommand.self, StormCommand.self],
+        subcommands: [
+            TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, LogoutCommand.self,
+            RequestCommand.self, StormCommand.self,
+        ],
         defaultSubcommand: TourCommand.self
     )
 

@@ -17,10 +17,34 @@ struct Airline: Sendable, Hashable {
         base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
     }
 
+    /// The server at a URL as a person types it; a path is of no account.
+    init(url: String) throws(AtomError) {
+        let url = try RequestURL(url)
+        base = try BaseURL(scheme: url.scheme, host: url.host, port: url.port)
+    }
+
+    /// `http://127.0.0.1:8080`, as a person types it.
+    var url: String {
+        "\(base.scheme.rawValue)://\(base.host)" + (base.port.map { ":\($0)" } ?? "")
+    }
+
+    /// Whether a request to that base goes to this server (RFC 6454 §4).
+    func isAtOrigin(of other: BaseURL) -> Bool {
+        func port(of base: BaseURL) -> Int { base.port ?? (base.scheme == .https ? 443 : 80) }
+        return base.scheme == other.scheme && base.host.lowercased() == other.host.lowercased()
+            && port(of: base) == port(of: other)
+    }
+
     /// The token endpoint, for sessions.
     func authorizationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
         try AuthorizationEndpoint(
             scheme: base.scheme, host: base.host, path: AirlineServer.tokenPath, port: base.port)
+    }
+
+    /// Where tokens are revoked.
+    func revocationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
+        try AuthorizationEndpoint(
+            scheme: base.scheme, host: base.host, path: AirlineServer.revocationPath, port: base.port)
     }
 
     /// A decoder for the airline's models, whose dates are ISO 8601.

@@ -1,3 +1,4 @@
+import AirlineServer
 import AtomNetworking
 
 /// Flights, seats and bookings, open to everybody.
@@ -66,9 +67,11 @@ enum AccountEndpoint: Requestable {
     }
 }
 
-/// The token endpoint, as a request like any other: this is how one signs in.
+/// The authorization server, by requests like any other: this is how one signs in.
 enum SignInEndpoint: Requestable {
     case password(Airline, user: NameAndSecret, client: NameAndSecret)
+    /// Ends a session by its refresh token (RFC 7009), as a client without a secret.
+    case revocation(Airline, token: String, clientID: String)
 
     var method: HTTPMethod { .post }
 
@@ -77,20 +80,28 @@ enum SignInEndpoint: Requestable {
     var body: RequestBody? {
         switch self {
         case .password(_, let user, let client):
-            .form([
-                "grant_type": "password", "username": user.name, "password": user.secret,
-                "client_id": client.name, "client_secret": client.secret,
-            ])
+            .form(
+                [
+                    "grant_type": "password", "username": user.name, "password": user.secret,
+                    "client_id": client.name,
+                ] + (client.secret.isEmpty ? [] : [QueryItem(name: "client_secret", value: client.secret)]))
+        case .revocation(_, let token, let clientID):
+            .form(["token": token, "token_type_hint": "refresh_token", "client_id": clientID])
         }
     }
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .password(let airline, _, _): airline.base
+        case .password(let airline, _, _), .revocation(let airline, _, _): airline.base
         }
     }
 
-    func path() throws(AtomError) -> URLPath { try URLPath("/oauth/token") }
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .password: try URLPath(AirlineServer.tokenPath)
+        case .revocation: try URLPath(AirlineServer.revocationPath)
+        }
+    }
 }
 
 /// Answers that are slow, wrong or elsewhere.

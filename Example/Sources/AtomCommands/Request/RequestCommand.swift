@@ -15,6 +15,11 @@ struct RequestCommand: AsyncParsableCommand {
               atom request POST http://127.0.0.1:8080/bookings --json '{"flight": "AS100", "seat": "9C", \
             "passenger": "Ada"}'
               atom request GET http://127.0.0.1:8080/me --basic ada:lovelace
+              atom request GET http://127.0.0.1:8080/account --session
+
+            With --session the request is signed with the session of “atom login”, whose access token is renewed \
+            when it has to be. Any number of processes may use it at once. The tokens go to the server that they \
+            are for and to no other.
 
             Ctrl-C cancels the request. Exit status:
 
@@ -48,6 +53,11 @@ struct RequestCommand: AsyncParsableCommand {
     @Option(help: .init("Basic authentication; others on this machine may see it.", valueName: "user:password"))
     var basic: NameAndSecret?
 
+    @Flag(help: "Sign with the session of “atom login”.")
+    var session = false
+
+    @OptionGroup var sessionOptions: SessionOptions
+
     @Option(help: .init("The longest silence on the wire; fractions count.", valueName: "seconds"))
     var timeout: Double = 30
 
@@ -67,6 +77,10 @@ struct RequestCommand: AsyncParsableCommand {
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
         guard bodies.count <= 1 else { throw ValidationError("Give one of --json, --body and --form.") }
+        guard !session || basic == nil else { throw ValidationError("Give one of --session and --basic.") }
+        guard session || sessionOptions.sessionFile == nil else {
+            throw ValidationError("--session-file is for requests with --session.")
+        }
     }
 
     func run() async throws {
@@ -92,7 +106,7 @@ struct RequestCommand: AsyncParsableCommand {
         case .success(let response), .failure(.response(let response)):
             printer.show(response, after: tap.records, seconds: stopwatch.seconds)
         case .failure(let error):
-            printer.show(error, seconds: stopwatch.seconds)
+            printer.show(error, seconds: stopwatch.seconds, advice: advice(on: error))
         }
         if signal == SIGTERM { return .terminated }
         return switch result {
@@ -102,21 +116,51 @@ struct RequestCommand: AsyncParsableCommand {
     }
 
     private func send(_ requestBody: RequestBody?, over tap: WireTap) async -> Result<AtomResponse, AtomError> {
-        var configuration = ServiceConfiguration(
-            authenticationMethod: basic.map {
-                .basic(BasicCredential(password: $0.secret, username: $0.name))
-            } ?? .none,
-            timeout: ServiceTimeout(request: timeout, resource: resourceTimeout ?? max(timeout, 30)))
-        configuration.transport = tap
-        if noFollow { configuration.redirectPolicy = .doNotFollow }
         do throws(AtomError) {
             let request = CommandLineRequest(
                 url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
                 body: requestBody)
-            return .success(try await Atom(serviceConfiguration: configuration).enqueue(request).resume())
+            let atom = session ? try signedAtom(for: request, over: tap) : plainAtom(over: tap)
+            return .success(try await atom.enqueue(request).resume())
         } catch {
             return .failure(error)
         }
+    }
+
+    private var deadlines: ServiceTimeout {
+        ServiceTimeout(request: timeout, resource: resourceTimeout ?? max(timeout, 30))
+    }
+
+    private func configure(_ configuration: inout ServiceConfiguration, _ tap: WireTap) {
+        configuration.transport = tap
+        if noFollow { configuration.redirectPolicy = .doNotFollow }
+    }
+
+    private func plainAtom(over tap: WireTap) -> Atom {
+        var configuration = ServiceConfiguration(
+            authenticationMethod: basic.map {
+                .basic(BasicCredential(password: $0.secret, username: $0.name))
+            } ?? .none,
+            timeout: deadlines)
+        configure(&configuration, tap)
+        return Atom(serviceConfiguration: configuration)
+    }
+
+    /// A service with the session, if the request is for the server whose session it is.
+    private func signedAtom(for request: CommandLineRequest, over tap: WireTap) throws(AtomError) -> Atom {
+        let file = sessionOptions.file
+        guard let profile = file.profile() else {
+            throw .authentication(.missingCredential(delivery: .notSent))
+        }
+        guard try Airline(url: profile.server).isAtOrigin(of: try request.baseURL()) else {
+            throw .requestable(
+                .invalidURL(.init(subject: url, reason: "the session is for \(profile.server), and only that")))
+        }
+        return try file.atom(for: profile, timeout: deadlines) { configure(&$0, tap) }
+    }
+
+    private func advice(on error: AtomError) -> SessionAdvice? {
+        session ? SessionAdvice(error, file: sessionOptions.file.url) : nil
     }
 
     private func requestBody() throws -> RequestBody? {

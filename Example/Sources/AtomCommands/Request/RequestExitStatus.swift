@@ -5,7 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// How `atom request` ends: the numbers are curl's where curl has one.
+/// How `atom request` and the commands of the session end: the numbers are
+/// curl's where curl has one, or else those of sysexits.h.
 enum RequestExitStatus: Int32, CaseIterable {
     case success = 0
     case failure = 1
@@ -18,6 +19,9 @@ enum RequestExitStatus: Int32, CaseIterable {
     case tooManyRedirects = 47
     case connectionLost = 56
     case wrongArguments = 64
+    case loginDenied = 67
+    case storeFailed = 74
+    case signInNeeded = 77
     case cancelled = 130
     case terminated = 143
 
@@ -29,7 +33,8 @@ enum RequestExitStatus: Int32, CaseIterable {
             case .response: .errorStatus
             case .cancelled: .cancelled
             case .session(let error): RequestExitStatus(wire: error)
-            case .decoder, .authentication, .unexpected: .failure
+            case .authentication(let error): RequestExitStatus(error)
+            case .decoder, .unexpected: .failure
             @unknown default: .failure
             }
     }
@@ -64,6 +69,9 @@ enum RequestExitStatus: Int32, CaseIterable {
         case .tooManyRedirects: "the server redirected too often"
         case .connectionLost: "the connection was lost, or the answer was not HTTP"
         case .wrongArguments: "the command line is wrong"
+        case .loginDenied: "the user name or the password is wrong"
+        case .storeFailed: "the file of the session can't be read or written"
+        case .signInNeeded: "nobody is signed in, or the session has ended"
         case .cancelled: "cancelled with Ctrl-C (SIGINT)"
         case .terminated: "cancelled with SIGTERM"
         }

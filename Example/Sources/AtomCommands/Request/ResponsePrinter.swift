@@ -26,9 +26,10 @@ struct ResponsePrinter {
         if !isQuiet { notes.print(notes.styled(timing(response, records, seconds), .dim)) }
     }
 
-    func show(_ error: AtomError, seconds: Double) {
+    /// - Parameter advice: What to say instead of the error's own description.
+    func show(_ error: AtomError, seconds: Double, advice: SessionAdvice? = nil) {
         let label = notes.styled("\(Self.name(of: error)):", .red, .bold)
-        notes.print("\(label) \(Self.printable(error.description))")
+        notes.print("\(label) \(Self.printable(advice?.message ?? error.description))")
         notes.print(notes.styled("\(Self.delivery(of: error)) (\(Self.duration(seconds)))", .dim))
     }
 

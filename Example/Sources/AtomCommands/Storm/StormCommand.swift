@@ -71,10 +71,7 @@ struct StormCommand: AsyncParsableCommand {
             await embedded.stop()
             return result
         }
-        let url = try RequestURL(server)
-        return try await run(
-            against: Airline(base: try BaseURL(scheme: url.scheme, host: url.host, port: url.port)),
-            progressOn: terminal)
+        return try await run(against: try Airline(url: server), progressOn: terminal)
     }
 
     private func run(

@@ -22,11 +22,14 @@ final class WireTap: Transport, @unchecked Sendable {
 
     private let base = URLSessionTransport()
     private let stopwatch: Stopwatch
+    private let onEnd: @Sendable (Record) -> Void
     private let lock = NSLock()
     private var notes: [Record] = []
 
-    init(_ stopwatch: Stopwatch) {
+    /// - Parameter onEnd: Called when an exchange is over, on any thread.
+    init(_ stopwatch: Stopwatch, onEnd: @escaping @Sendable (Record) -> Void = { _ in }) {
         self.stopwatch = stopwatch
+        self.onEnd = onEnd
     }
 
     /// What was noted so far, in the order in which it started.
@@ -56,14 +59,18 @@ final class WireTap: Transport, @unchecked Sendable {
 
     private func note(_ event: TransportEvent, of index: Int) {
         let now = stopwatch.seconds
-        lock.withLock {
+        let ended: Record? = lock.withLock {
             switch event {
             case .response(let head):
                 notes[index].answeredAt = now
                 notes[index].status = head.statusCode
-            case .finished, .failed: notes[index].endedAt = now
+            case .finished, .failed:
+                notes[index].endedAt = now
+                return notes[index]
             case .sent, .data: break
             }
+            return nil
         }
+        if let ended { onEnd(ended) }
     }
 }

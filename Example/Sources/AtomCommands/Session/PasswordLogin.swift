@@ -1,0 +1,53 @@
+import AtomNetworking
+import Foundation
+
+/// The app's own way to its first tokens: it asks a person for a password and
+/// trades that for tokens (RFC 6749 §4.3).
+struct PasswordLogin: TokenCredentialProvider {
+    /// Why nobody was signed in.
+    enum Failure: Error, Equatable, CustomStringConvertible {
+        /// There is nobody to ask.
+        case noPassword
+        /// The server didn't take what was said.
+        case refused(user: String)
+
+        var description: String {
+            switch self {
+            case .noPassword: "No password was given."
+            case .refused(let user): "The user name \(user) or the password is wrong."
+            }
+        }
+    }
+
+    let airline: Airline
+    let clientID: String
+    let user: String
+    /// How often a person may try.
+    let attempts: Int
+    /// Gets a password; the number is that of the attempt, from 1.
+    let password: @Sendable (Int) async throws -> String?
+
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+        let plain = Atom()
+        for attempt in 1...max(attempts, 1) {
+            guard let password = try await password(attempt), !password.isEmpty else {
+                throw TokenCredentialProviderError(Failure.noPassword, retry: .afterSignIn)
+            }
+            let endpoint = SignInEndpoint.password(
+                airline, user: NameAndSecret(name: user, secret: password),
+                client: NameAndSecret(name: clientID, secret: ""))
+            do throws(AtomError) {
+                return try await plain.enqueue(endpoint).resume(expecting: TokenCredential.self)
+            } catch {
+                guard let answer = try? error.decodeIfPresent(as: OAuthAnswer.self), answer.error == "invalid_grant"
+                else { throw TokenCredentialProviderError(error, retry: .afterSignIn) }
+            }
+        }
+        throw TokenCredentialProviderError(Failure.refused(user: user), retry: .afterSignIn)
+    }
+
+    /// An answer that says no (RFC 6749 §5.2).
+    private struct OAuthAnswer: Model {
+        let error: String
+    }
+}
