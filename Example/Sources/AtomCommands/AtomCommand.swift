@@ -14,7 +14,7 @@ public struct AtomCommand: AsyncParsableCommand {
         version: "atom 0.1.0, the example of AtomNetworking",
         subcommands: [
             TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, LogoutCommand.self,
-            RequestCommand.self, StormCommand.self,
+            RequestCommand.self, StormCommand.self, ProcessesCommand.self, WorkerCommand.self,
         ],
         defaultSubcommand: TourCommand.self
     )
