@@ -34,7 +34,8 @@ let package = Package(
             ]
         ),
         .target(name: "Terminal"),
-        .testTarget(name: "AtomCommandsTests", dependencies: ["AtomCommands"]),
+        // The tool itself too: its tests start it as other processes.
+        .testTarget(name: "AtomCommandsTests", dependencies: ["AtomCommands", "atom"]),
         .testTarget(
             name: "AirlineServerTests",
             dependencies: ["AirlineServer", .product(name: "FlyingFox", package: "FlyingFox")]

@@ -9,7 +9,7 @@ public struct AtomCommand: AsyncParsableCommand {
         discussion: """
             Without a subcommand the tour runs: it starts the server on a free port of this machine, books a seat, \
             lets everything go wrong that can go wrong, lets a token expire and get revoked under fifty requests, \
-            and draws what happened. It takes a few seconds and ends with status 0 if everything was as expected.
+            draws what happened, and shares a session as two processes would. It takes a few seconds and ends with status 0 if everything was as expected.
             """,
         version: "atom 0.1.0, the example of AtomNetworking",
         subcommands: [

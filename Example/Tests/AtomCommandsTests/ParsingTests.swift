@@ -52,6 +52,12 @@ import Testing
         #expect(exitCode("storm", "--requests", "0") == 64)
         #expect(exitCode("storm", "--token-lifetime", "-1") == 64)
         #expect(exitCode("serve", "--port", "70000") == 64)
+        #expect(exitCode("serve", "--token-delay", "-1") == 64)
+        #expect(exitCode("request", "GET", "http://localhost/", "--session", "--basic", "a:b") == 64)
+        #expect(exitCode("request", "GET", "http://localhost/", "--session-file", "x") == 64)
+        #expect(exitCode("processes", "--count", "0") == 64)
+        #expect(exitCode("processes", "--kill-every", "0") == 64)
+        #expect(exitCode("processes", "--work", "-1") == 64)
         #expect(exitCode("nonsense") == 64)
     }
 

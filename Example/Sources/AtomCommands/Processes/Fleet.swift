@@ -29,6 +29,7 @@ actor Fleet {
     private let file: SessionFile
     private let profile: SessionFile.Profile
     private let session: Atom
+    private let onAnswers: @Sendable () -> Void
     private var report: ProcessesReport
     private var workers: [Int: WorkerProcess] = [:]
     private var killed: Set<Int> = []
@@ -36,8 +37,9 @@ actor Fleet {
     /// Sessions that have begun, this one included.
     private var sessions = 0
 
-    private init(_ plan: Plan, server: AirlineServer, folder: URL) throws {
+    private init(_ plan: Plan, server: AirlineServer, folder: URL, _ onAnswers: @escaping @Sendable () -> Void) throws {
         self.plan = plan
+        self.onAnswers = onAnswers
         self.server = server
         file = SessionFile(url: folder.appendingPathComponent("session.json"))
         profile = SessionFile.Profile(server: server.baseURL, clientID: Self.clientID)
@@ -48,8 +50,11 @@ actor Fleet {
     /// Runs the processes for as long as planned, or until the task is
     /// cancelled; none of them is left when it returns or throws.
     ///
+    /// - Parameter onAnswers: Called whenever a process tells of answers.
     /// - Throws: What keeps the processes from beginning.
-    static func run(_ plan: Plan) async throws -> ProcessesReport {
+    static func run(
+        _ plan: Plan, onAnswers: @escaping @Sendable () -> Void = {}
+    ) async throws -> ProcessesReport {
         var configuration = ServerConfiguration()
         configuration.policy.accessTokenLifetime = plan.tokenLifetime
         configuration.policy.gracePeriod = plan.gracePeriod
@@ -58,7 +63,7 @@ actor Fleet {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atom-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         do {
-            let report = try await Fleet(plan, server: server, folder: folder).run()
+            let report = try await Fleet(plan, server: server, folder: folder, onAnswers).run()
             await server.stop()
             return report
         } catch {
@@ -84,7 +89,11 @@ actor Fleet {
             }
         }
         let killer = Task { await self.killAtRandom() }
-        await withTaskCancellationHandler { await clock.value } onCancel: { clock.cancel() }
+        await withTaskCancellationHandler {
+            await clock.value
+        } onCancel: {
+            clock.cancel()
+        }
         killer.cancel()
         await killer.value
         await settle()
@@ -164,16 +173,19 @@ actor Fleet {
 
     private func heard(_ line: String) async {
         switch WorkerReport(line: line) {
-        case .answered(let count): report.answered += count
+        case .answered(let count):
+            report.answered += count
+            onAnswers()
         case .failed(let reason): report.failures[reason, default: 0] += 1
         case .ended(let ending, _): await sessionEnded(ending)
         case nil: report.failures["A process said: \(ResponsePrinter.printable(line))", default: 0] += 1
         }
     }
 
-    /// Somebody found the session over. Every sign-in is a family of the
-    /// server's, so that it knows whether this one has ended, or whether the
-    /// word is of one before it.
+    /// Somebody found the session over.
+    ///
+    /// Every sign-in is a family of the server's, so that it knows whether
+    /// this one has ended, or whether the word is of one before it.
     private func sessionEnded(_ ending: WorkerReport.Ending) async {
         report.refused += 1
         guard server.counters.familiesRevoked == sessions, report.interrupted + report.rejected < sessions else {

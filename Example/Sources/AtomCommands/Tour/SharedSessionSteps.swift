@@ -1,0 +1,116 @@
+import AirlineServer
+import AtomNetworking
+import Foundation
+import Terminal
+
+/// Signs in, shares the session as two processes would, and signs out.
+///
+/// Stores that aren't the same object have nothing in common but their file,
+/// so two of them are to each other what those of two processes are; `atom
+/// processes` starts real ones.
+struct SharedSessionSteps {
+    let tour: Tour
+
+    /// How many requests each of the two sends.
+    private static let count = 10
+
+    func run(_ checklist: inout Checklist) async {
+        checklist.section("Two processes share a session in a file")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atom-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = SessionFile(url: folder.appendingPathComponent("session.json"))
+        tour.server.resetCounters()
+        guard let first = await signIn(file, &checklist), let second = try? atom(file) else { return }
+        await share(first, second, &checklist)
+        await signOut(first, second, &checklist)
+    }
+
+    private func atom(_ file: SessionFile) throws(AtomError) -> Atom {
+        let profile = SessionFile.Profile(server: tour.server.baseURL, clientID: OAuthClient.publicExample.id)
+        return try file.atom(for: profile, timeout: ServiceTimeout(request: 10, resource: 20)) {
+            $0.dispatchQueue = DispatchQueue(label: "atom.tour.session")
+        }
+    }
+
+    private func signIn(_ file: SessionFile, _ checklist: inout Checklist) async -> Atom? {
+        let login = PasswordLogin(
+            airline: tour.airline, clientID: OAuthClient.publicExample.id, user: NameAndSecret.exampleUser.name,
+            attempts: 1
+        ) { _ in NameAndSecret.exampleUser.secret }
+        let store = InMemoryTokenCredentialStore()
+        let asking = tour.atom(.bearer(login, store))
+        let airline = tour.airline
+        // All of them want a token, and a login screen shall come up once.
+        let members = await Self.all(Self.count) { _ in
+            await outcome { () async throws(AtomError) in
+                try await asking.enqueue(AccountEndpoint.account(airline)).resume(expecting: Member.self)
+            }
+        }
+        checklist.check(
+            members.allSatisfy { $0.value != nil } && tour.server.counters.signIns == 1,
+            "\(Self.count) requests before anybody is signed in ask for the password once",
+            detail: members.lazy.compactMap(\.error).first?.description)
+        let atom = await outcome { () async throws(AtomError) in
+            guard let credential = try? await store.load() else { throw .unexpected }
+            let atom = try self.atom(file)
+            try await atom.signIn(with: credential)
+            return atom
+        }
+        checklist.check(
+            atom.value != nil, "the tokens are in a file that only its owner can read", detail: atom.error?.description)
+        return atom.value
+    }
+
+    /// Both find their token dead; one of them gets another.
+    private func share(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
+        tour.server.revokeAccessTokens()
+        let airline = tour.airline
+        let results = await Self.all(2 * Self.count) { number in
+            await outcome { () async throws(AtomError) in
+                try await (number.isMultiple(of: 2) ? first : second)
+                    .enqueue(AccountEndpoint.miles(airline, number: number, milliseconds: 0))
+                    .resume(expecting: Miles.self)
+            }
+        }
+        let counters = tour.server.counters
+        checklist.check(
+            results.allSatisfy { $0.value != nil }, "after the token's end both go on, \(Self.count) requests each",
+            detail: results.lazy.compactMap(\.error).first?.description)
+        checklist.check(
+            counters.refreshes == 1 && counters.reuseDetected == 0, "one refresh for both",
+            detail: "the server counted \(counters.refreshes), and \(counters.reuseDetected) tokens used twice")
+    }
+
+    /// One signs out, and the other hears of it.
+    private func signOut(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
+        let airline = tour.airline
+        let left = await outcome { () async throws(AtomError) in try await first.signOut() }
+        // Nobody waits for the revocation; it is on its way.
+        let deadline = tour.stopwatch.seconds + 5
+        while tour.server.counters.familiesRevoked == 0, tour.stopwatch.seconds < deadline {
+            await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.01)
+        }
+        checklist.check(
+            left.error == nil && tour.server.counters.familiesRevoked == 1,
+            "one signs out, and the server revokes the tokens", detail: left.error?.description)
+        let result = await outcome { () async throws(AtomError) in
+            try await second.enqueue(AccountEndpoint.account(airline)).resume()
+        }
+        let isSignedOut =
+            switch result.error {
+            case .authentication(.signedOut), .authentication(.missingCredential): true
+            default: false
+            }
+        checklist.check(isSignedOut, "the other finds nobody signed in", detail: result.summary)
+    }
+
+    /// The results of calls made at once.
+    private static func all<Value: Sendable>(
+        _ count: Int, _ call: @escaping @Sendable (Int) async -> Value
+    ) async -> [Value] {
+        await withTaskGroup(of: Value.self) { group in
+            for number in 1...count { group.addTask { await call(number) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
