@@ -20,8 +20,8 @@ struct ProcessesCommand: AsyncParsableCommand {
             hundred milliseconds makes that happen often:
 
               atom processes --count 8 --seconds 60
-              atom processes --seconds 30 --kill-every 0.2 --token-delay 200 --grace-period 10
-              atom processes --seconds 30 --kill-every 0.2 --token-delay 200
+              atom processes --kill-every 0.2 --token-delay 200 --grace-period 10
+              atom processes --kill-every 0.2 --token-delay 200
 
             Ends with status 0 if all was as it should be, with 1 if not, and with 130 after Ctrl-C. However it \
             ends, no process is left.

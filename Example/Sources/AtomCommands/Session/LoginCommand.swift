@@ -15,9 +15,10 @@ struct LoginCommand: AsyncParsableCommand {
               atom login --server http://127.0.0.1:8080 --user ada
               atom whoami
 
-            On a terminal the password is asked for and not shown. Else it is $ATOM_PASSWORD, or the first line of \
-            standard input. It is sent once and kept nowhere; the tokens are in the file, which only its owner can \
-            read. A session that was there is replaced and ended. Exit status as of “atom request”.
+            The password is $ATOM_PASSWORD if that is set. If not, it is asked for on a terminal, and not shown, \
+            or else is the first line of standard input. It is sent once and kept nowhere; the tokens are in the \
+            file, which only its owner can read. A session that was there is replaced and ended. Exit status as of \
+            “atom request”.
             """
     )
 
@@ -72,13 +73,13 @@ struct LoginCommand: AsyncParsableCommand {
             try await keep(credential, for: profile, in: file, replacing: old)
             notes.print("Signed in at \(profile.server) as \(member.name) (\(member.tier), \(member.miles) miles).")
             return .success
+        } catch AtomError.cancelled, is CancellationError {
+            notes.print("Nobody was signed in.")
+            return .cancelled
         } catch let error as AtomError {
             let advice = SessionAdvice(error, file: file.url)
             notes.print(ResponsePrinter.printable(advice?.message ?? error.description))
             return advice?.status ?? RequestExitStatus(error)
-        } catch is CancellationError {
-            notes.print("Nobody was signed in.")
-            return .cancelled
         } catch let failure as CommandFailure {
             notes.print(failure.description)
             return .wrongArguments
