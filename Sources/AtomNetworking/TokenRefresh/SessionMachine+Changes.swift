@@ -108,7 +108,9 @@ extension SessionMachine {
         switch phase {
         case .loading: break
         case .signedOut: phase = .loading(unlessChanged: nil)
-        case .ended(let error): phase = .loading(unlessChanged: error)
+        case .ended(let error):
+            phase = .loading(unlessChanged: error)
+            isEndNews = false
         case .active, .refreshing, .storing, .backingOff: return []
         }
         let number = runningLoad ?? 0

@@ -146,6 +146,19 @@ struct SessionStoreScriptTests {
         #expect(session.load(held) == "refuse b: missing")
     }
 
+    @Test("An end that a sign-in prevented isn't announced with the next one again")
+    func preventedEnd() {
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
+        #expect(session.ask("a", isRetry: true) == "wait, load 1")
+        #expect(session.signIn(MachineFixture.credential(2)) == "refuse a: signed out")
+        _ = session.ask("b")
+        session.condemn()
+        #expect(session.ask("b", isRetry: true) == "wait, refresh 1 with r2 for b")
+        session.store = MachineFixture.credential(2)
+        #expect(session.reject() == "refuse b: rejected, announce: rejected, announce ended: rejected")
+        #expect(session.lookUp(session.store) == "nothing", "whoever asks who is signed in changes nothing")
+    }
+
     @Test("A refusal that was learned early ends the session only if the store holds nothing new then")
     func earlyDoom() {
         var session = MachineFixture(needsLoading: true)
