@@ -156,7 +156,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             return manager.basicAuthorization.map { .authorization($0, version: nil) } ?? .unsigned
         }
         return switch session.signature(for: self) {
-        case .token(let token, let version): .authorization("Bearer \(token)", version: version)
+        case .authorization(let value, let version): .authorization(value, version: version)
         case .none, .outdated: .notYet
         }
     }

@@ -121,9 +121,13 @@ extension SessionActor {
     }
 
     /// What a request that is about to start is signed with.
-    nonisolated func signature(for waiter: any SessionWaiter) -> SessionMachine<any SessionWaiter>.Signature {
+    nonisolated func signature(for waiter: any SessionWaiter) -> SessionSignature {
         let now = time.now
-        return guarded.with { $0.signature(of: waiter.sessionPlace?.generation ?? $0.generation, at: now) }
+        return guarded.with { machine in
+            // Not with `??`: its closure would take a copy of the machine.
+            guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
+            return machine.signature(of: place.generation, at: now)
+        }
     }
 
     /// The server answered a request signed with this version.

@@ -12,7 +12,7 @@ import Foundation
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
-public enum AtomError: Error, Sendable {
+public indirect enum AtomError: Error, Sendable {
     /// The answer arrived and was acceptable, but is not the expected model.
     /// The context's description ends with an outline of the body whose
     /// values are hidden.

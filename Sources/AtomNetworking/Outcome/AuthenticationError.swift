@@ -39,7 +39,7 @@ extension OAuthError: CustomStringConvertible, LocalizedError {
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
-public enum AuthenticationError: Error, Sendable {
+public indirect enum AuthenticationError: Error, Sendable {
     /// There is no credential, or none that can be used or refreshed.
     case missingCredential(delivery: AtomError.Delivery)
 

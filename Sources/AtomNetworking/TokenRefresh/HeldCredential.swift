@@ -2,14 +2,33 @@ import Foundation
 
 /// The credential that a session goes by, and what it has learned about it.
 struct HeldCredential: Sendable {
+    /// What every request looks at, in one place: copied as a whole, it would
+    /// cost a request more than all the rest of its admission.
+    private final class Tokens: Sendable {
+        let credential: TokenCredential
+        let authorization: String
+        let canBeSent: Bool
+
+        init(_ credential: TokenCredential) {
+            self.credential = credential
+            authorization = "Bearer " + credential.accessToken
+            canBeSent = HeldCredential.canBeSent(credential.accessToken)
+        }
+    }
+
+    private var tokens: Tokens
+
     /// The tokens; a refresh token can be replaced beside the access token.
-    var credential: TokenCredential
+    var credential: TokenCredential { tokens.credential }
+
+    /// What a request is signed with (RFC 6750 §2.1).
+    var authorization: String { tokens.authorization }
 
     /// Whether the access token can stand in a header field (RFC 6750 §2.1).
     ///
     /// What a store hands over is not sent unseen: a line break in it would
     /// start another field.
-    private let canBeSent: Bool
+    private var canBeSent: Bool { tokens.canBeSent }
 
     /// When the access token really expires; `nil` for not known.
     ///
@@ -49,8 +68,7 @@ struct HeldCredential: Sendable {
 
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
-        self.credential = credential
-        canBeSent = Self.canBeSent(credential.accessToken)
+        tokens = Tokens(credential)
         isFromRefresh = false
         acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
@@ -67,8 +85,7 @@ struct HeldCredential: Sendable {
     init(
         refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
     ) {
-        self.credential = credential
-        canBeSent = Self.canBeSent(credential.accessToken)
+        tokens = Tokens(credential)
         isFromRefresh = true
         acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
@@ -77,7 +94,7 @@ struct HeldCredential: Sendable {
 
     /// Goes by another `expiresAt` of the same access token.
     mutating func readAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) {
-        credential = read
+        tokens = Tokens(read)
         guard isAnotherExpiry(read.expiresAt) else { return }
         expiresAtAsRead = read.expiresAt
         (expiry, leeway) = Self.lifetime(
@@ -93,6 +110,9 @@ struct HeldCredential: Sendable {
         held.doom = nil
         return held
     }
+
+    /// Whether this is what is held, to the last field.
+    func isExactly(_ read: TokenCredential) -> Bool { tokens.credential == read }
 
     /// Whether a date differs from what the expiry was fixed from by more than
     /// a store loses that keeps whole seconds.

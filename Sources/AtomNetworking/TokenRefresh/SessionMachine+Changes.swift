@@ -6,6 +6,8 @@ extension SessionMachine {
     mutating func observed(
         _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
     ) -> [Action] {
+        // What is read before every request, most of the time.
+        if held?.isExactly(read) == true { return [] }
         guard let held else {
             guard !read.isEmpty, !replaced.contains(read) else { return [] }
             return adopt(read, refused: refused, now: now)

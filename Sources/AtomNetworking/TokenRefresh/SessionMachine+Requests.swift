@@ -67,8 +67,11 @@ extension SessionMachine {
         guard generation == self.generation else { return .outdated }
         switch phase {
         case .active, .refreshing, .storing:
-            guard let held, held.isUsable(at: instant), !isStoring else { return .none }
-            return .token(held.credential.accessToken, version: version)
+            // In place: a copy of all that is held costs more than the answer.
+            guard held?.isUsable(at: instant) == true, !isStoring, let value = held?.authorization else {
+                return .none
+            }
+            return .authorization(value, version: version)
         case .loading, .backingOff, .ended, .signedOut:
             return .none
         }

@@ -14,26 +14,9 @@ import Foundation
 /// *generation* counts sign-ins and sign-outs; what an older one brings home
 /// is dropped.
 struct SessionMachine<Waiter> {
-    /// What the session is doing.
-    enum Phase {
-        /// The store may hold a credential that isn't known yet.
-        ///
-        /// - Parameter unlessChanged: Why the session has ended, if what is
-        ///   read is what is known.
-        case loading(unlessChanged: AuthenticationError?)
-        /// There is a credential; whether it is good depends on the time.
-        case active
-        /// A refresh is on its way, or an outdated one whose end is waited for.
-        case refreshing
-        /// A new credential is committed and not stored yet.
-        case storing
-        /// A refresh failed; none is started before the instant.
-        case backingOff(until: MonotonicInstant)
-        /// Nothing can be done before the stored credential changes.
-        case ended(AuthenticationError)
-        /// There is no credential.
-        case signedOut
-    }
+    typealias Phase = SessionPhase
+    typealias Admission = SessionAdmission
+    typealias Signature = SessionSignature
 
     /// What to do after an event.
     enum Action {
@@ -59,29 +42,6 @@ struct SessionMachine<Waiter> {
         case announceStaleStore
         /// Tell the app what has become of the session.
         case announce(SessionEvent)
-    }
-
-    /// What becomes of a request that asks to be sent.
-    enum Admission {
-        /// Go straight on, as a request of this generation; the ticket is for
-        /// asking again.
-        case go(ticket: Int, generation: Int)
-        /// Wait, as a request of this generation; `left` takes the ticket.
-        case wait(ticket: Int, generation: Int)
-        /// Don't.
-        case refuse(AuthenticationError)
-        /// The credential was read before it was replaced: read it again.
-        case readAgain
-    }
-
-    /// What a request that is about to start is signed with.
-    enum Signature: Equatable {
-        /// This access token, of this version.
-        case token(String, version: Int)
-        /// Nothing yet: ask to be admitted again.
-        case none
-        /// Never: the request belongs to a session that is over.
-        case outdated
     }
 
     struct RunningRefresh {

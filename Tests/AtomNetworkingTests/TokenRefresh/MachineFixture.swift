@@ -68,7 +68,7 @@ struct MachineFixture {
     /// What a request that asked is signed with.
     func signature(_ who: String) -> String {
         switch machine.signature(of: generations[who] ?? machine.generation, at: moment.instant) {
-        case .token(let token, _): token
+        case .authorization(let value, _): String(value.dropFirst("Bearer ".count))
         case .none: "none"
         case .outdated: "outdated"
         }

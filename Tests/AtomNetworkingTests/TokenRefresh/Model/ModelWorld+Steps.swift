@@ -130,7 +130,8 @@ extension ModelWorld {
                 // The slot that it gives back is the next one's, on the same thread.
                 try startNext()
             }
-        case .token(let text, let version):
+        case .authorization(let value, let version):
+            let text = value.dropFirst("Bearer ".count)
             let access = Int(text.dropFirst()) ?? 0
             try checkStart(index, access)
             let isAccepted =

@@ -84,7 +84,7 @@ struct ModelledMachine {
         guard bug == .deadTokenIsSent || forced.contains(waiter), signature == .none, let held = machine.held else {
             return signature
         }
-        return .token(held.credential.accessToken, version: machine.version)
+        return .authorization(held.authorization, version: machine.version)
     }
 
     mutating func accepted(version: Int) {

@@ -1,0 +1,46 @@
+// These stand beside the machine and not in it: what is nested in a generic type is looked up at run time for every
+// request.
+
+/// What the session is doing.
+enum SessionPhase {
+    /// The store may hold a credential that isn't known yet.
+    ///
+    /// - Parameter unlessChanged: Why the session has ended, if what is
+    ///   read is what is known.
+    case loading(unlessChanged: AuthenticationError?)
+    /// There is a credential; whether it is good depends on the time.
+    case active
+    /// A refresh is on its way, or an outdated one whose end is waited for.
+    case refreshing
+    /// A new credential is committed and not stored yet.
+    case storing
+    /// A refresh failed; none is started before the instant.
+    case backingOff(until: MonotonicInstant)
+    /// Nothing can be done before the stored credential changes.
+    case ended(AuthenticationError)
+    /// There is no credential.
+    case signedOut
+}
+
+/// What becomes of a request that asks to be sent.
+enum SessionAdmission {
+    /// Go straight on, as a request of this generation; the ticket is for
+    /// asking again.
+    case go(ticket: Int, generation: Int)
+    /// Wait, as a request of this generation; `left` takes the ticket.
+    case wait(ticket: Int, generation: Int)
+    /// Don't.
+    case refuse(AuthenticationError)
+    /// The credential was read before it was replaced: read it again.
+    case readAgain
+}
+
+/// What a request that is about to start is signed with.
+enum SessionSignature: Equatable {
+    /// This value of the `Authorization` field, of this version.
+    case authorization(String, version: Int)
+    /// Nothing yet: ask to be admitted again.
+    case none
+    /// Never: the request belongs to a session that is over.
+    case outdated
+}
