@@ -137,9 +137,11 @@ extension TransportResponse {
     /// Copies what Foundation parsed; it has joined repeats with a comma,
     /// which for `Set-Cookie` alone changes the meaning (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse) {
+        // Asked for once: on Linux the dictionary is converted each time.
+        let received = response.allHeaderFields
         var fields: [HeaderFields.Field] = []
-        fields.reserveCapacity(response.allHeaderFields.count)
-        for (name, value) in response.allHeaderFields {
+        fields.reserveCapacity(received.count)
+        for (name, value) in received {
             // Cast as what it is: as an AnyHashable, a name is looked into three times as long.
             guard let name = name.base as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
