@@ -153,11 +153,17 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
         return value.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Whole seconds, later than the deadline kept above the seam: Foundation
-    /// on Linux cuts fractions off, fails at once below one and traps on huge
-    /// values.
+    /// Later than the deadline kept above the seam: Foundation on Linux cuts
+    /// fractions off, fails at once below a second and traps on huge values.
+    ///
+    /// There it makes a timer for each field of an answer. One whose time lies
+    /// past what Dispatch counts, three centuries from now, is never armed.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
-        min(max(idle.seconds.rounded(.up) + 5, 6), 31_536_000)
+        #if canImport(FoundationNetworking)
+            // In milliseconds it has to fit an `Int`.
+            if Int.bitWidth >= 64 { return 10_000_000_000 }
+        #endif
+        return min(max(idle.seconds.rounded(.up) + 5, 6), 31_536_000)
     }
 }
 
