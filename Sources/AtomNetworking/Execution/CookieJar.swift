@@ -14,20 +14,23 @@ import Foundation
 /// Until a server sets the first cookie this costs one look at a flag per
 /// request, except in the process's own storage, which others fill too.
 final class CookieJar: @unchecked Sendable {
-    // `mayHaveCookies` is touched under `lock` only; the storage is thread-safe.
+    // `isUsed` is touched under `lock` only; the storage is thread-safe.
     private let lock = NSLock()
-    private var mayHaveCookies: Bool
+    private var isUsed: Bool
     private let storage: HTTPCookieStorage?
 
     init(storage: HTTPCookieStorage?) {
         self.storage = storage
-        mayHaveCookies = storage === HTTPCookieStorage.shared
+        isUsed = storage === HTTPCookieStorage.shared
     }
+
+    /// Whether it is worth asking for the cookies of a request.
+    var mayHaveCookies: Bool { lock.withLock { isUsed } }
 
     /// The value of the `Cookie` field for a request, or `nil` for none
     /// (RFC 6265 §5.4).
     func header(for target: TargetURL) -> String? {
-        guard lock.withLock({ mayHaveCookies }), let cookies = storage?.cookies else { return nil }
+        guard mayHaveCookies, let cookies = storage?.cookies else { return nil }
         let now = Date()
         let wanted = cookies.filter { $0.isFor(target, at: now) }
             .sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
@@ -42,7 +45,7 @@ final class CookieJar: @unchecked Sendable {
             guard let cookie = SetCookie(field, from: target, now: now)?.cookie else { continue }
             // One that has expired takes an older one of its name away.
             storage.setCookie(cookie)
-            lock.withLock { mayHaveCookies = true }
+            lock.withLock { isUsed = true }
         }
     }
 }

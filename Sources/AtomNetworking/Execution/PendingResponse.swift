@@ -4,46 +4,29 @@ import Foundation
 ///
 /// The request is started before the caller suspends, so the outcome may come
 /// first.
-final class PendingResponse: @unchecked Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Result<AtomResponse, AtomError>, Never>)
-        case known(Result<AtomResponse, AtomError>)
-        case taken
-    }
-
-    // `state` is touched under `lock` only; `exchange` is set once, before anybody else sees this.
-    private let lock = NSLock()
-    private var state = State.open
-    private var exchange: Exchange?
-    private let queue: DispatchQueue
+struct PendingResponse: Sendable {
+    private let exchange: Exchange
 
     /// Starts the request in the caller's isolation.
-    init(_ request: PreparedRequest, manager: RequestableQueueManager) {
-        queue = manager.dispatchQueue
-        exchange = manager.run(request) { [self] result in fulfil(result) }
+    init(_ request: consuming PreparedRequest, manager: RequestableQueueManager) {
+        exchange = manager.run(request, completion: nil)
     }
 
     /// Waits for the outcome; cancelling the task cancels the exchange.
     ///
     /// Not isolated to the caller: what follows this call in a function that
-    /// isn't either runs off the caller's actor.
+    /// isn't either runs off the caller's actor. Called once.
     func result() async -> Result<AtomResponse, AtomError> {
+        if let known = exchange.takeOutcome() { return known }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let known = lock.withLock { () -> Result<AtomResponse, AtomError>? in
-                    if case .known(let result) = state {
-                        state = .taken
-                        return result
-                    }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let known { continuation.resume(returning: known) }
-            }
+            // An exchange ends once, whatever happens, and resumes this when it does; that is what a checked
+            // continuation would check.
+            await withUnsafeContinuation { exchange.wake($0) }
         } onCancel: {
-            exchange?.cancel()
+            exchange.cancel()
         }
+        // It is woken by the outcome, which nobody else takes.
+        return exchange.takeOutcome() ?? .failure(.unexpected)
     }
 
     /// Waits for the outcome and decodes it, off the caller's actor.
@@ -51,18 +34,5 @@ final class PendingResponse: @unchecked Sendable {
         as type: T.Type, with decoder: JSONDecoder
     ) async throws(AtomError) -> T {
         try ResponseDecoding.decode(type, from: try await result().get(), with: decoder)
-    }
-
-    private func fulfil(_ result: Result<AtomResponse, AtomError>) {
-        let continuation = lock.withLock { () -> CheckedContinuation<Result<AtomResponse, AtomError>, Never>? in
-            if case .awaited(let continuation) = state {
-                state = .taken
-                return continuation
-            }
-            state = .known(result)
-            return nil
-        }
-        continuation?.resume(returning: result)
-        AtomNotification.announceRefusal(in: result, on: queue)
     }
 }

@@ -79,7 +79,10 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// Starts a request or queues it, before this returns.
-    func run(_ request: PreparedRequest, completion: @escaping Exchange.Completion) -> Exchange {
+    ///
+    /// - Parameter completion: Who is told; without one somebody awaits the
+    ///   outcome.
+    func run(_ request: consuming PreparedRequest, completion: Exchange.Completion?) -> Exchange {
         let exchange = Exchange(request, manager: self, completion: completion)
         exchange.start()
         return exchange
