@@ -2,7 +2,8 @@
 enum HTTPGrammar {
     /// Whether the text is a token: one or more `tchar`.
     static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { tokenBytes.contains($0) }
+        var text = text
+        return !text.isEmpty && text.withUTF8 { bytes in bytes.allSatisfy { tokenBytes.contains($0) } }
     }
 
     /// The part of a text before the first character that a token can't hold,
@@ -13,6 +14,9 @@ enum HTTPGrammar {
 
     /// Why the value can't be sent, or `nil` if it can.
     static func violation(inFieldValue value: String) -> String? {
+        var text = value
+        // Nearly always there is none, and long values are common.
+        guard text.withUTF8({ bytes in bytes.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
         for byte in value.utf8 where byte < 0x20 || byte == 0x7F {
             switch byte {
             case 0x09: continue

@@ -12,9 +12,13 @@ enum HostGrammar {
     }
 
     private static func violation(inHost host: String) -> String? {
-        let bytes = host.utf8
-        guard let first = bytes.first else { return "the host is empty" }
+        guard let first = host.utf8.first else { return "the host is empty" }
         if first == UInt8(ascii: "[") { return violation(inIPLiteral: host) }
+        var host = host
+        return host.withUTF8 { violation(inName: $0) }
+    }
+
+    private static func violation(inName bytes: UnsafeBufferPointer<UInt8>) -> String? {
         guard bytes.count <= 253 else { return "a host has 253 octets at most" }
 
         var labelLength = 0
@@ -37,7 +41,7 @@ enum HostGrammar {
         }
         if let reason = violation(atEndOfLabel: labelLength, last: previous) { return reason }
         // A number begins with a digit, in every base.
-        return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: host) : nil
+        return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: bytes[...]) : nil
     }
 
     private static func violation(atEndOfLabel length: Int, last: UInt8) -> String? {
@@ -61,21 +65,27 @@ enum HostGrammar {
 
     /// A host whose last label is a number is an IPv4 address or nothing:
     /// resolvers would read `127.1` or `0x7f000001` as an address of its own.
-    private static func violation(inNumbersOf host: String) -> String? {
+    private static func violation(inNumbersOf bytes: Bytes) -> String? {
         var labels = 0
         var areNumbersRight = true
-        var isLastNumber = true
-        for label in host.utf8.split(separator: UInt8(ascii: ".")) {
+        var rest = bytes
+        while true {
+            let label = rest.prefix { $0 != UInt8(ascii: ".") }
             labels += 1
-            isLastNumber = isNumber(label)
             areNumbersRight = areNumbersRight && isOctet(label)
+            guard label.endIndex < rest.endIndex else {
+                guard isNumber(label) else { return nil }
+                return labels == 4 && areNumbersRight
+                    ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"
+            }
+            rest = rest[(label.endIndex + 1)...]
         }
-        guard isLastNumber else { return nil }
-        return labels == 4 && areNumbersRight ? nil : "an IPv4 address has four numbers of 0…255 without leading zeros"
     }
 
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
     /// A decimal number of 0…255 without leading zeros.
-    private static func isOctet(_ label: Substring.UTF8View) -> Bool {
+    private static func isOctet(_ label: Bytes) -> Bool {
         guard label.count <= 3, label.count == 1 || label.first != UInt8(ascii: "0") else { return false }
         var value = 0
         for byte in label {
@@ -85,13 +95,13 @@ enum HostGrammar {
         return value <= 255
     }
 
-    private static func isNumber(_ label: Substring.UTF8View) -> Bool {
-        var label = label
+    private static func isNumber(_ label: Bytes) -> Bool {
         let second = label.dropFirst().first
         let isHexadecimal =
             label.first == UInt8(ascii: "0") && (second == UInt8(ascii: "x") || second == UInt8(ascii: "X"))
-        if isHexadecimal { label = label.dropFirst(2) }
-        return label.allSatisfy { isHexadecimal ? PercentEncoding.hexValue($0) != nil : (0x30...0x39).contains($0) }
+        return label.dropFirst(isHexadecimal ? 2 : 0).allSatisfy { byte in
+            isHexadecimal ? PercentEncoding.hexValue(byte) != nil : (0x30...0x39).contains(byte)
+        }
     }
 
     private static func violation(inIPLiteral host: String) -> String? {

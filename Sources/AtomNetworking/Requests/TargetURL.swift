@@ -25,8 +25,7 @@ public struct TargetURL: Sendable, Hashable {
 
     init(base: BaseURL, path: URLPath, queryItems: [QueryItem]) {
         origin = base.origin
-        var string = base.string
-        string += path.encoded.isEmpty ? "/" : path.encoded
+        var string = base.string(followedBy: path.encoded.isEmpty ? "/" : path.encoded)
         if !queryItems.isEmpty {
             string += "?"
             string += PercentEncoding.query(queryItems)

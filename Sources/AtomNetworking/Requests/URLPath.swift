@@ -52,6 +52,8 @@ public struct URLPath: Sendable, Hashable {
     }
 
     private static func encode(_ path: String) throws(Refusal) -> String {
+        var path = path
+        if path.withUTF8({ isEncoded($0) }) { return path }
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Refusal(reason: path.isEmpty ? "the path is empty" : "a path begins with a slash")
         }
@@ -92,6 +94,24 @@ public struct URLPath: Sendable, Hashable {
         }
         try refuseDots(segmentDots, of: segmentLength)
         return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Whether nothing is to be encoded and, at a glance, nothing to be refused:
+    /// segments with something else than dots and percent signs.
+    private static func isEncoded(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard path.first == UInt8(ascii: "/") else { return false }
+        // The last segment may be empty.
+        var isSegmentGood = false
+        for byte in path.dropFirst() {
+            if byte == UInt8(ascii: "/") {
+                guard isSegmentGood else { return false }
+                isSegmentGood = false
+            } else {
+                guard PercentEncoding.path.contains(byte) else { return false }
+                if byte != UInt8(ascii: ".") { isSegmentGood = true }
+            }
+        }
+        return isSegmentGood || path.last == UInt8(ascii: "/")
     }
 
     /// Refuses a segment that is nothing but one or two dots, encoded or not.
