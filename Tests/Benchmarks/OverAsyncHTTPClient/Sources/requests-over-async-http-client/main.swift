@@ -15,7 +15,7 @@ struct AsyncHTTPClientAlone: Client {
         self.place = place
         var configuration = HTTPClient.Configuration()
         // As many as the transport opens.
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
 
