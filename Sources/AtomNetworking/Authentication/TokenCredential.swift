@@ -6,7 +6,8 @@ public struct TokenCredential: Model, Hashable {
     public let accessToken: String
 
     /// When the access token expires by the device's clock; `.distantFuture`
-    /// when that isn't known.
+    /// when that isn't known, as when it was made with a date that is no
+    /// number.
     public let expiresAt: Date
 
     /// The refresh token; `""` for none.
@@ -27,7 +28,8 @@ public struct TokenCredential: Model, Hashable {
         idToken: String? = nil
     ) {
         self.accessToken = accessToken
-        self.expiresAt = expiresAt
+        // Foundation can't print such a date without a trap, and it equals nothing, not even itself.
+        self.expiresAt = expiresAt.timeIntervalSinceReferenceDate.isNaN ? .distantFuture : expiresAt
         self.refreshToken = refreshToken
         self.scope = scope
         self.tokenType = tokenType

@@ -99,7 +99,7 @@ struct TokenCredentialTests {
             accessToken: "TOP-access", expiresAt: Date(timeIntervalSince1970: expiry), refreshToken: "TOP-refresh",
             scope: "TOP-scope", idToken: "TOP-id")
         var dumped = ""
-        if expiry.isFinite { dump(credential, to: &dumped) }
+        dump(credential, to: &dumped)
         for text in [
             "\(credential)", credential.description, credential.debugDescription, String(reflecting: credential),
             dumped,
@@ -107,6 +107,13 @@ struct TokenCredentialTests {
         ] {
             #expect(!text.contains("TOP"))
         }
+    }
+
+    @Test("An expiry that is no number is unknown, and can be compared")
+    func noNumber() {
+        let credential = TokenCredential(
+            accessToken: "a", expiresAt: Date(timeIntervalSinceReferenceDate: .nan), refreshToken: "r")
+        #expect(credential == TokenCredential(accessToken: "a", expiresAt: .distantFuture, refreshToken: "r"))
     }
 
     @Test("A client's secret is hidden, its identifier isn't")
