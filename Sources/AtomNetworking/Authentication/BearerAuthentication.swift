@@ -76,6 +76,9 @@ public struct BearerAuthentication: Sendable {
     /// The window of ``fruitlessRefreshLimit``; 30 s by default.
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
+    /// What the client proves itself with, if it has a secret.
+    var clientSecret: String? { if case .endpoint(_, let client) = renewal { client.secret } else { nil } }
+
     /// Makes a method of authentication; the rest are variables with defaults.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable

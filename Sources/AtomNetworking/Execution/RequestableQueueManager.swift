@@ -100,7 +100,8 @@ final class RequestableQueueManager: Sendable {
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
         let sent = TokenRequest.isByRefreshToken(bearer) ? credential : nil
         return switch await PendingResponse(request, manager: self).result() {
-        case .success(let response): TokenAnswer(response, replacing: sent, sentAt: sentAt.date)
+        case .success(let response):
+            TokenAnswer(response, replacing: sent, clientSecret: bearer.clientSecret, sentAt: sentAt.date)
         case .failure(let error): .failed(error, retryAfter: nil)
         }
     }

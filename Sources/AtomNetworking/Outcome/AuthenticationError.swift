@@ -19,7 +19,9 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 
     /// Whether it says that the refresh token itself is dead.
-    var endsSession: Bool { code == "invalid_grant" }
+    var endsSession: Bool { code == Self.deadRefreshToken }
+
+    static let deadRefreshToken = "invalid_grant"
 }
 
 extension OAuthError: CustomStringConvertible, LocalizedError {

@@ -27,17 +27,22 @@ enum TokenAnswer {
     ///   - old: The credential whose refresh token was sent; what the answer
     ///     leaves out is kept from it (RFC 6749 §6). `nil` when none was sent:
     ///     then none is kept either (§4.4.3).
+    ///   - clientSecret: The secret that was sent along, if there is one.
     ///   - sentAt: When the request was sent, by the device's clock.
-    init(_ response: AtomResponse, replacing old: TokenCredential?, sentAt: Date) {
+    init(_ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil, sentAt: Date) {
         let serverDate = response.headerFields["Date"].flatMap(HTTPDate.date)
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
         let status = response.statusCode ?? 0
         let retryAfter = Self.retryAfter(response, sentAt: sentAt, serverDate: serverDate)
 
         if let code = members?["error"] as? String, !code.isEmpty {
+            let secrets = [old?.refreshToken, old?.accessToken, clientSecret].compactMap { $0 }.filter { !$0.isEmpty }
+            func text(_ value: Any) -> String? { (value as? String).map { Self.hiding(secrets, in: $0) } }
+            // The one code that something hangs on, whatever a secret looks like.
             let error = OAuthError(
-                code: code, explanation: Self.hiding(old, in: members?["error_description"]),
-                uri: Self.hiding(old, in: members?["error_uri"]))
+                code: code == OAuthError.deadRefreshToken ? code : Self.hiding(secrets, in: code),
+                explanation: members?["error_description"].flatMap(text),
+                uri: members?["error_uri"].flatMap(text))
             self =
                 error.endsSession && old != nil && (200...499).contains(status)
                 ? .rejected(error)
@@ -122,14 +127,10 @@ enum TokenAnswer {
         String(cString: number.objCType) == "c"
     }
 
-    /// A member's text without the tokens that were sent: some servers say
-    /// which refresh token it was that they refused.
-    private static func hiding(_ old: TokenCredential?, in value: Any?) -> String? {
-        guard var text = value as? String else { return nil }
-        for token in [old?.refreshToken ?? "", old?.accessToken ?? ""] where !token.isEmpty {
-            text = text.replacingOccurrences(of: token, with: "…")
-        }
-        return text
+    /// A text without what was sent: some servers say which refresh token it
+    /// was that they refused.
+    private static func hiding(_ secrets: [String], in text: String) -> String {
+        secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: "…") }
     }
 
     private static func clamped(_ seconds: Double) -> Double {

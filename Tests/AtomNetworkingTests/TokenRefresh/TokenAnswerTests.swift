@@ -190,4 +190,27 @@ struct TokenAnswerTests {
         }
         #expect(error.explanation == "Invalid refresh token: … (for …)")
     }
+
+    @Test("Nor does one that gives back the client's secret, or has a token for a code")
+    func echoedElsewhere() {
+        let body = #"{"error":"no such token: old-refresh","error_description":"not the secret: hunter2"}"#
+        let response = AtomResponse(data: Data(body.utf8), statusCode: 400)
+        let answer = TokenAnswer(response, replacing: Self.old, clientSecret: "hunter2", sentAt: Self.sentAt)
+        guard case .failed(let error as OAuthError, _) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(error == OAuthError(code: "no such token: …", explanation: "not the secret: …"))
+    }
+
+    @Test("A secret that reads like a code hides none")
+    func secretLikeACode() {
+        let response = AtomResponse(data: Data(#"{"error":"invalid_grant"}"#.utf8), statusCode: 400)
+        let answer = TokenAnswer(response, replacing: Self.old, clientSecret: "grant", sentAt: Self.sentAt)
+        guard case .rejected(let error) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(error.code == "invalid_grant")
+    }
 }
