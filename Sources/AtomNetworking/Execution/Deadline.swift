@@ -5,7 +5,7 @@ enum Deadline {
     /// The value of a task, or a failure when its time is up; then it is
     /// cancelled, and what it still brings is dropped.
     ///
-    /// - Parameter duration: The time that it has; `nil` for any.
+    /// - Parameter duration: The time that it has, bounded; `nil` for any.
     static func value<T: Sendable>(
         of task: Task<Result<T, any Error>, Never>, within duration: Duration?, time: any TimeSource
     ) async -> Result<T, any Error> {
@@ -18,7 +18,7 @@ enum Deadline {
                     AtomError.session(
                         URLError(.timedOut, "Nothing came in \(duration)", delivery: .notSent))))
         }
-        alarm.set(time.now.advanced(by: max(duration, .zero)))
+        alarm.set(time.now.advanced(by: duration))
         Task { first.settle(await task.value) }
         let result = await first.value()
         alarm.invalidate()

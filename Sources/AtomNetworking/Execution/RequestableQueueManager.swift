@@ -128,7 +128,7 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// The longest time that the provider may take; `nil` for any.
-    var providerDeadline: Duration? { bearer?.deadline }
+    var providerDeadline: Duration? { bearer?.deadline?.bounded }
 
     /// The longest time a refresh may take.
     private var refreshDeadline: Duration {

@@ -16,6 +16,11 @@ extension SessionActor {
     /// Starts a refresh that no caller's task is a parent of.
     func startRefresh(_ number: Int, replacing credential: TokenCredential?, for manager: RequestableQueueManager) {
         guarded.lastManager = manager
+        guard guarded.with({ $0.isRunning(number) }) else {
+            // The app signed in or out before this came to run: nothing of the session before is sent.
+            let now = moment
+            return perform(guarded.with { $0.refreshAbandoned(number: number, now: now) })
+        }
         let isProvided = manager.provider != nil
         switch source {
         case .writable(let writable):
@@ -85,17 +90,19 @@ extension SessionActor {
         let report = ExchangeReport()
         do {
             _ = try await store.exchange { [self] stored in
-                let intended = guarded.intended(stored)
-                report.note(stored: stored)
-                let (step, actions) = found(number, intended)
-                perform(actions)
-                guard case .goOn(let credential) = step else {
-                    report.note(.abandoned)
-                    return intended
+                try await report.once {
+                    let intended = guarded.intended(stored)
+                    report.note(stored: stored)
+                    let (step, actions) = found(number, intended)
+                    perform(actions)
+                    guard case .goOn(let credential) = step else {
+                        report.note(.abandoned)
+                        return intended
+                    }
+                    let outcome = await refresh(number, credential, for: manager, noting: store)
+                    report.note(outcome)
+                    return if case .granted(let new, _) = outcome { new } else { intended }
                 }
-                let outcome = await refresh(number, credential, for: manager, noting: store)
-                report.note(outcome)
-                return if case .granted(let new, _) = outcome { new } else { intended }
             }
             await ended(number, report, storeError: nil, readAgain: { await self.contents(of: store) })
         } catch {
@@ -188,20 +195,22 @@ extension SessionActor {
                 let written = await serially { [self] in
                     await Result {
                         _ = try await store.exchange { [self] stored in
-                            report.note(stored: stored)
-                            let intended = guarded.intended(stored)
-                            if intended == nil {
-                                // Somebody may have signed out in another process while this one was asked for.
-                                let (step, actions) = found(number, nil)
-                                perform(actions)
-                                guard case .goOn = step else {
-                                    report.note(.abandoned)
-                                    return nil
+                            try await report.once {
+                                report.note(stored: stored)
+                                let intended = guarded.intended(stored)
+                                if intended == nil {
+                                    // Somebody may have signed out in another process while this one was asked for.
+                                    let (step, actions) = found(number, nil)
+                                    perform(actions)
+                                    guard case .goOn = step else {
+                                        report.note(.abandoned)
+                                        return nil
+                                    }
                                 }
+                                let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
+                                report.note(outcome)
+                                return if case .granted = outcome { credential } else { intended }
                             }
-                            let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
-                            report.note(outcome)
-                            return if case .granted = outcome { credential } else { intended }
                         }
                     }
                 }.value
@@ -229,7 +238,7 @@ extension SessionActor {
         }
         switch error.retry {
         case .atOnce: return .failed(error.cause, at: .provider, retryAfter: .zero)
-        case .after(let duration): return .failed(error.cause, at: .provider, retryAfter: max(duration, .zero))
+        case .after(let duration): return .failed(error.cause, at: .provider, retryAfter: duration.bounded)
         case .afterSignIn:
             return .rejected(.credentialNotProvided(cause: error.cause, retryAt: nil, delivery: .notSent))
         }
@@ -279,8 +288,9 @@ extension SessionActor {
                 let failure = AuthenticationError.credentialNotStored(cause: storeError, delivery: .notSent)
                 perform(guarded.with { $0.notStored(version: version, failure, now: now) })
             } else {
-                written()
+                let isMadeUpFor = written()
                 perform(guarded.with { $0.stored(version: version, now: now) })
+                if isMadeUpFor { hub.send(.credentialStored) }
             }
             announceRefresh(credential)
         case .abandoned:

@@ -118,7 +118,7 @@ extension SessionActor {
             guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else { return .success(stored) }
             do {
                 try await store.save(credential)
-                await written()
+                if await written() { hub.send(.credentialStored) }
                 return .success(stored)
             } catch {
                 if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
@@ -146,11 +146,15 @@ extension SessionActor {
     }
 
     /// Everything is written.
-    func written() {
+    ///
+    /// - Returns: Whether a write had failed before.
+    @discardableResult
+    func written() -> Bool {
+        defer { failedWrites = 0 }
         guarded.unwrittenCredential = nil
-        failedWrites = 0
         writeAlarm?.invalidate()
         writeAlarm = nil
+        return failedWrites > 0
     }
 
     /// Writes what could not be written, unless the store holds something
@@ -167,7 +171,8 @@ extension SessionActor {
                 }
                 await written()
                 let stored = report.stored.credential
-                if unwritten.isWanted(over: stored) {
+                // A write that failed may have reached the store all the same.
+                if stored == unwritten.credential || unwritten.isWanted(over: stored) {
                     hub.send(.credentialStored)
                 } else {
                     let now = moment

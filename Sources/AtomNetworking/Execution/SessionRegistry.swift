@@ -25,8 +25,8 @@ final class SessionRegistry: @unchecked Sendable {
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
             var policy = RefreshPolicy(
-                leeway: max(bearer.leeway, .zero), fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
-                fruitlessWindow: max(bearer.fruitlessRefreshWindow, .zero))
+                leeway: bearer.leeway.bounded, fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
+                fruitlessWindow: bearer.fruitlessRefreshWindow.bounded)
             switch bearer.renewal {
             case .provider:
                 policy.acquires = true

@@ -38,6 +38,10 @@ struct Moment: Sendable {
 }
 
 extension Duration {
+    /// At least nothing, and at most a hundred years: what an app gives may be
+    /// more seconds than there are numbers for.
+    var bounded: Duration { min(max(self, .zero), .seconds(3_153_600_000)) }
+
     /// The duration as Foundation counts it.
     var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) * 1e-18

@@ -1,0 +1,206 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite("What a session makes of a store or a provider that keeps no promise")
+struct StoredSessionFaultTests {
+    @Test("An exchange that runs its body again stores what the refresh has brought, and spends nothing twice")
+    func bodyTwice() async throws {
+        let store = RepeatingStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: store)
+        let call = session.call()
+        await session.refresh().grant(1)
+        let exchange = await session.transport.exchange(1)
+        #expect(exchange.token == "A1")
+        exchange.answer()
+        #expect(await call.status() == 200)
+        #expect(session.refreshes.count == 1)
+        #expect(await store.load()?.accessToken == "A1", "the refresh token R0 is spent")
+    }
+
+    @Test("An exchange that runs its body twice at once sends one refresh, and what that brings isn't lost")
+    func bodyTwiceAtOnce() async throws {
+        let store = RepeatingStore(.issued(0, life: 0), isAtOnce: true)
+        let session = try SessionFixture(
+            store: store,
+            script: { exchange in
+                if exchange.request.method == "POST" { exchange.grant(1) } else { exchange.answer() }
+            })
+        #expect(await session.call().status() == 200)
+        try #require(session.refreshes.count == 1)
+        #expect(session.sent[0].token == "A1")
+        // Unless the first run was over when the second began, the write is made up for.
+        session.time.advance(by: .seconds(1))
+        while await store.load()?.accessToken != "A1" { await Task.yield() }
+    }
+
+    @Test("What could not be stored and is stored by the next refresh is announced as stored")
+    func storedByTheNextRefresh() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        disk.refuse(writes: true)
+        let session = try SessionFixture(store: RecordingStore(disk))
+        let events = session.atom.events
+        let first = session.call()
+        await session.refresh().grant(1)
+        await session.transport.exchange(1).answer()
+        _ = await first.outcome()
+        disk.refuse()
+        // A refresh without the clock having moved: the try of the write's own is not due.
+        let second = session.call()
+        await session.transport.exchange(2).answer(status: 401)
+        await session.refresh(1).grant(2)
+        await session.transport.exchange(4).answer()
+        #expect(await second.status() == 200)
+        #expect(disk.stored?.accessToken == "A2")
+        #expect(try await session.kinds(of: events) == ["not stored", "refreshed", "stored", "refreshed"])
+    }
+
+    @Test("A write that reached the store although it failed is announced as stored when that is found out")
+    func writtenAfterAll() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        disk.refuse(writes: true)
+        let store = RecordingStore(disk)
+        let session = try SessionFixture(store: store)
+        let events = session.atom.events
+        let call = session.call()
+        await session.refresh().grant(1)
+        await session.transport.exchange(1).answer()
+        _ = await call.outcome()
+        disk.refuse()
+        disk.stored = session.held
+        let reads = disk.readCount
+        session.time.advance(by: .seconds(1))
+        while disk.readCount == reads { await Task.yield() }
+        #expect(disk.writes.isEmpty)
+        #expect(try await session.kinds(of: events, in: store) == ["not stored", "refreshed", "stored"])
+    }
+
+    @Test("A sign-in that is stored makes up for one that was not")
+    func signedInAgain() async throws {
+        let disk = SharedDisk()
+        disk.refuse(writes: true)
+        let session = try SessionFixture(store: RecordingStore(disk))
+        let events = session.atom.events
+        await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(1)) }
+        disk.refuse()
+        try await session.atom.signIn(with: .issued(2))
+        #expect(disk.stored == .issued(2))
+        #expect(try await session.kinds(of: events) == ["signed in", "not stored", "signed in", "stored"])
+    }
+
+    @Test("A refresh that has not begun when the app signs out sends nothing")
+    func signedOutBeforeTheRefreshBegan() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let actor = try #require(session.atom.manager.session)
+        let asking = Exchange(
+            try session.atom.manager.prepare(PathEndpoint()), manager: session.atom.manager, completion: { _ in })
+        let (_, actions) = actor.guarded.with {
+            $0.asked(
+                asking, read: (session.tokens.tokenCredential, $0.version), deadline: session.time.now + .seconds(60),
+                now: actor.moment)
+        }
+        guard case .refresh(let number, let credential, _)? = actions.last else { throw Unexpected("no refresh") }
+        try await session.atom.signOut()
+        await actor.startRefresh(number, replacing: credential, for: session.atom.manager)
+        #expect(await actor.refreshTask == nil, "the person whose token it is has signed out")
+        #expect(session.transport.exchanges.isEmpty)
+        #expect(!actor.guarded.with { $0.isRefreshOnItsWay })
+    }
+
+    @Test(
+        "Times beyond all measure end in no trap",
+        arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 4, .seconds(Int64.min) * 4])
+    func extremeDurations(_ duration: Duration) async throws {
+        struct Offline: Error {}
+        let login = ScriptedLogin()
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(), provider: login,
+            bearer: {
+                $0.deadline = max(duration, .seconds(1))
+                $0.leeway = duration
+                $0.fruitlessRefreshWindow = duration
+                $0.fruitlessRefreshLimit = 1
+            })
+        let first = session.call()
+        await login.form(0).finish(
+            .success(TokenCredential(accessToken: "A", expiresAt: .distantPast, refreshToken: "")))
+        let second: ScriptedLogin.Form?
+        if duration > .zero {
+            second = nil
+            guard case .authentication(.tooManyRefreshes) = await first.error() else { throw Unexpected("not limited") }
+        } else {
+            second = await login.form(1)
+        }
+        second?.finish(.failure(TokenCredentialProviderError(Offline(), retry: .after(duration))))
+        if second != nil { #expect(await first.error()?.isAccessTokenRefreshFailure == true) }
+        try await session.atom.signOut()
+        let third = session.call()
+        await login.form(second == nil ? 1 : 2)
+            .finish(.failure(TokenCredentialProviderError(Offline(), retry: .after(duration))))
+        let error = await third.error()
+        #expect(error?.isAccessTokenRefreshFailure == true)
+        #expect(error?.description.isEmpty == false)
+    }
+}
+
+extension SessionFixture {
+    /// The credential that the session goes by.
+    fileprivate var held: TokenCredential? { atom.manager.session?.guarded.with { $0.held?.credential } }
+
+    /// What has happened up to now.
+    ///
+    /// - Parameter store: Whose last operation is waited for.
+    fileprivate func kinds(
+        of events: AsyncStream<SessionEvent>, in store: (any TokenCredentialStore)? = nil
+    ) async throws -> [String] {
+        if let store { _ = await atom.manager.session?.read(store) }
+        // What comes last ends the list.
+        try await atom.signOut()
+        var kinds: [String] = []
+        for await event in events {
+            switch event {
+            case .signedIn: kinds.append("signed in")
+            case .signedOut: return kinds
+            case .refreshed: kinds.append("refreshed")
+            case .credentialChanged: kinds.append("changed")
+            case .refreshFailed: kinds.append("failed")
+            case .ended: kinds.append("ended")
+            case .credentialNotStored: kinds.append("not stored")
+            case .credentialStored: kinds.append("stored")
+            }
+        }
+        return kinds
+    }
+}
+
+/// A store that runs an exchange's body more than once, as one may that meets
+/// a conflict when it writes.
+private actor RepeatingStore: TokenCredentialStore {
+    private var content: TokenCredential?
+    private let isAtOnce: Bool
+
+    init(_ content: TokenCredential?, isAtOnce: Bool = false) {
+        self.content = content
+        self.isAtOnce = isAtOnce
+    }
+
+    func load() -> TokenCredential? { content }
+    func save(_ credential: TokenCredential?) { content = credential }
+
+    func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        let old = content
+        if isAtOnce {
+            async let first = body(old)
+            async let second = body(old)
+            let results = (try await first, try await second)
+            content = results.1
+        } else {
+            _ = try await body(old)
+            content = try await body(old)
+        }
+        return content
+    }
+}
