@@ -167,6 +167,20 @@ import Testing
         }
     }
 
+    @Test func tokensOfNobodyKnowsWhomAreReplaced() async throws {
+        try await withServer { server async throws in
+            #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
+            try FileManager.default.removeItem(at: file.url.appendingPathExtension("profile"))
+            #expect(try await whoami().status == .signInNeeded)
+            try await withServer { other async throws in
+                let login = try await login("--server", other.baseURL, "--user", "grace", password: "hopper")
+                #expect(login.status == .success)
+                #expect(try await whoami().output.hasPrefix("grace"))
+                #expect(other.counters.apiRequestsWithUnknownToken == 0)
+            }
+        }
+    }
+
     @Test func withoutUserOrServerTheCommandLineIsWrong() async throws {
         #expect(try await login("--user", "ada").status == .wrongArguments)
         let run = try await login("--server", "http://127.0.0.1:1")
@@ -239,6 +253,24 @@ import Testing
         #expect(run.status == .success)
         #expect(run.notes.contains("could not be reached"))
         #expect(try await whoami().status == .signInNeeded)
+    }
+
+    @Test func whoStopsACommandWhileItRenewsTheTokensKeepsTheSession() async throws {
+        try await withServer { server async throws in
+            #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
+            server.expireAccessTokens()
+            server.updateFaults { $0.delayMilliseconds = 300 }
+            let before = server.counters.tokenRequests
+            let stopped = Task { try await whoami() }
+            while server.counters.tokenRequests == before { try await Task.sleep(for: .milliseconds(5)) }
+            stopped.cancel()
+            #expect(try await stopped.value.status == .cancelled)
+            #expect(server.counters.refreshes == 1)
+            #expect(try await file.store().load() != nil)
+            server.updateFaults { $0.delayMilliseconds = 0 }
+            #expect(try await whoami().status == .success)
+            #expect(server.counters.refreshes == 1, "what the stopped command has brought is used")
+        }
     }
 
     // MARK: Files that can't be used

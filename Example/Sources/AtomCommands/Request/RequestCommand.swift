@@ -123,6 +123,7 @@ struct RequestCommand: AsyncParsableCommand {
             let atom = session ? try signedAtom(for: request, over: tap) : plainAtom(over: tap)
             return .success(try await atom.enqueue(request).resume())
         } catch {
+            if session { await sessionOptions.file.settle(after: error) }
             return .failure(error)
         }
     }

@@ -138,8 +138,8 @@ struct LoginCommand: AsyncParsableCommand {
         replacing old: TokenCredential?
     ) async throws {
         let last = file.profile()
-        if let last, last.server != profile.server, old != nil {
-            // At no moment may the tokens of one server be taken for another's.
+        if old != nil, last?.server != profile.server {
+            // At no moment may the tokens of one server, or of nobody knows which, be taken for another's.
             try await file.store().save(nil)
         }
         try file.save(profile)

@@ -33,6 +33,18 @@ struct SessionFile: Sendable, Hashable {
         FileTokenCredentialStore(fileURL: url)
     }
 
+    /// Waits for a refresh that this process has begun and nobody waits for
+    /// any more: a process that ended before it is stored would take the
+    /// session along.
+    func settle(after error: AtomError) async {
+        switch error {
+        case .cancelled, .authentication(.waitedTooLong): break
+        default: return
+        }
+        // In line behind the refresh. A task of its own: the one that was cancelled would not wait.
+        await Task { _ = try? await store().exchange { $0 } }.value
+    }
+
     // MARK: Whose tokens they are
 
     /// The server that the tokens are for, and who got them; nothing in it is secret.

@@ -37,6 +37,7 @@ struct WhoamiCommand: AsyncParsableCommand {
                     "\(member.name) (\(member.tier), \(member.miles) miles) at \(profile.server)"))
             return .success
         } catch {
+            await file.settle(after: error)
             let advice = SessionAdvice(error, file: file.url)
             notes.print(ResponsePrinter.printable(advice?.message ?? error.description))
             return advice?.status ?? RequestExitStatus(error)
