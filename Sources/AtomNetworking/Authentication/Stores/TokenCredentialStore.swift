@@ -3,8 +3,9 @@
 ///
 /// The SDK reads it on first use, in every ``exchange(_:)``, and before it says
 /// that nobody is signed in; it writes it after a refresh, a sign-in and a
-/// sign-out. A method that never returns blocks the ones after it. It calls one method at a time for each object, on any thread.
-/// Everything that uses the same object shares one session.
+/// sign-out. It calls one method at a time for each object, on any thread; one
+/// that never returns blocks those after it. Everything that uses the same
+/// object shares one session.
 ///
 /// What a method throws reaches the app as the cause of a typed error: throw
 /// when the tokens can't be read (a locked Keychain, a disk error), and return
