@@ -12,12 +12,18 @@ import Foundation
 /// and only while it has not completed.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// What is known of one task.
-    private struct Entry {
+    private final class Entry {
         let task: URLSessionTask
         let receive: @Sendable (TransportEvent) -> Void
+        // These are touched under the delegate's lock only, as long as the entry is in its table.
         var statusCode: Int?
         var isCancelled = false
         var isChallenged = false
+
+        init(_ task: URLSessionTask, _ receive: @escaping @Sendable (TransportEvent) -> Void) {
+            self.task = task
+            self.receive = receive
+        }
     }
 
     /// The session's delegate queue.
@@ -32,7 +38,8 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Notes a task before it is resumed.
     func insert(_ task: URLSessionTask, receive: @escaping @Sendable (TransportEvent) -> Void) {
-        lock.withLock { entries[task.taskIdentifier] = Entry(task: task, receive: receive) }
+        let entry = Entry(task, receive)
+        lock.withLock { entries[task.taskIdentifier] = entry }
     }
 
     /// Cancels the task soon, if it has not completed by then.
@@ -41,8 +48,9 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         // the whole of a body that is too large would have been read.
         queue.addUrgent { [self] in
             let task = lock.withLock { () -> URLSessionTask? in
-                entries[identifier]?.isCancelled = true
-                return entries[identifier]?.task
+                let entry = entries[identifier]
+                entry?.isCancelled = true
+                return entry?.task
             }
             task?.cancel()
         }
@@ -87,8 +95,9 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         // On Linux interim responses (103 Early Hints, RFC 8297) arrive here too.
         if let response = response as? HTTPURLResponse, response.isFinal {
             let receive = lock.withLock { () -> (@Sendable (TransportEvent) -> Void)? in
-                entries[dataTask.taskIdentifier]?.statusCode = response.statusCode
-                return entries[dataTask.taskIdentifier]?.receive
+                let entry = entries[dataTask.taskIdentifier]
+                entry?.statusCode = response.statusCode
+                return entry?.receive
             }
             receive?(.response(TransportResponse(response)))
         }

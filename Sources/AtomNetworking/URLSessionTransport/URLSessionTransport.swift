@@ -130,8 +130,7 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
     /// into characters again. What that finds has been refused before it came
     /// here, or is left out.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
-        var combined: [String: String] = [:]
-        combined.reserveCapacity(fields.count)
+        var combined = [String: String](minimumCapacity: fields.count)
         for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {
             let value = trimmed(field.value)
             if let name = combined.keys.first(where: { HeaderFields.isSameName($0, field.name) }) {
