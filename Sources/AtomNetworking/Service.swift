@@ -57,7 +57,8 @@ public final class Service: Sendable {
     public func resume<T: Decodable & Sendable>(
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        start { [decoder = manager.decoder, dispatchQueue = manager.dispatchQueue] result in
+        let dispatchQueue = manager.dispatchQueue
+        let decoding: Exchange.Completion = { [decoder = manager.decoder] result in
             switch result {
             case .failure(let error):
                 Self.deliver(.failure(error), on: dispatchQueue, to: completion)
@@ -71,6 +72,7 @@ public final class Service: Sendable {
                 }
             }
         }
+        return start(.completion(decoding)) { Self.deliver(.failure($0), on: dispatchQueue, to: completion) }
     }
 
     /// Sends the request and calls back once with the answer as it came.
@@ -85,9 +87,7 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        start { [dispatchQueue = manager.dispatchQueue] result in
-            Self.deliver(result, on: dispatchQueue, to: completion)
-        }
+        start(.dispatched(completion)) { Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion) }
     }
 
     /// Reads the endpoint and starts the request, in the caller's isolation.
@@ -96,11 +96,12 @@ public final class Service: Sendable {
         return PendingResponse(try manager.prepare(requestable), manager: manager)
     }
 
-    private func start(_ completion: @escaping Exchange.Completion) -> ServiceTask {
+    /// Reads the endpoint and starts the request, or says why not.
+    private func start(_ listener: Exchange.Listener, orRefuse refuse: (AtomError) -> Void) -> ServiceTask {
         do {
-            return ServiceTask(manager.run(try manager.prepare(requestable), completion: completion))
+            return ServiceTask(manager.run(try manager.prepare(requestable), listener: listener))
         } catch {
-            completion(.failure(error))
+            refuse(error)
             return ServiceTask(nil)
         }
     }

@@ -10,6 +10,16 @@ import Foundation
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Sendable {
     typealias Completion = @Sendable (Result<AtomResponse, AtomError>) -> Void
 
+    /// Who hears the outcome.
+    enum Listener {
+        /// Somebody who asks for it with `wake` and `takeOutcome`.
+        case awaiting
+        /// A completion of the SDK's own, called wherever the outcome comes.
+        case completion(Completion)
+        /// A completion of the app's, called on the configuration's queue.
+        case dispatched(Completion)
+    }
+
     // These three belong to the deadline queue, the slots and the session, each under its owner's lock.
     // `state` is touched under `lock` only; all the rest is constant.
     var deadlinePosition: Int?
@@ -24,15 +34,14 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     let idleTimeout: Duration
     let totalTimeout: Duration
     let startedAt: MonotonicInstant
-    /// Who is told; without one somebody awaits the outcome.
-    private let completion: Completion?
+    private let listener: Listener
 
     private let lock = NSLock()
     private var state: State
 
-    init(_ request: PreparedRequest, manager: RequestableQueueManager, completion: Completion?) {
+    init(_ request: PreparedRequest, manager: RequestableQueueManager, listener: Listener) {
         self.manager = manager
-        self.completion = completion
+        self.listener = listener
         isSigned = request.isSigned
         isRefresh = request.channel == .refresh
         acceptableStatusCodes = request.acceptableStatusCodes
@@ -235,11 +244,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             manager.session?.answered(version: version, isRejected: true)
             perform(.askSession(anew: true))
         case .tell(let continuation, let isFailure):
-            if completion == nil, !isFailure {
-                continuation?.resume()
-            } else {
-                tell(continuation)
-            }
+            tell(continuation, isFailure: isFailure)
         }
     }
 }
@@ -248,22 +253,27 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
 extension Exchange {
     /// Calls back or wakes who awaits; then stops what may still run.
-    private func tell(_ continuation: UnsafeContinuation<Void, Never>?) {
-        let (running, outcome) = lock.withLock { () -> ((any TransportExchange)?, Result<AtomResponse, AtomError>?) in
-            // Who awaits takes the outcome itself.
-            (state.running.take(), completion == nil ? state.outcome : state.outcome.take())
-        }
-        if let completion {
-            if let outcome { completion(outcome) }
-        } else {
+    private func tell(_ continuation: UnsafeContinuation<Void, Never>?, isFailure: Bool) {
+        switch listener {
+        case .awaiting:
             continuation?.resume()
-            if let outcome { AtomNotification.announceRefusal(in: outcome, on: manager.dispatchQueue) }
+            if isFailure, let outcome = takeOutcome() {
+                AtomNotification.announceRefusal(in: outcome, on: manager.dispatchQueue)
+            }
+        case .completion(let completion):
+            if let outcome = takeOutcome() { completion(outcome) }
+        case .dispatched(let completion):
+            // Taken here: there the lock could still be held by whoever started this.
+            guard let outcome = takeOutcome() else { break }
+            manager.dispatchQueue.async { [queue = manager.dispatchQueue] in
+                completion(outcome)
+                AtomNotification.announceRefusal(in: outcome, on: queue)
+            }
         }
-        running?.cancel()
+        if isFailure { lock.withLock { state.running.take() }?.cancel() }
     }
 
-    /// The outcome, if it is known, for the one who awaits it; what was
-    /// received is there once.
+    /// The outcome, if it is known; what was received is there once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
         lock.withLock {
             // A failure may still have to be announced.

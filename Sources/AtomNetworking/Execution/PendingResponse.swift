@@ -9,7 +9,7 @@ struct PendingResponse: Sendable {
 
     /// Starts the request in the caller's isolation.
     init(_ request: consuming PreparedRequest, manager: RequestableQueueManager) {
-        exchange = manager.run(request, completion: nil)
+        exchange = manager.run(request, listener: .awaiting)
     }
 
     /// Waits for the outcome; cancelling the task cancels the exchange.

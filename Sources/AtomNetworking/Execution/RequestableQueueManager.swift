@@ -79,11 +79,8 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// Starts a request or queues it, before this returns.
-    ///
-    /// - Parameter completion: Who is told; without one somebody awaits the
-    ///   outcome.
-    func run(_ request: consuming PreparedRequest, completion: Exchange.Completion?) -> Exchange {
-        let exchange = Exchange(request, manager: self, completion: completion)
+    func run(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> Exchange {
+        let exchange = Exchange(request, manager: self, listener: listener)
         exchange.start()
         return exchange
     }
@@ -112,13 +109,14 @@ final class RequestableQueueManager: Sendable {
         guard let bearer,
             let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
         else { return }
-        _ = run(request) { [log] result in
+        let listener = Exchange.Listener.completion { [log] result in
             switch result {
             case .success(let response) where response.isSuccess: log("The token has been revoked")
             case .success(let response): log("The token was not revoked: \(response.description)")
             case .failure(let error): log("The token was not revoked: \(error.description)")
             }
         }
+        _ = run(request, listener: listener)
     }
 
     /// The app's own way to a credential, if that is how this service is

@@ -48,7 +48,7 @@ struct ServiceConfigurationTests {
         for (own, expected) in [(nil, 3), (1, 1), (0, 1), (5, 5)] as [(Int?, Int)] {
             configuration.maximumExchangesPerOrigin = own
             let manager = RequestableQueueManager(configuration, time: ManualTimeSource())
-            let exchanges = (0..<8).map { _ in manager.run(request) { _ in } }
+            let exchanges = (0..<8).map { _ in manager.run(request, listener: .completion { _ in }) }
             #expect(manager.slots.counts == (expected, 8 - expected))
             for exchange in exchanges.reversed() { exchange.cancel() }
         }
