@@ -94,7 +94,8 @@ struct StoredSessionFaultTests {
         let session = try SessionFixture(lifetime: 0)
         let actor = try #require(session.atom.manager.session)
         let asking = Exchange(
-            try session.atom.manager.prepare(PathEndpoint()), manager: session.atom.manager, completion: { _ in })
+            try session.atom.manager.prepare(PathEndpoint()), manager: session.atom.manager,
+            listener: .completion { _ in })
         let (_, actions) = actor.guarded.with {
             $0.asked(
                 asking, read: (session.tokens.tokenCredential, $0.version), deadline: session.time.now + .seconds(60),
