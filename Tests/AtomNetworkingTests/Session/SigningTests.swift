@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Signing in and out: what an older session still brings home is dropped.
-@Suite struct SigningTests {
+@Suite(.timeLimit(.minutes(5))) struct SigningTests {
     @Test func signingInStoresTheCredentialAndSignsWithIt() async throws {
         let disk = SharedDisk()
         let session = try SessionFixture(store: RecordingStore(disk))

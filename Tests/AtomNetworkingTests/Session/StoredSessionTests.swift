@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Sessions whose tokens are in a store.
-@Suite struct StoredSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct StoredSessionTests {
     @Test func theStoreIsReadOnceAndThenRequestsRunDirectly() async throws {
         let disk = SharedDisk(.issued(0))
         let session = try SessionFixture(store: RecordingStore(disk))
