@@ -11,53 +11,77 @@ import Foundation
 /// session twice); here a task is only ever cancelled between two callbacks,
 /// and only while it has not completed.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
-    /// What is known of one task.
-    private final class Entry {
-        let task: URLSessionTask
-        let receive: @Sendable (TransportEvent) -> Void
-        // These are touched under the delegate's lock only, as long as the entry is in its table.
-        var statusCode: Int?
-        var isCancelled = false
-        var isChallenged = false
-
-        init(_ task: URLSessionTask, _ receive: @escaping @Sendable (TransportEvent) -> Void) {
-            self.task = task
-            self.receive = receive
-        }
-    }
-
     /// The session's delegate queue.
     let queue = CallbackQueue()
 
-    // `entries` is touched under `lock` only; `queue` is thread-safe.
+    // `exchanges` and `startsPending` are touched under `lock` only; `queue` is thread-safe.
     private let lock = NSLock()
-    private var entries: [Int: Entry] = [:]
+    private var exchanges: [Int: DataTaskExchange] = [:]
+    /// How many have been put off and not started yet.
+    private var startsPending = 0
 
     /// How many exchanges have not ended yet.
-    var count: Int { lock.withLock { entries.count } }
+    var count: Int { lock.withLock { exchanges.count + startsPending } }
 
-    /// Notes a task before it is resumed.
-    func insert(_ task: URLSessionTask, receive: @escaping @Sendable (TransportEvent) -> Void) {
-        let entry = Entry(task, receive)
-        lock.withLock { entries[task.taskIdentifier] = entry }
+    /// Decides where an exchange is started; called once for each.
+    ///
+    /// - Returns: Whether it is put off: others are on the wire, or will be.
+    func putsOffStart() -> Bool {
+        lock.withLock {
+            if exchanges.isEmpty, startsPending == 0 { return false }
+            startsPending += 1
+            return true
+        }
+    }
+
+    /// Makes and resumes the task of an exchange that nobody else knows yet.
+    func start(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
+        let task = session.dataTask(with: request)
+        lock.withLock {
+            exchange.task = task
+            exchanges[task.taskIdentifier] = exchange
+        }
+        task.resume()
+    }
+
+    /// Starts an exchange that was put off, unless it has been cancelled.
+    func startLater(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
+        guard lock.withLock({ !exchange.isCancelled }) else {
+            lock.withLock { startsPending -= 1 }
+            queue.addOperation {
+                exchange.receive(.failed(TransportFailure(URLError(.cancelled), delivery: .notSent)))
+            }
+            return
+        }
+        let task = session.dataTask(with: request)
+        lock.withLock { exchanges[task.taskIdentifier] = exchange }
+        task.resume()
+        let isCancelled = lock.withLock { () -> Bool in
+            // Only what has been resumed can be cancelled.
+            exchange.task = task
+            // Not before: until here newcomers are put off too, or one could go first.
+            startsPending -= 1
+            return exchange.isCancelled
+        }
+        if isCancelled { cancel(exchange) }
     }
 
     /// Cancels the task soon, if it has not completed by then.
-    func cancel(_ identifier: Int) {
+    func cancel(_ exchange: DataTaskExchange) {
+        lock.withLock { exchange.isCancelled = true }
         // Before the callbacks that wait: on Linux nothing holds a server back, and at the end of them
         // the whole of a body that is too large would have been read.
         queue.addUrgent { [self] in
             let task = lock.withLock { () -> URLSessionTask? in
-                let entry = entries[identifier]
-                entry?.isCancelled = true
-                return entry?.task
+                guard let task = exchange.task, exchanges[task.taskIdentifier] === exchange else { return nil }
+                return task
             }
             task?.cancel()
         }
     }
 
     private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {
-        lock.withLock { entries[task.taskIdentifier]?.receive }
+        lock.withLock { exchanges[task.taskIdentifier]?.receive }
     }
 }
 
@@ -67,8 +91,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // A task that was cancelled while this callback waited no longer expects an answer, and traps on one.
-            let isExpected = lock.withLock { entries[task.taskIdentifier]?.isCancelled == false }
+            // A task that was cancelled while this callback waited expects no answer any more, and traps on one.
+            let isExpected = lock.withLock { exchanges[task.taskIdentifier]?.isCancelled == false }
             guard isExpected else { return }
         #endif
         completionHandler(nil)
@@ -80,7 +104,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         #if canImport(FoundationNetworking)
             // Anything else hangs or traps here. Head and body have arrived; the task ends as cancelled.
-            lock.withLock { entries[task.taskIdentifier]?.isChallenged = true }
+            lock.withLock { exchanges[task.taskIdentifier]?.isChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             // Trust is the system's to judge; without a stored credential a 401 comes back as it is.
@@ -95,9 +119,9 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         // On Linux interim responses (103 Early Hints, RFC 8297) arrive here too.
         if let response = response as? HTTPURLResponse, response.isFinal {
             let receive = lock.withLock { () -> (@Sendable (TransportEvent) -> Void)? in
-                let entry = entries[dataTask.taskIdentifier]
-                entry?.statusCode = response.statusCode
-                return entry?.receive
+                let exchange = exchanges[dataTask.taskIdentifier]
+                exchange?.statusCode = response.statusCode
+                return exchange?.receive
             }
             receive?(.response(TransportResponse(response)))
         }
@@ -116,22 +140,22 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let entry = lock.withLock({ entries.removeValue(forKey: task.taskIdentifier) }) else { return }
+        guard let exchange = lock.withLock({ exchanges.removeValue(forKey: task.taskIdentifier) }) else { return }
         guard let error else {
             // On Linux the head of a redirect that leads nowhere stays in the task, and its body is lost.
-            if entry.statusCode == nil, let response = task.response as? HTTPURLResponse, response.isFinal {
-                entry.receive(.response(TransportResponse(response)))
+            if exchange.statusCode == nil, let response = task.response as? HTTPURLResponse, response.isFinal {
+                exchange.receive(.response(TransportResponse(response)))
             }
-            entry.receive(.finished)
+            exchange.receive(.finished)
             return
         }
-        if entry.isChallenged, !entry.isCancelled, entry.statusCode != nil {
-            entry.receive(.finished)
+        if exchange.isChallenged, !exchange.isCancelled, exchange.statusCode != nil {
+            exchange.receive(.finished)
         } else {
             let isSecure = task.originalRequest?.url?.scheme == "https"
-            entry.receive(
+            exchange.receive(
                 .failed(
-                    WireFailure(error: error, hasResponse: entry.statusCode != nil, isSecure: isSecure)
+                    WireFailure(error: error, hasResponse: exchange.statusCode != nil, isSecure: isSecure)
                         .transportFailure))
         }
     }

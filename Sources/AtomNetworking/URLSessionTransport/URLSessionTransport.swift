@@ -63,26 +63,31 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
             return EndedExchange()
         }
         let urlRequest = Self.urlRequest(for: request, url: url)
-        guard request.needsFreshConnection else {
-            return Self.start(urlRequest, in: startedSession(), delegate, receive: receive)
-        }
+        guard request.needsFreshConnection else { return start(urlRequest, receive: receive) }
         // Connections belong to a session. On Linux a request would else wait for one of six, and a body
         // whose connection turns out to be closed is never sent, though its request is repeated.
         let delegate = ExchangeDelegate()
         let session = URLSession(
             configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)
         defer { session.finishTasksAndInvalidate() }
-        return Self.start(urlRequest, in: session, delegate, receive: receive)
+        let exchange = DataTaskExchange(delegate, receive: receive)
+        delegate.start(exchange, urlRequest, in: session)
+        return exchange
     }
 
-    private static func start(
-        _ request: URLRequest, in session: URLSession, _ delegate: ExchangeDelegate,
-        receive: @escaping @Sendable (TransportEvent) -> Void
+    private func start(
+        _ request: URLRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
-        let task = session.dataTask(with: request)
-        delegate.insert(task, receive: receive)
-        task.resume()
-        return DataTaskExchange(identifier: task.taskIdentifier, delegate: delegate)
+        let exchange = DataTaskExchange(delegate, receive: receive)
+        #if canImport(FoundationNetworking)
+            if delegate.putsOffStart() {
+                // Holds on to the transport, whose end is that of the session.
+                StartQueue.add { [self] in delegate.startLater(exchange, request, in: startedSession()) }
+                return exchange
+            }
+        #endif
+        delegate.start(exchange, request, in: startedSession())
+        return exchange
     }
 
     private func startedSession() -> URLSession {
@@ -169,13 +174,4 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
 /// What `start` returns when there was nothing to start.
 private struct EndedExchange: TransportExchange {
     func cancel() {}
-}
-
-private struct DataTaskExchange: TransportExchange {
-    let identifier: Int
-    let delegate: ExchangeDelegate
-
-    func cancel() {
-        delegate.cancel(identifier)
-    }
 }
