@@ -22,9 +22,9 @@ let package = Package(
         .target(name: "Workload", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
         .executableTarget(name: "server", dependencies: ["LoopbackServer"]),
         .executableTarget(name: "requests", dependencies: ["Workload"]),
-        .executableTarget(
-            name: "share",
-            dependencies: ["Counting", .product(name: "AtomNetworking", package: "AtomNetworking")]),
+        .target(name: "OwnShare", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
+        .executableTarget(name: "share", dependencies: ["OwnShare"]),
+        .executableTarget(name: "share-counted", dependencies: ["Counting", "OwnShare"]),
         .executableTarget(
             name: "waiters",
             dependencies: ["Allocator", .product(name: "AtomNetworking", package: "AtomNetworking")]),
