@@ -12,7 +12,7 @@ struct Attempt: Sendable {
     var isAtHome = true
     var redirects = 0
 
-    init(_ request: PreparedRequest) {
+    init(_ request: consuming PreparedRequest) {
         method = request.method
         target = request.target
         headerFields = request.headerFields

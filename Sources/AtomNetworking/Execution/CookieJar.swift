@@ -14,18 +14,17 @@ import Foundation
 /// Until a server sets the first cookie this costs one look at a flag per
 /// request, except in the process's own storage, which others fill too.
 final class CookieJar: @unchecked Sendable {
-    // `isUsed` is touched under `lock` only; the storage is thread-safe.
-    private let lock = NSLock()
-    private var isUsed: Bool
+    // The storage is thread-safe.
+    private let isUsed: Guarded<Bool>
     private let storage: HTTPCookieStorage?
 
     init(storage: HTTPCookieStorage?) {
         self.storage = storage
-        isUsed = storage === HTTPCookieStorage.shared
+        isUsed = Guarded(storage === HTTPCookieStorage.shared)
     }
 
     /// Whether it is worth asking for the cookies of a request.
-    var mayHaveCookies: Bool { lock.withLock { isUsed } }
+    var mayHaveCookies: Bool { isUsed.withLock { $0 } }
 
     /// The value of the `Cookie` field for a request, or `nil` for none
     /// (RFC 6265 §5.4).
@@ -45,7 +44,7 @@ final class CookieJar: @unchecked Sendable {
             guard let cookie = SetCookie(field, from: target, now: now)?.cookie else { continue }
             // One that has expired takes an older one of its name away.
             storage.setCookie(cookie)
-            lock.withLock { isUsed = true }
+            isUsed.withLock { $0 = true }
         }
     }
 }

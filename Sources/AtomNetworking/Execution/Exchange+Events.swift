@@ -31,9 +31,13 @@ extension Exchange {
 
     func rearm(_ state: inout State) {
         var deadline = totalDeadline
-        if state.phase == .onWire { deadline = min(deadline, state.lastActivity.advanced(by: idleTimeout)) }
+        if state.phase == .onWire { deadline = min(deadline, idleDeadline(state)) }
         state.isArmed = true
         manager.deadlines.set(deadline, for: self)
+    }
+
+    private func idleDeadline(_ state: State) -> MonotonicInstant {
+        state.lastActivity.advanced(byNanoseconds: timeouts.idleNanoseconds)
     }
 
     func expire(at now: MonotonicInstant, _ state: inout State) -> Action {
@@ -48,12 +52,12 @@ extension Exchange {
                 let explanation = "The request waited for its turn until its time was up"
                 return end(failure(.timedOut, explanation, delivery), &state)
             case .onWire:
-                return end(failure(.timedOut, "The request did not complete in \(totalTimeout)", delivery), &state)
+                return end(failure(.timedOut, "The request did not complete in \(timeouts.total)", delivery), &state)
             }
         }
         guard !state.isEnded else { return .nothing }
-        if state.phase == .onWire, now >= state.lastActivity.advanced(by: idleTimeout) {
-            return end(failure(.timedOut, "Nothing came or went for \(idleTimeout)", delivery), &state)
+        if state.phase == .onWire, now >= idleDeadline(state) {
+            return end(failure(.timedOut, "Nothing came or went for \(timeouts.idle)", delivery), &state)
         }
         rearm(&state)
         return .nothing
@@ -111,7 +115,7 @@ extension Exchange {
         return end(.failure(state.error(for: failure)), &state)
     }
 
-    func end(_ result: Result<AtomResponse, AtomError>, _ state: inout State) -> Action {
+    func end(_ result: consuming Result<AtomResponse, AtomError>, _ state: inout State) -> Action {
         guard !state.isEnded else { return .nothing }
         // Only who waits can be in a queue; who is queued after this leaves it again.
         switch state.phase {
@@ -120,9 +124,9 @@ extension Exchange {
         case .onWire, .ended: break
         }
         if state.isArmed { manager.deadlines.remove(self) }
-        state.end(result)
-        note({ line(for: result, $0) }, &state)
+        if manager.log.isEnabled { state.lines.append(line(for: result, state)) }
         let isFailure = if case .failure = result { true } else { false }
+        state.end(result)
         return .tell(state.awaiting.take(), isFailure: isFailure)
     }
 

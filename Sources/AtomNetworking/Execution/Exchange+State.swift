@@ -121,7 +121,7 @@ extension Exchange.State {
     }
 
     /// Ends the exchange and lets go of what was collected.
-    mutating func end(_ result: Result<AtomResponse, AtomError>) {
+    mutating func end(_ result: consuming Result<AtomResponse, AtomError>) {
         phase = .ended
         outcome = result
         body = Data()

@@ -21,7 +21,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     // These three belong to the deadline queue, the slots and the session, each under its owner's lock.
-    // `state` is touched under `lock` only; all the rest is constant.
+    // All the rest is constant.
     var deadlinePosition: Int?
     var slotTicket: Int?
     var sessionPlace: SessionPlace?
@@ -31,25 +31,22 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     let isSigned: Bool
     let isRefresh: Bool
     let acceptableStatusCodes: ClosedRange<Int>
-    let idleTimeout: Duration
-    let totalTimeout: Duration
+    let timeouts: RequestTimeouts
     let startedAt: MonotonicInstant
     private let listener: Listener
 
-    private let lock = NSLock()
-    private var state: State
+    private let state: Guarded<State>
 
-    init(_ request: PreparedRequest, manager: RequestableQueueManager, listener: Listener) {
+    init(_ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener) {
         self.manager = manager
         self.listener = listener
         isSigned = request.isSigned
         isRefresh = request.channel == .refresh
         acceptableStatusCodes = request.acceptableStatusCodes
-        idleTimeout = request.idleTimeout
-        totalTimeout = request.totalTimeout
+        timeouts = request.timeouts
         startedAt = manager.time.now
-        totalDeadline = startedAt.advanced(by: request.totalTimeout)
-        state = State(Attempt(request), at: startedAt)
+        totalDeadline = startedAt.advanced(byNanoseconds: timeouts.totalNanoseconds)
+        state = Guarded(State(Attempt(request), at: startedAt))
     }
 
     /// Asks to be sent; called once, by the manager.
@@ -70,11 +67,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     func released() {
-        handle { state in
-            guard state.phase == .waitingForSession else { return .nothing }
+        let origin = state.withLock { state -> Origin? in
+            guard state.phase == .waitingForSession else { return nil }
             state.phase = .waitingForSlot
-            return .takeSlot
+            return state.attempt.target.origin
         }
+        if let origin { takeSlot(origin) }
     }
 
     func refused(_ error: AuthenticationError) {
@@ -91,7 +89,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     func slotGranted() {
-        while let isSigned = lock.withLock({ state.phase == .waitingForSlot ? isSigned(state) : nil }) {
+        while let isSigned = state.withLock({ $0.phase == .waitingForSlot ? isSigned($0) : nil }) {
             // Asked here, since only what is signed in the moment of sending is signed with what is good.
             switch signature(isSigned: isSigned) {
             case .unsigned:
@@ -128,7 +126,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     ///
     /// - Returns: Whether it goes on at once.
     private func isAdmittedAgain() -> Bool {
-        let isWanted = lock.withLock { () -> Bool in
+        let isWanted = state.withLock { state in
             guard state.phase == .waitingForSlot else { return false }
             state.phase = .waitingForSession
             return true
@@ -136,7 +134,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         guard isWanted, let session = manager.session else { return false }
         switch session.admit(self, anew: false) {
         case .go:
-            return lock.withLock {
+            return state.withLock { state in
                 guard state.phase == .waitingForSession else { return false }
                 state.phase = .waitingForSlot
                 return true
@@ -154,10 +152,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     private func start(authorization: String?, version: Int?) {
         let cookie = cookie()
         let now = manager.time.now
-        let sending = lock.withLock { () -> (request: TransportRequest, number: Int)? in
+        let sending = state.withLock { state -> (request: TransportRequest, number: Int)? in
             guard state.phase == .waitingForSlot else { return nil }
             let request = state.send(
-                authorization: authorization, version: version, cookie: cookie, idleTimeout: idleTimeout,
+                authorization: authorization, version: version, cookie: cookie, idleTimeout: timeouts.idle,
                 isRefresh: isRefresh, at: now)
             rearm(&state)
             return (request, state.attemptNumber)
@@ -170,12 +168,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             receive(event, attemptNumber: number, origin: origin)
         }
         // It may have ended while it was being started.
-        if !lock.withLock({ state.keep(running, of: number) }) { running.cancel() }
+        if !state.withLock({ $0.keep(running, of: number) }) { running.cancel() }
     }
 
     private func cookie() -> String? {
         guard !isRefresh, manager.cookies.mayHaveCookies else { return nil }
-        let attempt = lock.withLock { state.attempt }
+        let attempt = state.withLock { $0.attempt }
         // Cookies know no ports (RFC 6265 §8.5): the jar alone would take them to another origin of the same host.
         guard attempt.isAtHome, !attempt.headerFields.contains("Cookie") else { return nil }
         return manager.cookies.header(for: attempt.target)
@@ -184,10 +182,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     private func receive(_ event: TransportEvent, attemptNumber number: Int, origin: Origin) {
         switch event {
         case .sent:
-            lock.withLock { if number == state.attemptNumber { state.lastActivity = manager.time.now } }
+            state.withLock { if number == $0.attemptNumber { $0.lastActivity = manager.time.now } }
         case .response(let head):
             let now = manager.time.now
-            lock.withLock { if number == state.attemptNumber { state.receive(head, at: now) } }
+            state.withLock { if number == $0.attemptNumber { $0.receive(head, at: now) } }
         case .data(let data):
             let now = manager.time.now
             handle { number == $0.attemptNumber ? collect(data, at: now, &$0) : .nothing }
@@ -204,13 +202,13 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         if !isRefresh { manager.slots.release(origin: origin) }
     }
 
-    private var origin: Origin { lock.withLock { state.attempt.target.origin } }
+    private var origin: Origin { state.withLock { $0.attempt.target.origin } }
 
     /// Runs an event under the lock; what it says and asks for comes after.
     private func handle(_ event: (inout State) -> Action) {
         let action: Action
         if manager.log.isEnabled {
-            let (lines, next) = lock.withLock { () -> ([String], Action) in
+            let (lines, next) = state.withLock { state in
                 let next = event(&state)
                 defer { state.lines = [] }
                 return (state.lines, next)
@@ -219,7 +217,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             for line in lines { manager.log(line) }
             action = next
         } else {
-            action = lock.withLock { event(&state) }
+            action = state.withLock { event(&$0) }
         }
         perform(action)
     }
@@ -235,16 +233,23 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             case .refuse(let error): refused(error)
             }
         case .takeSlot:
-            if isRefresh {
-                slotGranted()
-            } else if manager.slots.enter(self, origin: origin) {
-                lock.withLock { if state.phase == .waitingForSlot { rearm(&state) } }
-            }
+            takeSlot(origin)
         case .retry(let version):
             manager.session?.answered(version: version, isRejected: true)
             perform(.askSession(anew: true))
         case .tell(let continuation, let isFailure):
             tell(continuation, isFailure: isFailure)
+        }
+    }
+}
+
+extension Exchange {
+    /// Goes on at once or waits for its turn.
+    private func takeSlot(_ origin: Origin) {
+        if isRefresh {
+            slotGranted()
+        } else if manager.slots.enter(self, origin: origin) {
+            state.withLock { if $0.phase == .waitingForSlot { rearm(&$0) } }
         }
     }
 }
@@ -270,12 +275,12 @@ extension Exchange {
                 AtomNotification.announceRefusal(in: outcome, on: queue)
             }
         }
-        if isFailure { lock.withLock { state.running.take() }?.cancel() }
+        if isFailure { state.withLock { $0.running.take() }?.cancel() }
     }
 
     /// The outcome, if it is known; what was received is there once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
-        lock.withLock {
+        state.withLock { state in
             // A failure may still have to be announced.
             if case .failure = state.outcome { state.outcome } else { state.outcome.take() }
         }
@@ -283,7 +288,7 @@ extension Exchange {
 
     /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isKnown = lock.withLock {
+        let isKnown = state.withLock { state in
             if !state.isEnded { state.awaiting = continuation }
             return state.isEnded
         }

@@ -1,44 +1,47 @@
 import Foundation
 
 /// The machine under its lock, with what has to be kept beside it.
-final class GuardedMachine: @unchecked Sendable {
+final class GuardedMachine: Sendable {
     typealias Machine = SessionMachine<any SessionWaiter>
 
-    // All is touched under `lock` only.
-    private let lock = NSLock()
-    private var machine: Machine
-    private var alarm: (any Alarm)?
-    private weak var manager: RequestableQueueManager?
-    private var unwritten: UnwrittenCredential?
-
-    init(_ machine: Machine) {
-        self.machine = machine
+    private struct Content {
+        var machine: Machine
+        var alarm: (any Alarm)?
+        weak var manager: RequestableQueueManager?
+        var unwritten: UnwrittenCredential?
     }
 
+    private let content: Guarded<Content>
+
+    init(_ machine: Machine) {
+        content = Guarded(Content(machine: machine))
+    }
+
+    @inline(__always)
     func with<T>(_ body: (inout Machine) -> T) -> T {
-        lock.withLock { body(&machine) }
+        content.withLock { body(&$0.machine) }
     }
 
     /// Whose refresh ran last; announcements go where its callers are told.
     var lastManager: RequestableQueueManager? {
-        get { lock.withLock { manager } }
-        set { lock.withLock { manager = newValue } }
+        get { content.withLock { $0.manager } }
+        set { content.withLock { $0.manager = newValue } }
     }
 
     /// What the store should hold and doesn't.
     var unwrittenCredential: UnwrittenCredential? {
-        get { lock.withLock { unwritten } }
-        set { lock.withLock { unwritten = newValue } }
+        get { content.withLock { $0.unwritten } }
+        set { content.withLock { $0.unwritten = newValue } }
     }
 
     /// What the store holds, or would if every write had succeeded.
     func intended(_ stored: TokenCredential?) -> TokenCredential? {
-        lock.withLock { unwritten?.isWanted(over: stored) == true ? unwritten?.credential : stored }
+        content.withLock { $0.unwritten?.isWanted(over: stored) == true ? $0.unwritten?.credential : stored }
     }
 
     /// Notes that these are not in the queue any more.
     func dismiss(_ waiters: [any SessionWaiter]) {
-        lock.withLock {
+        content.withLock { _ in
             for waiter in waiters { waiter.sessionPlace?.isWaiting = false }
         }
     }
@@ -46,16 +49,16 @@ final class GuardedMachine: @unchecked Sendable {
     /// Sets the alarm for the end of the pause that the machine is in by now:
     /// whoever is late with an older one must not put it off.
     func setAlarm(time: any TimeSource, ring: @escaping @Sendable () -> Void) {
-        lock.withLock {
-            guard let instant = machine.pauseEnd else { return }
-            let alarm = self.alarm ?? time.makeAlarm(ring: ring)
-            self.alarm = alarm
+        content.withLock { content in
+            guard let instant = content.machine.pauseEnd else { return }
+            let alarm = content.alarm ?? time.makeAlarm(ring: ring)
+            content.alarm = alarm
             alarm.set(instant)
         }
     }
 
     func invalidateAlarm() {
-        lock.withLock { alarm }?.invalidate()
+        content.withLock { $0.alarm }?.invalidate()
     }
 }
 

@@ -16,8 +16,8 @@ protocol SlotWaiter: AnyObject, Sendable {
 /// Waiting here instead of inside URLSession keeps requests in order, unsigned
 /// until they start, and their timeouts from running. A slot goes to whoever
 /// has waited longest; while anyone waits, newcomers join the end.
-final class OriginSlots: @unchecked Sendable {
-    fileprivate final class Lane {
+final class OriginSlots: Sendable {
+    fileprivate struct Lane {
         let origin: Origin
         var taken = 0
         var waiting = TicketQueue<any SlotWaiter>()
@@ -25,18 +25,24 @@ final class OriginSlots: @unchecked Sendable {
         /// that thread, or two waiters could start in the wrong order.
         var isDraining = false
 
-        init(_ origin: Origin) {
-            self.origin = origin
+        var isIdle: Bool { taken == 0 && waiting.isEmpty && !isDraining }
+
+        func canGrant(_ limit: Int) -> Bool {
+            taken < limit && waiting.isEmpty && !isDraining
         }
     }
 
-    // `lanes`, what is in them and `recent` are touched under `lock` only; `limit` is constant.
-    private let lock = NSLock()
-    /// Those in use, without the recent one.
-    private var lanes: [Origin: Lane] = [:]
-    /// Where somebody came or went last, in use or not: most requests go to
-    /// one origin, and comparing two costs less than looking one up.
-    private var recent: Lane?
+    fileprivate struct Lanes {
+        /// Those in use, without the recent one.
+        var others: [Origin: Lane] = [:]
+        /// Where somebody came or went last, in use or not; at first nowhere.
+        ///
+        /// Most requests go to one origin, and comparing two costs less than
+        /// looking one up.
+        var recent = Lane(origin: Origin(scheme: .https, host: "", port: 0))
+    }
+
+    private let lanes = Guarded(Lanes())
     private let limit: Int?
 
     /// - Parameter limit: How many slots an origin has; `nil` for no limit.
@@ -54,8 +60,7 @@ final class OriginSlots: @unchecked Sendable {
             waiter.slotGranted()
             return false
         }
-        let isGranted = lock.withLock { () -> Bool in
-            let lane = lane(of: origin)
+        let isGranted = withLane(of: origin) { lane in
             if lane.canGrant(limit) {
                 lane.taken += 1
                 return true
@@ -69,18 +74,17 @@ final class OriginSlots: @unchecked Sendable {
 
     /// Leaves the queue; nothing happens to a waiter that isn't in it.
     func leave(_ waiter: any SlotWaiter, origin: Origin) {
-        lock.withLock {
+        withLane(of: origin) { lane in
             guard let ticket = waiter.slotTicket else { return }
             waiter.slotTicket = nil
-            _ = lane(of: origin).waiting.remove(ticket)
+            _ = lane.waiting.remove(ticket)
         }
     }
 
     /// Gives a slot back and grants it to whoever is next.
     func release(origin: Origin) {
         guard let limit else { return }
-        let drains = lock.withLock { () -> Bool in
-            let lane = lane(of: origin)
+        let drains = withLane(of: origin) { lane in
             lane.taken = max(lane.taken - 1, 0)
             guard !lane.isDraining, !lane.waiting.isEmpty else { return false }
             lane.isDraining = true
@@ -96,8 +100,7 @@ final class OriginSlots: @unchecked Sendable {
     }
 
     private func nextWaiter(_ origin: Origin, _ limit: Int) -> (any SlotWaiter)? {
-        lock.withLock {
-            let lane = lane(of: origin)
+        withLane(of: origin) { lane in
             let waiter = lane.taken < limit ? lane.waiting.dequeue() : nil
             if let waiter {
                 waiter.slotTicket = nil
@@ -109,33 +112,34 @@ final class OriginSlots: @unchecked Sendable {
         }
     }
 
-    /// The lane of an origin, which is the recent one from now on; called
-    /// under the lock.
-    private func lane(of origin: Origin) -> Lane {
-        if let recent {
-            if recent.origin == origin { return recent }
-            if !recent.isIdle { lanes[recent.origin] = recent }
+    /// Runs the body under the lock with the lane of an origin, which is the
+    /// recent one from now on.
+    @inline(__always)
+    private func withLane<T>(of origin: Origin, _ body: (inout Lane) -> T) -> T {
+        lanes.withLock { lanes in
+            if lanes.recent.origin != origin { lanes.turn(to: origin) }
+            return body(&lanes.recent)
         }
-        let lane = lanes.removeValue(forKey: origin) ?? Lane(origin)
-        recent = lane
-        return lane
+    }
+}
+
+extension OriginSlots.Lanes {
+    /// Makes an origin's lane the recent one.
+    fileprivate mutating func turn(to origin: Origin) {
+        if !recent.isIdle { others[recent.origin] = recent }
+        recent = others.removeValue(forKey: origin) ?? OriginSlots.Lane(origin: origin)
     }
 }
 
 extension OriginSlots {
     /// How many exchanges hold a slot, and how many wait for one.
     var counts: (taken: Int, waiting: Int) {
-        lock.withLock {
-            let all = Array(lanes.values) + (recent.map { [$0] } ?? [])
+        lanes.withLock { lanes in
+            let all = lanes.others.values + [lanes.recent]
             return (all.reduce(0) { $0 + $1.taken }, all.reduce(0) { $0 + $1.waiting.count })
         }
     }
-}
 
-extension OriginSlots.Lane {
-    fileprivate var isIdle: Bool { taken == 0 && waiting.isEmpty && !isDraining }
-
-    fileprivate func canGrant(_ limit: Int) -> Bool {
-        taken < limit && waiting.isEmpty && !isDraining
-    }
+    /// How many lanes are kept beside the recent one.
+    var laneCount: Int { lanes.withLock { $0.others.count } }
 }

@@ -29,6 +29,8 @@ final class RequestableQueueManager: Sendable {
     /// How the session is refreshed when a request of this service sets it off.
     private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
+    /// The same, checked once for all requests.
+    private let timeouts: Result<RequestTimeouts, AtomError>
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
     private let signingRefusal: AtomError?
@@ -46,6 +48,7 @@ final class RequestableQueueManager: Sendable {
         decoder = configuration.decoder
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
+        timeouts = Result { [timeout] () throws(AtomError) in try timeout.checked() }
 
         var session: SessionActor?
         var bearer: BearerAuthentication?
@@ -73,7 +76,7 @@ final class RequestableQueueManager: Sendable {
     /// Reads and checks an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         if let refusal { throw .requestable(refusal) }
-        let request = try PreparedRequest(requestable, timeout: timeout)
+        let request = try PreparedRequest(requestable, timeouts: timeouts)
         if request.isSigned, let signingRefusal { throw signingRefusal }
         return request
     }

@@ -20,14 +20,17 @@ struct PreparedRequest: Sendable {
     /// Whether the service's authentication method signs this.
     let isSigned: Bool
     let acceptableStatusCodes: ClosedRange<Int>
-    let idleTimeout: Duration
-    let totalTimeout: Duration
+    let timeouts: RequestTimeouts
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
+    /// - Parameter defaultTimeouts: Those of the service, for an endpoint that
+    ///   has none of its own.
     /// - Throws: ``AtomError/requestable(_:)``, or what the endpoint's own
     ///   `baseURL()` and `path()` throw.
-    init(_ requestable: any Requestable, timeout defaultTimeout: ServiceTimeout) throws(AtomError) {
+    init(
+        _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>
+    ) throws(AtomError) {
         channel = .service
         let base = try requestable.baseURL()
         let path = try requestable.path()
@@ -48,7 +51,7 @@ struct PreparedRequest: Sendable {
         let requiresAuthorization = requestable.requiresAuthorization
         isSigned = requiresAuthorization && !ownAuthorization
         acceptableStatusCodes = requestable.acceptableStatusCodes
-        (idle: idleTimeout, total: totalTimeout) = try (requestable.timeout ?? defaultTimeout).durations()
+        timeouts = if let timeout = requestable.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
     }
 
     /// A request of the SDK's own, unsigned.
@@ -63,13 +66,12 @@ struct PreparedRequest: Sendable {
         self.body = body
         isSigned = false
         self.acceptableStatusCodes = acceptableStatusCodes
-        idleTimeout = timeout
-        totalTimeout = timeout
+        timeouts = RequestTimeouts(idle: timeout, total: timeout)
     }
 
     private static func headerFields(_ items: [HeaderItem]) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
-        fields.reserveCapacity(items.count + 2)
+        if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
         for item in items {
             guard HTTPGrammar.isToken(item.name) else {
                 throw .requestable(

@@ -17,11 +17,12 @@ public struct ServiceTimeout: Sendable, Hashable {
         self.resource = resource
     }
 
-    /// The two as durations.
+    /// The two as a request goes by them.
     ///
     /// - Throws: ``RequestableError/invalidTimeout(_:)``.
-    func durations() throws(AtomError) -> (idle: Duration, total: Duration) {
-        (idle: try Self.duration(request, "request"), total: try Self.duration(resource, "resource"))
+    func checked() throws(AtomError) -> RequestTimeouts {
+        RequestTimeouts(
+            idle: try Self.duration(request, "request"), total: try Self.duration(resource, "resource"))
     }
 
     private static func duration(_ seconds: Double, _ name: String) throws(AtomError) -> Duration {
@@ -31,5 +32,23 @@ public struct ServiceTimeout: Sendable, Hashable {
                     .init(subject: "\(name): \(seconds)", reason: "a timeout is a positive number of seconds")))
         }
         return .seconds(min(seconds, 31_536_000))
+    }
+}
+
+/// Timeouts that have been checked, in each form that a request needs: to make
+/// one of the other costs more than to sign it.
+struct RequestTimeouts: Sendable {
+    /// The longest silence on the wire.
+    let idle: Duration
+    /// The longest time until the outcome.
+    let total: Duration
+    let idleNanoseconds: Int64
+    let totalNanoseconds: Int64
+
+    init(idle: Duration, total: Duration) {
+        self.idle = idle
+        self.total = total
+        idleNanoseconds = idle.nanoseconds
+        totalNanoseconds = total.nanoseconds
     }
 }

@@ -16,70 +16,48 @@ protocol DeadlineBearer: AnyObject, Sendable {
 /// A binary heap whose members know their places: adding a deadline that is
 /// later than those before it, moving and removing cost no allocation and a
 /// few comparisons, and nothing is armed unless the earliest deadline changes
-/// to before the alarm. Its keys are nanoseconds, since the clock's own instants
-/// are moved and compared by calls into the runtime.
-final class DeadlineQueue: @unchecked Sendable {
-    // `heap` and `alarmedAt` are touched under `lock` only; the rest is constant after `init`.
-    private let lock = NSLock()
-    private let time: any TimeSource
-    /// What the keys are counted from.
-    private let start: MonotonicInstant
-    private var heap: [Entry] = []
-    /// The key that the alarm is set for.
-    private var alarmedAt: Int64?
-    private var alarm: (any Alarm)?
-
-    private struct Entry {
-        /// Nanoseconds since `start`, rounded up: nobody is told too early.
-        var key: Int64
-        var bearer: any DeadlineBearer
+/// to before the alarm.
+final class DeadlineQueue: Sendable {
+    private struct State {
+        var heap = DeadlineHeap()
+        /// What the alarm is set for.
+        var alarmedAt: MonotonicInstant?
+        var alarm: (any Alarm)?
     }
+
+    private let state = Guarded(State())
+    private let time: any TimeSource
 
     init(time: any TimeSource) {
         self.time = time
-        start = time.now
     }
 
     deinit {
-        alarm?.invalidate()
+        state.withLock { $0.alarm }?.invalidate()
     }
 
     /// Sets or moves the bearer's deadline.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
-        let entry = Entry(key: nanoseconds(until: instant, roundedUp: true), bearer: bearer)
-        lock.withLock {
-            if let position = bearer.deadlinePosition {
-                place(entry, near: position)
-            } else {
-                heap.append(entry)
-                place(entry, near: heap.count - 1)
-            }
-            armIfNeeded()
+        state.withLock { state in
+            state.heap.set(instant, for: bearer)
+            armIfNeeded(&state)
         }
     }
 
     /// Takes the bearer's deadline away; nothing happens if it has none.
     func remove(_ bearer: any DeadlineBearer) {
-        lock.withLock {
-            guard let position = bearer.deadlinePosition else { return }
-            removeEntry(at: position)
-        }
+        state.withLock { $0.heap.remove(bearer) }
     }
 
     /// How many deadlines are set.
-    var count: Int { lock.withLock { heap.count } }
+    var count: Int { state.withLock { $0.heap.count } }
 
     private func ring() {
         let now = time.now
-        let due: [any DeadlineBearer] = lock.withLock {
-            var due: [any DeadlineBearer] = []
-            alarmedAt = nil
-            let key = nanoseconds(until: now, roundedUp: false)
-            while let first = heap.first, first.key <= key {
-                due.append(first.bearer)
-                removeEntry(at: 0)
-            }
-            armIfNeeded()
+        let due = state.withLock { state in
+            state.alarmedAt = nil
+            let due = state.heap.removeAll(until: now)
+            armIfNeeded(&state)
             return due
         }
         for bearer in due {
@@ -87,20 +65,52 @@ final class DeadlineQueue: @unchecked Sendable {
         }
     }
 
-    private func armIfNeeded() {
-        guard let earliest = heap.first?.key, alarmedAt.map({ earliest < $0 }) ?? true else { return }
-        let alarm =
-            self.alarm
-            ?? {
-                let alarm = time.makeAlarm { [weak self] in self?.ring() }
-                self.alarm = alarm
-                return alarm
-            }()
-        alarmedAt = earliest
-        alarm.set(start.advanced(by: .nanoseconds(earliest)))
+    private func armIfNeeded(_ state: inout State) {
+        guard let earliest = state.heap.earliest, state.alarmedAt.map({ earliest < $0 }) ?? true else { return }
+        let alarm = state.alarm ?? time.makeAlarm { [weak self] in self?.ring() }
+        state.alarm = alarm
+        state.alarmedAt = earliest
+        alarm.set(earliest)
+    }
+}
+
+/// The deadlines, earliest first.
+private struct DeadlineHeap {
+    private struct Entry {
+        var instant: MonotonicInstant
+        var bearer: any DeadlineBearer
     }
 
-    private func removeEntry(at position: Int) {
+    private var heap: [Entry] = []
+
+    var count: Int { heap.count }
+    var earliest: MonotonicInstant? { heap.first?.instant }
+
+    mutating func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
+        let entry = Entry(instant: instant, bearer: bearer)
+        if let position = bearer.deadlinePosition {
+            place(entry, near: position)
+        } else {
+            heap.append(entry)
+            place(entry, near: heap.count - 1)
+        }
+    }
+
+    mutating func remove(_ bearer: any DeadlineBearer) {
+        guard let position = bearer.deadlinePosition else { return }
+        removeEntry(at: position)
+    }
+
+    mutating func removeAll(until instant: MonotonicInstant) -> [any DeadlineBearer] {
+        var removed: [any DeadlineBearer] = []
+        while let first = heap.first, first.instant <= instant {
+            removed.append(first.bearer)
+            removeEntry(at: 0)
+        }
+        return removed
+    }
+
+    private mutating func removeEntry(at position: Int) {
         heap[position].bearer.deadlinePosition = nil
         let last = heap.removeLast()
         if position < heap.count { place(last, near: position) }
@@ -109,19 +119,19 @@ final class DeadlineQueue: @unchecked Sendable {
     /// Puts an entry where it belongs: at the position, above or below it.
     ///
     /// What is there is overwritten.
-    private func place(_ entry: Entry, near position: Int) {
+    private mutating func place(_ entry: Entry, near position: Int) {
         var hole = position
         while hole > 0 {
             let parent = (hole - 1) / 2
-            guard entry.key < heap[parent].key else { break }
+            guard entry.instant < heap[parent].instant else { break }
             move(from: parent, to: hole)
             hole = parent
         }
         while true {
             var child = 2 * hole + 1
             guard child < heap.count else { break }
-            if child + 1 < heap.count, heap[child + 1].key < heap[child].key { child += 1 }
-            guard heap[child].key < entry.key else { break }
+            if child + 1 < heap.count, heap[child + 1].instant < heap[child].instant { child += 1 }
+            guard heap[child].instant < entry.instant else { break }
             move(from: child, to: hole)
             hole = child
         }
@@ -129,19 +139,9 @@ final class DeadlineQueue: @unchecked Sendable {
         entry.bearer.deadlinePosition = hole
     }
 
-    private func move(from old: Int, to new: Int) {
+    private mutating func move(from old: Int, to new: Int) {
         let entry = heap[old]
         heap[new] = entry
         entry.bearer.deadlinePosition = new
-    }
-
-    /// What doesn't fit, which is centuries away, is the last or first there is.
-    private func nanoseconds(until instant: MonotonicInstant, roundedUp: Bool) -> Int64 {
-        let (seconds, attoseconds) = start.duration(to: instant).components
-        guard (-9_000_000_000...9_000_000_000).contains(seconds) else { return seconds < 0 ? .min : .max }
-        // The division cuts towards zero.
-        let remainder = attoseconds % 1_000_000_000
-        let correction: Int64 = roundedUp ? (remainder > 0 ? 1 : 0) : (remainder < 0 ? -1 : 0)
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + correction
     }
 }

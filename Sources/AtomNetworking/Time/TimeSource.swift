@@ -1,8 +1,5 @@
 import Foundation
 
-/// A point on a clock that goes on during sleep and is never set.
-typealias MonotonicInstant = ContinuousClock.Instant
-
 /// Where the SDK reads the time and asks to be woken.
 ///
 /// Everything that depends on time takes one of these, so that a test decides
@@ -37,20 +34,9 @@ struct Moment: Sendable {
     let date: Date
 }
 
-extension Duration {
-    /// At least nothing, and at most a hundred years: what an app gives may be
-    /// more seconds than there are numbers for.
-    var bounded: Duration { min(max(self, .zero), .seconds(3_153_600_000)) }
-
-    /// The duration as Foundation counts it.
-    var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
-    }
-}
-
 /// The system's clocks and Dispatch's timers.
 struct SystemTimeSource: TimeSource {
-    var now: MonotonicInstant { ContinuousClock.now }
+    var now: MonotonicInstant { .now }
 
     var date: Date { Date() }
 
@@ -71,7 +57,7 @@ private final class DispatchAlarm: Alarm, @unchecked Sendable {
     }
 
     func set(_ instant: MonotonicInstant) {
-        let delay = ContinuousClock.now.duration(to: instant).seconds
+        let delay = MonotonicInstant.now.duration(to: instant).seconds
         // A day is enough: whoever is woken early looks at the clock and sets the alarm again.
         let seconds = min(max(delay, 0), 86_400)
         timer.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))

@@ -37,8 +37,8 @@ struct HeldCredential: Sendable {
     /// changes nothing.
     private(set) var expiry: MonotonicInstant?
 
-    /// How long before ``expiry`` it is refreshed.
-    private(set) var leeway: Duration
+    /// When it is to be refreshed, which is some time before ``expiry``.
+    private(set) var refreshTime: MonotonicInstant?
 
     /// The `expiresAt` that ``expiry`` was fixed from.
     private(set) var expiresAtAsRead: Date
@@ -72,7 +72,7 @@ struct HeldCredential: Sendable {
         isFromRefresh = false
         acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
-        (expiry, leeway) = Self.lifetime(
+        (expiry, refreshTime) = Self.lifetime(
             from: now.instant, seconds: Self.seconds(until: credential.expiresAt, now: now), policy: policy)
     }
 
@@ -89,7 +89,7 @@ struct HeldCredential: Sendable {
         isFromRefresh = true
         acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
-        (expiry, leeway) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
+        (expiry, refreshTime) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
     }
 
     /// Goes by another `expiresAt` of the same access token.
@@ -97,7 +97,7 @@ struct HeldCredential: Sendable {
         tokens = Tokens(read)
         guard isAnotherExpiry(read.expiresAt) else { return }
         expiresAtAsRead = read.expiresAt
-        (expiry, leeway) = Self.lifetime(
+        (expiry, refreshTime) = Self.lifetime(
             from: now.instant, seconds: Self.seconds(until: read.expiresAt, now: now), policy: policy)
     }
 
@@ -129,8 +129,8 @@ struct HeldCredential: Sendable {
     func isGood(at instant: MonotonicInstant) -> Bool {
         guard isUsable(at: instant) else { return false }
         // What can't be refreshed is used to its end.
-        guard !ignoresLeeway, isRenewable, let expiry else { return true }
-        return instant < expiry - leeway
+        guard let refreshTime, !ignoresLeeway, isRenewable else { return true }
+        return instant < refreshTime
     }
 
     static func canBeSent(_ accessToken: String) -> Bool {
@@ -143,9 +143,10 @@ struct HeldCredential: Sendable {
 
     private static func lifetime(
         from instant: MonotonicInstant, seconds: Double?, policy: RefreshPolicy
-    ) -> (MonotonicInstant?, Duration) {
-        guard let seconds, !seconds.isNaN else { return (nil, .zero) }
+    ) -> (expiry: MonotonicInstant?, refreshTime: MonotonicInstant?) {
+        guard let seconds, !seconds.isNaN else { return (nil, nil) }
         let life = Duration.seconds(min(max(seconds, 0), 3_153_600_000))
-        return (instant.advanced(by: life), min(policy.leeway, life / 4))
+        let expiry = instant.advanced(by: life)
+        return (expiry, expiry - min(policy.leeway, life / 4))
     }
 }

@@ -11,17 +11,19 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         typealias Block = @Sendable () -> Void
 
         private let queue = DispatchQueue(label: "AtomNetworking.URLSessionTransport")
-        // These are touched under `lock` only.
-        private let lock = NSLock()
-        private var urgent: [Block] = []
-        private var waiting: [Block] = []
-        /// What was waiting when there was nothing left in here, last first.
-        private var next: [Block] = []
-        /// Whether a thread works the list off, or has been asked to.
-        private var isDraining = false
+        fileprivate struct State {
+            var urgent: [Block] = []
+            var waiting: [Block] = []
+            /// What was waiting when there was nothing left in here, last first.
+            var next: [Block] = []
+            /// Whether a thread works the list off, or has been asked to.
+            var isDraining = false
+        }
+
+        private let state = Guarded(State())
 
         override func addOperation(_ block: @escaping Block) {
-            add { waiting.append(block) }
+            add { $0.waiting.append(block) }
         }
 
         override func addOperation(_ operation: Operation) {
@@ -30,34 +32,20 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
 
         /// Runs the block as soon as no other runs.
         func addUrgent(_ block: @escaping Block) {
-            add { urgent.append(block) }
+            add { $0.urgent.append(block) }
         }
 
-        private func add(_ append: () -> Void) {
-            let starts = lock.withLock {
-                append()
-                defer { isDraining = true }
-                return !isDraining
+        private func add(_ append: (inout State) -> Void) {
+            let starts = state.withLock { state in
+                append(&state)
+                defer { state.isDraining = true }
+                return !state.isDraining
             }
             if starts { queue.async { self.drain() } }
         }
 
         private func drain() {
-            while let block = take() { block() }
-        }
-
-        private func take() -> Block? {
-            lock.withLock {
-                if !urgent.isEmpty { return urgent.removeFirst() }
-                if next.isEmpty {
-                    swap(&next, &waiting)
-                    next.reverse()
-                    // A burst's memory isn't kept for ever.
-                    if waiting.capacity > 64 { waiting = [] }
-                }
-                isDraining = !next.isEmpty
-                return next.popLast()
-            }
+            while let block = state.withLock({ $0.take() }) { block() }
         }
     #else
         override init() {
@@ -74,3 +62,20 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         }
     #endif
 }
+
+#if canImport(FoundationNetworking)
+    extension CallbackQueue.State {
+        /// What is to run now; none when there is nothing left.
+        fileprivate mutating func take() -> CallbackQueue.Block? {
+            if !urgent.isEmpty { return urgent.removeFirst() }
+            if next.isEmpty {
+                swap(&next, &waiting)
+                next.reverse()
+                // A burst's memory isn't kept for ever.
+                if waiting.capacity > 64 { waiting = [] }
+            }
+            isDraining = !next.isEmpty
+            return next.popLast()
+        }
+    }
+#endif

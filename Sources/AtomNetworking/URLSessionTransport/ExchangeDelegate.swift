@@ -14,22 +14,26 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The session's delegate queue.
     let queue = CallbackQueue()
 
-    // `exchanges` and `startsPending` are touched under `lock` only; `queue` is thread-safe.
-    private let lock = NSLock()
-    private var exchanges: [Int: DataTaskExchange] = [:]
-    /// How many have been put off and not started yet.
-    private var startsPending = 0
+    private struct State {
+        /// By the identifiers of their tasks, until these have completed.
+        var exchanges: [Int: DataTaskExchange] = [:]
+        /// How many have been put off and not started yet.
+        var startsPending = 0
+    }
+
+    // What the exchanges hold is touched under this lock too; `queue` is thread-safe.
+    private let state = Guarded(State())
 
     /// How many exchanges have not ended yet.
-    var count: Int { lock.withLock { exchanges.count + startsPending } }
+    var count: Int { state.withLock { $0.exchanges.count + $0.startsPending } }
 
     /// Decides where an exchange is started; called once for each.
     ///
     /// - Returns: Whether it is put off: others are on the wire, or will be.
     func putsOffStart() -> Bool {
-        lock.withLock {
-            if exchanges.isEmpty, startsPending == 0 { return false }
-            startsPending += 1
+        state.withLock { state in
+            if state.exchanges.isEmpty, state.startsPending == 0 { return false }
+            state.startsPending += 1
             return true
         }
     }
@@ -37,30 +41,30 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// Makes and resumes the task of an exchange that nobody else knows yet.
     func start(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
         let task = session.dataTask(with: request)
-        lock.withLock {
+        state.withLock { state in
             exchange.task = task
-            exchanges[task.taskIdentifier] = exchange
+            state.exchanges[task.taskIdentifier] = exchange
         }
         task.resume()
     }
 
     /// Starts an exchange that was put off, unless it has been cancelled.
     func startLater(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
-        guard lock.withLock({ !exchange.isCancelled }) else {
-            lock.withLock { startsPending -= 1 }
+        guard state.withLock({ _ in !exchange.isCancelled }) else {
+            state.withLock { $0.startsPending -= 1 }
             queue.addOperation {
                 exchange.receive(.failed(TransportFailure(URLError(.cancelled), delivery: .notSent)))
             }
             return
         }
         let task = session.dataTask(with: request)
-        lock.withLock { exchanges[task.taskIdentifier] = exchange }
+        state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
         task.resume()
-        let isCancelled = lock.withLock { () -> Bool in
+        let isCancelled = state.withLock { state in
             // Only what has been resumed can be cancelled.
             exchange.task = task
             // Not before: until here newcomers are put off too, or one could go first.
-            startsPending -= 1
+            state.startsPending -= 1
             return exchange.isCancelled
         }
         if isCancelled { cancel(exchange) }
@@ -68,12 +72,12 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Cancels the task soon, if it has not completed by then.
     func cancel(_ exchange: DataTaskExchange) {
-        lock.withLock { exchange.isCancelled = true }
+        state.withLock { _ in exchange.isCancelled = true }
         // Before the callbacks that wait: on Linux nothing holds a server back, and at the end of them
         // the whole of a body that is too large would have been read.
         queue.addUrgent { [self] in
-            let task = lock.withLock { () -> URLSessionTask? in
-                guard let task = exchange.task, exchanges[task.taskIdentifier] === exchange else { return nil }
+            let task = state.withLock { state -> URLSessionTask? in
+                guard let task = exchange.task, state.exchanges[task.taskIdentifier] === exchange else { return nil }
                 return task
             }
             task?.cancel()
@@ -81,7 +85,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     }
 
     private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {
-        lock.withLock { exchanges[task.taskIdentifier]?.receive }
+        state.withLock { $0.exchanges[task.taskIdentifier]?.receive }
     }
 }
 
@@ -92,7 +96,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         #if canImport(FoundationNetworking)
             // A task that was cancelled while this callback waited expects no answer any more, and traps on one.
-            let isExpected = lock.withLock { exchanges[task.taskIdentifier]?.isCancelled == false }
+            let isExpected = state.withLock { $0.exchanges[task.taskIdentifier]?.isCancelled == false }
             guard isExpected else { return }
         #endif
         completionHandler(nil)
@@ -104,7 +108,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         #if canImport(FoundationNetworking)
             // Anything else hangs or traps here. Head and body have arrived; the task ends as cancelled.
-            lock.withLock { exchanges[task.taskIdentifier]?.isChallenged = true }
+            state.withLock { $0.exchanges[task.taskIdentifier]?.isChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             // Trust is the system's to judge; without a stored credential a 401 comes back as it is.
@@ -118,8 +122,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         // On Linux interim responses (103 Early Hints, RFC 8297) arrive here too.
         if let response = response as? HTTPURLResponse, response.isFinal {
-            let receive = lock.withLock { () -> (@Sendable (TransportEvent) -> Void)? in
-                let exchange = exchanges[dataTask.taskIdentifier]
+            let receive = state.withLock { state in
+                let exchange = state.exchanges[dataTask.taskIdentifier]
                 exchange?.statusCode = response.statusCode
                 return exchange?.receive
             }
@@ -140,7 +144,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let exchange = lock.withLock({ exchanges.removeValue(forKey: task.taskIdentifier) }) else { return }
+        guard let exchange = state.withLock({ $0.exchanges.removeValue(forKey: task.taskIdentifier) }) else { return }
         guard let error else {
             // On Linux the head of a redirect that leads nowhere stays in the task, and its body is lost.
             if exchange.statusCode == nil, let response = task.response as? HTTPURLResponse, response.isFinal {

@@ -14,10 +14,9 @@ import Foundation
 ///
 /// The session is made at the first request and let go when the transport is
 /// released and its last exchange has ended.
-public final class URLSessionTransport: Transport, @unchecked Sendable {
-    // `session` is made under `lock` and never replaced; the rest is constant.
-    private let lock = NSLock()
-    private var session: URLSession?
+public final class URLSessionTransport: Transport {
+    /// Made for the first request and never replaced.
+    private let session = Guarded<URLSession?>(nil)
     let delegate = ExchangeDelegate()
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
@@ -41,7 +40,7 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
 
     deinit {
         // The session keeps its delegate until then, and running exchanges end as they would have.
-        session?.finishTasksAndInvalidate()
+        session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
     /// Six on Linux, where more requests would wait inside URLSession, in no
@@ -91,7 +90,7 @@ public final class URLSessionTransport: Transport, @unchecked Sendable {
     }
 
     private func startedSession() -> URLSession {
-        lock.withLock {
+        session.withLock { session in
             if let session { return session }
             let made = URLSession(
                 configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)

@@ -47,15 +47,15 @@ struct PreparedRequestTests {
         #expect(request.body == nil)
         #expect(request.isSigned)
         #expect(request.acceptableStatusCodes == 200...404)
-        #expect(request.idleTimeout == .seconds(5))
-        #expect(request.totalTimeout == .seconds(6))
+        #expect(request.timeouts.idle == .seconds(5))
+        #expect(request.timeouts.total == .seconds(6))
     }
 
     @Test("An endpoint's own timeouts replace the service's")
     func ownTimeout() throws {
         let request = try Self.prepare(RecordingEndpoint(timeout: ServiceTimeout(request: 0.25, resource: 90)))
-        #expect(request.idleTimeout == .milliseconds(250))
-        #expect(request.totalTimeout == .seconds(90))
+        #expect(request.timeouts.idle == .milliseconds(250))
+        #expect(request.timeouts.total == .seconds(90))
     }
 
     @Test("A body with a media type brings it, bytes without one are an octet stream")
@@ -261,8 +261,8 @@ struct ServiceTimeoutTests {
             (.greatestFiniteMagnitude, .seconds(31_536_000)), (.infinity, .seconds(31_536_000)),
         ])
     func valid(_ seconds: Double, is duration: Duration) throws {
-        #expect(try ServiceTimeout(request: seconds, resource: 1).durations() == (duration, .seconds(1)))
-        #expect(try ServiceTimeout(request: 1, resource: seconds).durations() == (.seconds(1), duration))
+        #expect(try ServiceTimeout(request: seconds, resource: 1).checked().pair == (duration, .seconds(1)))
+        #expect(try ServiceTimeout(request: 1, resource: seconds).checked().pair == (.seconds(1), duration))
     }
 
     @Test(
@@ -272,7 +272,7 @@ struct ServiceTimeoutTests {
         for (timeout, name) in [
             (ServiceTimeout(request: seconds), "request"), (ServiceTimeout(resource: seconds), "resource"),
         ] {
-            guard case .invalidTimeout(let violation) = refusal(of: { () throws(AtomError) in try timeout.durations() })
+            guard case .invalidTimeout(let violation) = refusal(of: { () throws(AtomError) in try timeout.checked() })
             else {
                 Issue.record("\(name): \(seconds) was accepted")
                 continue
@@ -283,8 +283,19 @@ struct ServiceTimeoutTests {
 
     @Test("The smallest positive number traps nothing")
     func smallest() throws {
-        let (idle, total) = try ServiceTimeout(request: Double.leastNonzeroMagnitude, resource: 1e-18).durations()
+        let (idle, total) = try ServiceTimeout(request: Double.leastNonzeroMagnitude, resource: 1e-18).checked().pair
         #expect(idle >= .zero)
         #expect(total >= .zero)
     }
+}
+
+extension PreparedRequest {
+    /// With defaults that have not been checked yet.
+    init(_ requestable: any Requestable, timeout: ServiceTimeout) throws(AtomError) {
+        try self.init(requestable, timeouts: Result { () throws(AtomError) in try timeout.checked() })
+    }
+}
+
+extension RequestTimeouts {
+    fileprivate var pair: (idle: Duration, total: Duration) { (idle, total) }
 }

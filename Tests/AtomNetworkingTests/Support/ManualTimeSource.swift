@@ -18,7 +18,7 @@ import Testing
 final class ManualTimeSource: TimeSource, @unchecked Sendable {
     // Touched under `lock` only.
     private let lock = NSLock()
-    private var instant = ContinuousClock.now
+    private var instant = MonotonicInstant.now
     private var wallClock = Date(timeIntervalSince1970: 1_790_000_000)
     private var armed: [Int: MonotonicInstant] = [:]
     private var rings: [Int: @Sendable () -> Void] = [:]

@@ -10,7 +10,7 @@ struct MachineFixture {
     typealias Machine = SessionMachine<String>
 
     static let epoch = Date(timeIntervalSince1970: 1_790_000_000)
-    private static let start = ContinuousClock.now
+    private static let start = MonotonicInstant.now
 
     var machine: Machine
     /// Seconds on the clock that is never set.

@@ -31,8 +31,8 @@ struct TokenRequestTests {
         #expect(request.headerFields["Content-Type"] == "application/x-www-form-urlencoded")
         #expect(request.headerFields["Accept"] == "application/json")
         #expect(request.headerFields["Authorization"] == nil)
-        #expect(request.totalTimeout == .seconds(7))
-        #expect(request.idleTimeout == .seconds(7))
+        #expect(request.timeouts.total == .seconds(7))
+        #expect(request.timeouts.idle == .seconds(7))
     }
 
     @Test("With client_secret_basic both halves are form-encoded before they are joined")

@@ -106,7 +106,7 @@ extension ModelWorld {
                 (held.isFromRefresh ? 1 : 0) + (held.isRejected ? 2 : 0) + (held.isProven ? 4 : 0)
                     + (held.isCountedAsFruitless ? 8 : 0) + (held.ignoresLeeway ? 16 : 0)
                     + (held.doom != nil ? 32 : 0))
-            scribe.key.add(Int(held.leeway.components.seconds))
+            scribe.time(held.refreshTime)
         } else {
             scribe.key.add(-1)
         }

@@ -36,7 +36,7 @@ struct ModelCredential: Hashable {
 /// Seconds on both clocks.
 enum ModelClock {
     static let epoch = 1_790_000_000
-    private static let start = ContinuousClock.now
+    private static let start = MonotonicInstant.now
 
     static func instant(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
 

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite struct MonotonicInstantTests {
+    private static let counts: [(Duration, Int64)] = [
+        (.zero, 0), (.nanoseconds(1), 1), (.nanoseconds(-1), -1), (.seconds(1.5), 1_500_000_000),
+        (Duration(secondsComponent: 0, attosecondsComponent: 1), 1),
+        (Duration(secondsComponent: 0, attosecondsComponent: -1), 0),
+        (Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_001), 2),
+        (Duration(secondsComponent: -1, attosecondsComponent: -999_999_999), -1_000_000_000),
+        (.seconds(9_000_000_000), 9_000_000_000_000_000_000), (.seconds(9_300_000_000), .max),
+        (.seconds(Int64.max), .max), (.seconds(-9_300_000_000), .min), (.seconds(Int64.min), .min),
+    ]
+
+    @Test("A duration is as many nanoseconds, rounded up", arguments: counts)
+    func nanoseconds(duration: Duration, count: Int64) {
+        #expect(duration.nanoseconds == count)
+    }
+
+    @Test("Instants move, and stop at the ends of time")
+    func moving() {
+        let instant = MonotonicInstant(nanoseconds: 1_000)
+        #expect(instant + .nanoseconds(5) == MonotonicInstant(nanoseconds: 1_005))
+        #expect(instant - .nanoseconds(5) == MonotonicInstant(nanoseconds: 995))
+        #expect(instant + .seconds(Int64.max) == MonotonicInstant(nanoseconds: .max))
+        #expect(MonotonicInstant(nanoseconds: -1_000) - .seconds(Int64.max) == MonotonicInstant(nanoseconds: .min))
+        #expect(instant < instant + .nanoseconds(1))
+    }
+
+    @Test("What lies between two is a duration, whatever they are")
+    func distance() {
+        let first = MonotonicInstant(nanoseconds: 5)
+        let second = first + .seconds(90)
+        #expect(first.duration(to: second) == .seconds(90))
+        #expect(second.duration(to: first) == .seconds(-90))
+        let end = MonotonicInstant(nanoseconds: .max)
+        let beginning = MonotonicInstant(nanoseconds: .min)
+        #expect(beginning.duration(to: end) == .nanoseconds(Int64.max))
+        #expect(end.duration(to: beginning) == .nanoseconds(Int64.min))
+    }
+
+    @Test("The system's clock goes on as the continuous one does")
+    func system() async {
+        let before = ContinuousClock.now
+        let first = MonotonicInstant.now
+        await Task.yield()
+        let second = MonotonicInstant.now
+        let elapsed = before.duration(to: .now)
+        #expect(first <= second)
+        // Read in between, on the same clock.
+        #expect(first.duration(to: second) <= elapsed)
+        #expect(first.nanoseconds > 0)
+    }
+}
