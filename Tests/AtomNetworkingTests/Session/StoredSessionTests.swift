@@ -173,9 +173,12 @@ import Testing
     }
 
     @Test(arguments: [
-        IntentCase(status: 503, failure: nil, isKept: false), IntentCase(status: 400, failure: nil, isKept: false),
-        IntentCase(status: nil, failure: .notSent, isKept: false),
-        IntentCase(status: nil, failure: .maybeSent, isKept: true),
+        IntentCase(status: 400, code: "invalid_grant", isKept: false),
+        IntentCase(status: 503, code: "invalid_grant", isKept: false),
+        IntentCase(status: 503, isKept: false), IntentCase(status: 429, isKept: false),
+        IntentCase(status: 500, isKept: true), IntentCase(status: 502, isKept: true),
+        IntentCase(status: 504, isKept: true), IntentCase(status: 200, isKept: true),
+        IntentCase(failure: .notSent, isKept: false), IntentCase(failure: .maybeSent, isKept: true),
     ])
     func theNoteStaysOnlyIfTheTokenMayBeSpent(_ expected: IntentCase) async throws {
         let disk = SharedDisk(.issued(0, life: 0))
@@ -183,8 +186,10 @@ import Testing
         let call = session.call()
         let refresh = await session.refresh()
         #expect(disk.hasIntent, "written before it is sent")
-        if let status = expected.status {
-            refresh.deny("invalid_grant", status: status)
+        if let code = expected.code, let status = expected.status {
+            refresh.deny(code, status: status)
+        } else if let status = expected.status {
+            refresh.answer("<html>", status: status)
         } else {
             refresh.fail(.networkConnectionLost, delivery: expected.failure ?? .maybeSent)
         }
@@ -193,8 +198,9 @@ import Testing
     }
 
     struct IntentCase: Sendable {
-        let status: Int?
-        let failure: AtomError.Delivery?
+        var status: Int?
+        var code: String?
+        var failure: AtomError.Delivery?
         let isKept: Bool
     }
 
