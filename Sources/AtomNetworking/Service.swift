@@ -29,7 +29,7 @@ public final class Service: Sendable {
     public func resume<T: Decodable & Sendable>(
         expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> T {
-        try await begin().decoded(as: type, with: manager.decoder)
+        try await begin().model()
     }
 
     /// Sends the request and returns the answer as it came.
@@ -40,7 +40,7 @@ public final class Service: Sendable {
     ///   cancelled, before or during the call.
     @discardableResult
     public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
-        try await begin().result().get()
+        try await begin().response()
     }
 
     /// Sends the request, decodes the answer and calls back once.

@@ -7,10 +7,10 @@ struct Attempt: Sendable {
     /// Without a credential or cookies of the SDK's.
     var headerFields: HeaderFields
     var body: Data?
+    var redirects = 0
     /// Whether it is sent to the origin that the endpoint named, and has been
     /// all along; only then is it signed.
     var isAtHome = true
-    var redirects = 0
 
     init(_ request: consuming PreparedRequest) {
         method = request.method

@@ -27,21 +27,22 @@ extension Exchange {
             case ended
         }
 
-        var phase = Phase.waitingForSession
         var attempt: Attempt
+        // These four stand together, where the attempt's last byte leaves room for them.
+        var phase = Phase.waitingForSession
+        /// Whether the deadline queue has been asked to keep a deadline.
+        var isArmed = false
+        private var hasBeenAnswered = false
+        var hasRetried = false
         /// Counts attempts; an event of an older one is dropped.
         private(set) var attemptNumber = 0
         /// What stops the attempt on the wire; none while the transport is being called.
         var running: (any TransportExchange)?
         var lastActivity: MonotonicInstant
-        /// Whether the deadline queue has been asked to keep a deadline.
-        var isArmed = false
         private(set) var response: TransportResponse?
         private(set) var body = Data()
-        private var hasBeenAnswered = false
         /// The version of the credential that the attempt on the wire was signed with.
         private(set) var signedVersion: Int?
-        var hasRetried = false
         /// From the end on, until it is taken.
         var outcome: Result<AtomResponse, AtomError>?
         /// Who awaits the outcome: set once, and taken by the end, of which there is one.

@@ -26,10 +26,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     var slotTicket: Int?
     var sessionPlace: SessionPlace?
 
-    let manager: RequestableQueueManager
-    let totalDeadline: MonotonicInstant
     let isSigned: Bool
     let isRefresh: Bool
+    let manager: RequestableQueueManager
+    let totalDeadline: MonotonicInstant
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
     let startedAt: MonotonicInstant
@@ -278,20 +278,27 @@ extension Exchange {
         if isFailure { state.withLock { $0.running.take() }?.cancel() }
     }
 
-    /// The outcome, if it is known; what was received is there once.
-    func takeOutcome() -> Result<AtomResponse, AtomError>? {
-        state.withLock { state in
-            // A failure may still have to be announced.
-            if case .failure = state.outcome { state.outcome } else { state.outcome.take() }
-        }
-    }
+    // These two are never inlined: an async frame would keep what the access needs.
+
+    /// Whether the outcome is known.
+    @inline(never)
+    var hasEnded: Bool { state.withLock { $0.isEnded } }
 
     /// Resumes the continuation once the outcome is known; called once.
+    @inline(never)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         let isKnown = state.withLock { state in
             if !state.isEnded { state.awaiting = continuation }
             return state.isEnded
         }
         if isKnown { continuation.resume() }
+    }
+
+    /// The outcome, if it is known; what was received is there once.
+    func takeOutcome() -> Result<AtomResponse, AtomError>? {
+        state.withLock { state in
+            // A failure may still have to be announced.
+            if case .failure = state.outcome { state.outcome } else { state.outcome.take() }
+        }
     }
 }

@@ -17,7 +17,25 @@ struct PendingResponse: Sendable {
     /// Not isolated to the caller: what follows this call in a function that
     /// isn't either runs off the caller's actor. Called once.
     func result() async -> Result<AtomResponse, AtomError> {
-        if let known = exchange.takeOutcome() { return known }
+        await end()
+        return outcome()
+    }
+
+    /// Waits for the answer, off the caller's actor.
+    func response() async throws(AtomError) -> AtomResponse {
+        await end()
+        return try received()
+    }
+
+    /// Waits for the outcome and decodes it, off the caller's actor.
+    func model<T: Decodable & Sendable>() async throws(AtomError) -> T {
+        await end()
+        return try decoded()
+    }
+
+    /// Waits until the outcome is known.
+    private func end() async {
+        guard !exchange.hasEnded else { return }
         await withTaskCancellationHandler {
             // An exchange ends once, whatever happens, and resumes this when it does; that is what a checked
             // continuation would check.
@@ -25,14 +43,19 @@ struct PendingResponse: Sendable {
         } onCancel: {
             exchange.cancel()
         }
-        // It is woken by the outcome, which nobody else takes.
-        return exchange.takeOutcome() ?? .failure(.unexpected)
     }
 
-    /// Waits for the outcome and decodes it, off the caller's actor.
-    func decoded<T: Decodable & Sendable>(
-        as type: T.Type, with decoder: JSONDecoder
-    ) async throws(AtomError) -> T {
-        try ResponseDecoding.decode(type, from: try await result().get(), with: decoder)
+    // These are never inlined: room for an answer in a frame that waits for it would be taken all the while.
+
+    /// The outcome, which is known by now and nobody else takes.
+    @inline(never)
+    private func outcome() -> Result<AtomResponse, AtomError> { exchange.takeOutcome() ?? .failure(.unexpected) }
+
+    @inline(never)
+    private func received() throws(AtomError) -> AtomResponse { try outcome().get() }
+
+    @inline(never)
+    private func decoded<T: Decodable>() throws(AtomError) -> T {
+        try ResponseDecoding.decode(T.self, from: try received(), with: exchange.manager.decoder)
     }
 }
