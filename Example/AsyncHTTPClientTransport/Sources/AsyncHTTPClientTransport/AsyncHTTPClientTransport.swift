@@ -33,6 +33,7 @@ public final class AsyncHTTPClientTransport: Transport {
     private let configuration: HTTPClient.Configuration
     private let eventLoopGroup: any EventLoopGroup
     private let pool: OwnedClient
+    private let starts = StartOrder()
     private let loops: LoopShares
 
     /// Makes a transport with connections of its own.
@@ -69,7 +70,7 @@ public final class AsyncHTTPClientTransport: Transport {
             configuration.decompression = .enabled(limit: .none)
         }
         self.configuration = configuration
-        loops = LoopShares(eventLoopGroup, connections: self.connectionsPerOrigin)
+        loops = LoopShares(eventLoopGroup, connections: self.connectionsPerOrigin, starts: starts)
         pool = OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration))
     }
 
@@ -101,7 +102,7 @@ public final class AsyncHTTPClientTransport: Transport {
         let exchange = ClientExchange(
             clientRequest, client: client, loops: loops, idleTimeout: request.idleTimeout,
             mayChangeConnection: !request.needsFreshConnection, receive: receive)
-        exchange.start()
+        starts.start(exchange)
         return exchange
     }
 }

@@ -26,7 +26,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let client: OwnedClient
     private let loops: LoopShares
     private let place: Int
-    private let loop: any EventLoop
+    private let turn: LoopTurn
     private let mayChangeConnection: Bool
     private let receive: @Sendable (TransportEvent) -> Void
     /// When the time of the request to reach a connection is up.
@@ -37,11 +37,11 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private var task: HTTPClient.Task<Void>?
     private var isCancelled = false
 
-    // Touched on `loop` only.
+    // Touched on the loop only.
     private var stage = ClientFailure.Stage.unsent
     private var head: HTTPResponseHead?
     private var hasData = false
-    private var hasEnded = false
+    private var lastEvent: TransportEvent?
     private var changes = 0
 
     init(
@@ -51,16 +51,18 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         self.request = request
         self.client = client
         self.loops = loops
-        (place, loop) = loops.take()
+        (place, turn) = loops.take()
         self.mayChangeConnection = mayChangeConnection
         self.receive = receive
         // A second later than the service's own deadline, which is to be the one that ends the exchange.
         connectDeadline = .now() + .seconds(min(max(idleTimeout.components.seconds, 0), 31_536_000) + 2)
     }
 
+    /// Hands the request to AsyncHTTPClient.
     func start() {
+        guard !lock.withLock({ isCancelled }) else { return turn.loop.execute { [self] in endUnsent() } }
         let task = client.client.execute(
-            request: request, delegate: self, eventLoop: .delegate(on: loop), deadline: nil, logger: nil)
+            request: request, delegate: self, eventLoop: .delegate(on: turn.loop), deadline: nil, logger: nil)
         let isUnwanted = lock.withLock {
             self.task = task
             return isCancelled
@@ -89,10 +91,21 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     }
 
     private func end(with event: TransportEvent) {
-        hasEnded = true
-        loops.giveBack(place)
+        lastEvent = event
         lock.withLock { task = nil }
-        receive(event)
+        turn.end(self)
+    }
+
+    /// Called once, by the turn of the loop that this ended in.
+    func tellEnd() {
+        loops.giveBack(place)
+        if let lastEvent { receive(lastEvent) }
+    }
+
+    /// It was cancelled before AsyncHTTPClient got it.
+    private func endUnsent() {
+        let failure = ClientFailure(error: HTTPClientError.cancelled, stage: .unsent, isCancelled: true)
+        end(with: .failed(failure.transportFailure))
     }
 
     private func fail(_ error: any Error) {
@@ -145,7 +158,7 @@ extension ClientExchange {
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         // What was on its way when the exchange ended is still told of.
-        if !hasEnded, part.readableBytes > 0 { receive(.sent(part.readableBytes)) }
+        if lastEvent == nil, part.readableBytes > 0 { receive(.sent(part.readableBytes)) }
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {

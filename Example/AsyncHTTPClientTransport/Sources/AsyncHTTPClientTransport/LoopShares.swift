@@ -11,20 +11,20 @@ final class LoopShares: @unchecked Sendable {
     // `exchanges` is touched under `lock` only; the rest is constant.
     private let lock = NSLock()
     private var exchanges: [Int]
-    private let loops: [any EventLoop]
+    private let turns: [LoopTurn]
     private let share: Int
 
-    init(_ group: any EventLoopGroup, connections: Int) {
+    init(_ group: any EventLoopGroup, connections: Int, starts: StartOrder) {
         let all = Array(group.makeIterator())
         // Each transport begins with another one, or the first loop would carry them all.
         let first = Int.random(in: 0..<max(all.count, 1))
-        loops = Array(all[first...] + all[..<first])
-        exchanges = Array(repeating: 0, count: loops.count)
-        share = max(1, (connections + loops.count - 1) / max(loops.count, 1))
+        turns = (all[first...] + all[..<first]).map { LoopTurn($0, starts: starts) }
+        exchanges = Array(repeating: 0, count: turns.count)
+        share = max(1, (connections + turns.count - 1) / max(turns.count, 1))
     }
 
     /// Takes a place on a loop.
-    func take() -> (place: Int, loop: any EventLoop) {
+    func take() -> (place: Int, turn: LoopTurn) {
         lock.withLock {
             var place = 0
             for candidate in exchanges.indices {
@@ -35,7 +35,7 @@ final class LoopShares: @unchecked Sendable {
                 if exchanges[candidate] < exchanges[place] { place = candidate }
             }
             exchanges[place] += 1
-            return (place, loops[place])
+            return (place, turns[place])
         }
     }
 

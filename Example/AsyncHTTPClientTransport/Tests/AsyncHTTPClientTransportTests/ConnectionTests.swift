@@ -123,6 +123,35 @@ extension EventRecorder {
         }
     }
 
+    @Test func whatAnEndStartsGoesOutInOrderAndCanStillBeCancelled() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport(connectionsPerOrigin: 1)
+        let recorders = Box<[EventRecorder]>([])
+        let begin = { @Sendable (path: String) in
+            guard let (recorder, exchange) = try? start(transport, server, path) else { return }
+            if path == "/cancelled" { recorder.cancel(exchange) }
+            recorders.change { $0.append(recorder) }
+        }
+        let base = try BaseURL(scheme: .http, host: server.host, port: server.port)
+        let first = try TransportRequest(base: base, path: URLPath("/0"))
+        _ = transport.start(first) { event in
+            guard case .finished = event else { return }
+            for path in ["/1", "/cancelled", "/2"] { begin(path) }
+            // What another thread starts meanwhile comes after these.
+            let isBegun = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                begin("/3")
+                isBegun.signal()
+            }
+            isBegun.wait()
+        }
+        #expect(await eventually { recorders.value.count { $0.terminals > 0 } == 4 })
+        #expect(recorders.value.allSatisfy { $0.violations == [] })
+        #expect(recorders.value.map { $0.failure?.delivery } == [nil, .notSent, nil, nil])
+        #expect(server.requests.map(\.path) == ["/0", "/1", "/2", "/3"])
+    }
+
     @Test func connectionsAreClosedOnceNobodyNeedsTheTransport() async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
@@ -164,13 +193,16 @@ extension EventRecorder {
 
     @Test func itRunsOnEventLoopsOfTheAppsOwn() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let server = try LoopbackServer { _ in .json("{}") }
+        let server = try LoopbackServer { $0.path == "/held" ? .hang : .json("{}") }
         defer { server.stop() }
         let transport = AsyncHTTPClientTransport(eventLoopGroup: group)
         let (recorder, _) = try start(transport, server)
         #expect(await recorder.end() == .finished)
+        let (held, _) = try start(transport, server, "/held")
+        #expect(await server.waitForRequestsInProgress(1))
         await transport.shutdown()
         try await group.shutdownGracefully()
+        #expect(held.kinds.last == .failed && held.violations == [])
     }
 }
 
