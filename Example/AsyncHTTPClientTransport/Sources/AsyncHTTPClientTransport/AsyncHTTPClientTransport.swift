@@ -3,6 +3,7 @@ import AtomNetworking
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Tracing
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -69,6 +70,8 @@ public final class AsyncHTTPClientTransport: Transport {
             // The service limits what it collects, and nothing is read that hasn't been asked for.
             configuration.decompression = .enabled(limit: .none)
         }
+        // Nobody sees the spans that it makes, and AsyncHTTPClient describes each request to them.
+        if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         self.configuration = configuration
         loops = LoopShares(eventLoopGroup, connections: self.connectionsPerOrigin, starts: starts)
         pool = OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration))
