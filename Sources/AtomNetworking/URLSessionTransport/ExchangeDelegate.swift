@@ -144,23 +144,27 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let exchange = state.withLock({ $0.exchanges.removeValue(forKey: task.taskIdentifier) }) else { return }
+        let ended = state.withLock { state -> (exchange: DataTaskExchange, hasResponse: Bool, isRefused: Bool)? in
+            guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return nil }
+            let hasResponse = exchange.statusCode != nil
+            // Asked here: it can still be cancelled, which changes nothing any more.
+            return (exchange, hasResponse, isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled)
+        }
+        guard let (exchange, hasResponse, isRefused) = ended else { return }
         guard let error else {
             // On Linux the head of a redirect that leads nowhere stays in the task, and its body is lost.
-            if exchange.statusCode == nil, let response = task.response as? HTTPURLResponse, response.isFinal {
+            if !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
                 exchange.receive(.response(TransportResponse(response)))
             }
             exchange.receive(.finished)
             return
         }
-        if exchange.isChallenged, !exchange.isCancelled, exchange.statusCode != nil {
+        if isRefused {
             exchange.receive(.finished)
         } else {
             let isSecure = task.originalRequest?.url?.scheme == "https"
-            exchange.receive(
-                .failed(
-                    WireFailure(error: error, hasResponse: exchange.statusCode != nil, isSecure: isSecure)
-                        .transportFailure))
+            let failure = WireFailure(error: error, hasResponse: hasResponse, isSecure: isSecure)
+            exchange.receive(.failed(failure.transportFailure))
         }
     }
 }

@@ -13,7 +13,13 @@ import Testing
         private let answers = Gate()
 
         init() throws {
-            server = try LoopbackServer { [answers] in .text($0.path).after(answers) }
+            server = try LoopbackServer { [answers] request in
+                switch request.path {
+                case "/hang": .hang
+                case "/challenge": .challenge(#"Basic realm="x""#)
+                default: .text(request.path).after(answers)
+                }
+            }
         }
 
         private func start(_ path: String) throws -> (recorder: EventRecorder, exchange: any TransportExchange) {
@@ -57,19 +63,54 @@ import Testing
             #expect(await eventually { transport.delegate.count == 0 })
         }
 
-        @Test("Cancelling as it is started is one end all the same")
-        func cancelledAmidst() async throws {
+        @Test("Cancelling as it is started is one end all the same", arguments: ["/answered", "/hang"])
+        func cancelledAmidst(path: String) async throws {
             defer { server.stop() }
             answers.open()
-            for round in 0..<300 {
-                let started = try (0..<4).map { try start("/\(round)/\($0)") }
+            for _ in 0..<150 {
+                let started = try (0..<4).map { _ in try start(path) }
                 for (recorder, exchange) in started { recorder.cancel(exchange) }
-                #expect(await eventually { started.allSatisfy { $0.recorder.terminals == 1 } })
+                // What hangs ends only if its cancellation has not been lost.
+                try #require(await eventually { started.allSatisfy { $0.recorder.terminals == 1 } })
                 #expect(started.allSatisfy { $0.recorder.violations == [] })
             }
             #expect(transport.delegate.count == 0)
             let last = try start("/last").recorder
             #expect(await eventually { last.kinds.last == .finished })
+        }
+
+        @Test("Nobody starts before one that was put off, though nothing is on the wire any more")
+        func order() async throws {
+            defer { server.stop() }
+            let first = try start("/first").recorder
+            #expect(await server.waitForRequests(1))
+            let goOn = DispatchSemaphore(value: 0)
+            StartQueue.add { goOn.wait() }
+            let second = try start("/second")
+            answers.open()
+            #expect(await eventually { first.kinds.last == .finished })
+            let third = try start("/third")
+            goOn.signal()
+            #expect(await eventually { second.recorder.terminals == 1 && third.recorder.terminals == 1 })
+            // Behind the block in which the last was started.
+            await withCheckedContinuation { continuation in StartQueue.add { continuation.resume() } }
+            // A session numbers its tasks as it makes them.
+            let numbers = [second, third].map { ($0.exchange as? DataTaskExchange)?.task?.taskIdentifier ?? 0 }
+            #expect(numbers[0] < numbers[1], "\(numbers)")
+        }
+
+        @Test("A cancellation after a challenge has ended it changes nothing")
+        func cancelledAfterAChallenge() async throws {
+            defer { server.stop() }
+            for _ in 0..<5 {
+                let (recorder, exchange) = try start("/challenge")
+                // Asking the recorder would order the two, and hide a race from the thread sanitizer.
+                try await Task.sleep(for: .milliseconds(50))
+                exchange.cancel()
+                #expect(await eventually { recorder.terminals == 1 })
+                #expect(recorder.violations == [])
+            }
+            #expect(await eventually { transport.delegate.count == 0 })
         }
 
         @Test("What was put off is sent though nobody holds the transport any more")
