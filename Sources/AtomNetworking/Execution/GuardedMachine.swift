@@ -18,7 +18,7 @@ final class GuardedMachine: Sendable {
     }
 
     @inline(__always)
-    func with<T>(_ body: (inout Machine) -> T) -> T {
+    func with<T: Sendable>(_ body: (inout Machine) -> T) -> T {
         content.withLock { body(&$0.machine) }
     }
 

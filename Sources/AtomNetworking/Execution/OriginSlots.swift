@@ -115,7 +115,7 @@ final class OriginSlots: Sendable {
     /// Runs the body under the lock with the lane of an origin, which is the
     /// recent one from now on.
     @inline(__always)
-    private func withLane<T>(of origin: Origin, _ body: (inout Lane) -> T) -> T {
+    private func withLane<T: Sendable>(of origin: Origin, _ body: (inout Lane) -> T) -> T {
         lanes.withLock { lanes in
             if lanes.recent.origin != origin { lanes.turn(to: origin) }
             return body(&lanes.recent)

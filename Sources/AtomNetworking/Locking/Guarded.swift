@@ -8,13 +8,14 @@ import Foundation
 /// ensures already. (`Mutex` would need newer Apple systems, and gives the
 /// thread sanitizer false races.)
 struct Guarded<Value>: @unchecked Sendable {
-    // The value is touched between lock and unlock only, and nothing that `withLock` hands out points to it; the mutex
-    // is never moved.
+    // The value is touched between lock and unlock only. What goes in is nobody else's and what comes out is
+    // `Sendable`, which the compiler checks; the mutex is never moved.
     private let box: ManagedBuffer<pthread_mutex_t, Value>
 
     /// Guards a value that nobody else holds.
     init(_ value: consuming sending Value) {
         box = Box<Value>.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
+        // Initialized outside of the call: a closure would copy the value.
         let (mutex, place) = box.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_init(mutex, nil)
         place.initialize(to: value)
@@ -23,15 +24,21 @@ struct Guarded<Value>: @unchecked Sendable {
 
     /// Runs the body with the lock held; nothing in it may take it again.
     @inline(__always)
-    func withLock<T, Failure: Error>(_ body: (inout Value) throws(Failure) -> T) throws(Failure) -> T {
-        let (mutex, place) = box.withUnsafeMutablePointers { ($0, $1) }
-        pthread_mutex_lock(mutex)
-        defer {
-            pthread_mutex_unlock(mutex)
-            // The pointers are good as long as the buffer lives.
-            withExtendedLifetime(box) {}
+    func withLock<T: Sendable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> T
+    ) throws(Failure) -> T {
+        try box.withUnsafeMutablePointers { (mutex, place) throws(Failure) in
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            let place = Place(pointer: place)
+            return try body(&place.pointer.pointee)
         }
-        return try body(&place.pointee)
+    }
+
+    /// Where the value is: nobody's as long as the lock is free.
+    private struct Place: @unchecked Sendable {
+        // Made and used with the lock held only.
+        let pointer: UnsafeMutablePointer<Value>
     }
 }
 
