@@ -45,55 +45,44 @@
         }
     }
 
-    private final class ServiceSubscription<Input: Sendable>: Subscription, @unchecked Sendable {
-        // Everything that changes is touched under `lock` only. The subscriber is called outside it, once,
-        // by whoever takes it out.
-        private let lock = NSLock()
-        private var subscriber: AnySubscriber<Input, AtomError>?
-        private var start: ServicePublisher<Input>.Start?
-        private var task: ServiceTask?
+    private final class ServiceSubscription<Input: Sendable>: Subscription, Sendable {
+        private struct Target: @unchecked Sendable {
+            // Called outside the lock, once, by whoever takes it out.
+            let subscriber: AnySubscriber<Input, AtomError>
+        }
+
+        private struct State {
+            var target: Target?
+            var start: ServicePublisher<Input>.Start?
+            var task: ServiceTask?
+        }
+
+        private let state: Guarded<State>
 
         init(_ subscriber: AnySubscriber<Input, AtomError>, start: @escaping ServicePublisher<Input>.Start) {
-            self.subscriber = subscriber
-            self.start = start
+            state = Guarded(State(target: Target(subscriber: subscriber), start: start))
         }
 
         func request(_ demand: Subscribers.Demand) {
             guard demand > .none else { return }
-            let start = lock.withLock { () -> ServicePublisher<Input>.Start? in
-                defer { self.start = nil }
-                return self.start
-            }
+            let start = state.withLock { $0.start.take() }
             guard let task = start?({ [self] result in deliver(result) }) else { return }
-            let isCancelled = lock.withLock {
-                self.task = task
-                return subscriber == nil
+            let isOver = state.withLock { state in
+                state.task = task
+                return state.target == nil
             }
-            if isCancelled { task.cancel() }
+            if isOver { task.cancel() }
         }
 
         func cancel() {
             // All three are let go of outside the lock: what goes with them may cancel this subscription again.
-            let (subscriber, start, task) = lock.withLock {
-                defer {
-                    self.subscriber = nil
-                    self.start = nil
-                    self.task = nil
-                }
-                return (self.subscriber, self.start, self.task)
-            }
-            withExtendedLifetime((subscriber, start)) { task?.cancel() }
+            let (target, start, task) = state.withLock { ($0.target.take(), $0.start.take(), $0.task.take()) }
+            withExtendedLifetime((target, start)) { task?.cancel() }
         }
 
         private func deliver(_ result: Result<Input, AtomError>) {
-            let subscriber = lock.withLock { () -> AnySubscriber<Input, AtomError>? in
-                defer {
-                    self.subscriber = nil
-                    task = nil
-                }
-                return self.subscriber
-            }
-            guard let subscriber else { return }
+            let (target, _) = state.withLock { ($0.target.take(), $0.task.take()) }
+            guard let subscriber = target?.subscriber else { return }
             switch result {
             case .success(let value):
                 _ = subscriber.receive(value)

@@ -27,27 +27,28 @@ enum Deadline {
 }
 
 /// The first of several results, for one who waits.
-private final class FirstResult<T: Sendable>: @unchecked Sendable {
-    // Both are touched under `lock` only.
-    private let lock = NSLock()
-    private var result: Result<T, any Error>?
-    private var waiting: CheckedContinuation<Result<T, any Error>, Never>?
+private final class FirstResult<T: Sendable>: Sendable {
+    private struct State {
+        var result: Result<T, any Error>?
+        var waiting: CheckedContinuation<Result<T, any Error>, Never>?
+    }
+
+    private let state = Guarded(State())
 
     func settle(_ result: Result<T, any Error>) {
-        let waiting = lock.withLock { () -> CheckedContinuation<Result<T, any Error>, Never>? in
-            guard self.result == nil else { return nil }
-            self.result = result
-            defer { self.waiting = nil }
-            return self.waiting
+        let waiting = state.withLock { state -> CheckedContinuation<Result<T, any Error>, Never>? in
+            guard state.result == nil else { return nil }
+            state.result = result
+            return state.waiting.take()
         }
         waiting?.resume(returning: result)
     }
 
     func value() async -> Result<T, any Error> {
         await withCheckedContinuation { continuation in
-            let known = lock.withLock { () -> Result<T, any Error>? in
-                if result == nil { waiting = continuation }
-                return result
+            let known = state.withLock { state in
+                if state.result == nil { state.waiting = continuation }
+                return state.result
             }
             if let known { continuation.resume(returning: known) }
         }

@@ -1,25 +1,25 @@
-import Foundation
-
 /// What came of an exchange with a store, noted inside it: it may still throw
 /// when all is done but the write.
-final class ExchangeReport: @unchecked Sendable {
+final class ExchangeReport: Sendable {
     private enum Run {
         case pending
         case running
         case over(TokenCredential?)
     }
 
-    // All is touched under `lock` only.
-    private let lock = NSLock()
-    private var run = Run.pending
-    private var noted: SessionActor.RefreshOutcome?
-    private var found = UnwrittenCredential.Replaced.unknown
+    private struct State {
+        var run = Run.pending
+        var outcome: SessionActor.RefreshOutcome?
+        var stored = UnwrittenCredential.Replaced.unknown
+    }
+
+    private let state = Guarded(State())
 
     /// What became of a refresh; `nil` if the exchange has not come to it.
-    var outcome: SessionActor.RefreshOutcome? { lock.withLock { noted } }
+    var outcome: SessionActor.RefreshOutcome? { state.withLock { $0.outcome } }
 
     /// What was stored before.
-    var stored: UnwrittenCredential.Replaced { lock.withLock { found } }
+    var stored: UnwrittenCredential.Replaced { state.withLock { $0.stored } }
 
     /// Runs the body of the exchange, once: a refresh token can be spent once.
     ///
@@ -27,26 +27,26 @@ final class ExchangeReport: @unchecked Sendable {
     ///   it could not write.
     /// - Throws: When the store calls it while it runs.
     func once(_ body: () async -> TokenCredential?) async throws(TokenStoreError) -> TokenCredential? {
-        let before = lock.withLock {
-            defer { if case .pending = run { run = .running } }
-            return run
+        let before = state.withLock { state in
+            defer { if case .pending = state.run { state.run = .running } }
+            return state.run
         }
         switch before {
         case .over(let result): return result
         case .running: throw .refused("its exchange runs its body twice at once")
         case .pending:
             let result = await body()
-            lock.withLock { run = .over(result) }
+            state.withLock { $0.run = .over(result) }
             return result
         }
     }
 
     /// What comes first counts.
     func note(_ outcome: SessionActor.RefreshOutcome) {
-        lock.withLock { noted = noted ?? outcome }
+        state.withLock { $0.outcome = $0.outcome ?? outcome }
     }
 
     func note(stored: TokenCredential?) {
-        lock.withLock { found = .known(stored) }
+        state.withLock { $0.stored = .known(stored) }
     }
 }

@@ -23,25 +23,27 @@ final class SessionEventHub: Sendable {
         for listener in listeners.all { listener.finish() }
     }
 
-    private final class Listeners: @unchecked Sendable {
-        // All is touched under `lock` only.
-        private let lock = NSLock()
-        private var continuations: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
-        private var lastNumber = 0
+    private final class Listeners: Sendable {
+        private struct State {
+            var continuations: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
+            var lastNumber = 0
+        }
 
-        var all: [AsyncStream<SessionEvent>.Continuation] { lock.withLock { Array(continuations.values) } }
+        private let state = Guarded(State())
+
+        var all: [AsyncStream<SessionEvent>.Continuation] { state.withLock { Array($0.continuations.values) } }
 
         func add(_ continuation: AsyncStream<SessionEvent>.Continuation) -> Int {
-            lock.withLock {
-                lastNumber += 1
-                continuations[lastNumber] = continuation
-                return lastNumber
+            state.withLock { state in
+                state.lastNumber += 1
+                state.continuations[state.lastNumber] = continuation
+                return state.lastNumber
             }
         }
 
         func remove(_ number: Int) {
             // What is let go of here may end a listener's task: not under the lock.
-            _ = lock.withLock { continuations.removeValue(forKey: number) }
+            _ = state.withLock { $0.continuations.removeValue(forKey: number) }
         }
     }
 }

@@ -1,26 +1,23 @@
-import Foundation
-
 /// The sessions of the process, one for each object that keeps tokens.
 ///
 /// Two services with the same store would otherwise refresh with the same
 /// refresh token, and a server that rotates would sign both out.
-final class SessionRegistry: @unchecked Sendable {
+final class SessionRegistry: Sendable {
     static let shared = SessionRegistry()
 
     private struct Entry {
         weak var session: SessionActor?
     }
 
-    // `entries` is touched under `lock` only. A live session holds its store, so an identifier in use
-    // can't be another object's.
-    private let lock = NSLock()
-    private var entries: [ObjectIdentifier: Entry] = [:]
+    /// A live session holds its store, so an identifier in use can't be another
+    /// object's.
+    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
     /// The session of a store: the one that exists, or a new one.
     ///
     /// Leeway and window are those of whoever asks first.
     func session(for bearer: BearerAuthentication, time: any TimeSource) -> SessionActor {
-        lock.withLock {
+        entries.withLock { entries in
             let identifier = ObjectIdentifier(bearer.source.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }

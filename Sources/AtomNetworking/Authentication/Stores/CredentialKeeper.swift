@@ -30,11 +30,8 @@ protocol CredentialMedium: Sendable {
 ///
 /// What blocks runs on a queue of its own, one thing at a time, since a disk
 /// can take seconds and Swift's threads are few.
-final class CredentialKeeper<Medium: CredentialMedium>: @unchecked Sendable {
-    // `isHolding` is touched under `guardian` only; the rest is constant.
-    private let guardian = NSLock()
-    private var isHolding = false
-
+final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
+    private let isHolding = Guarded(false)
     private let medium: Medium
     private let lockTimeout: Duration
     private let time: any TimeSource
@@ -131,7 +128,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: @unchecked Sendable {
         let key = try await run { [medium] in try medium.lockKey() }
         let lock = StoreLock.shared(for: key, time: time)
         let hold = try await lock.acquire(timeout: lockTimeout) { [medium] in try medium.tryLock() }
-        guardian.withLock { isHolding = true }
+        isHolding.withLock { $0 = true }
         return hold
     }
 
@@ -139,7 +136,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: @unchecked Sendable {
     private func release(_ hold: StoreLock.Hold) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                guardian.withLock { isHolding = false }
+                isHolding.withLock { $0 = false }
                 hold.release()
                 continuation.resume()
             }
@@ -155,7 +152,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: @unchecked Sendable {
     ) async throws -> T {
         if alsoInExchange {
             let result: T? = try await run { [self] in
-                guard guardian.withLock({ isHolding }) else { return nil }
+                guard isHolding.withLock({ $0 }) else { return nil }
                 return try body(self)
             }
             if let result { return result }

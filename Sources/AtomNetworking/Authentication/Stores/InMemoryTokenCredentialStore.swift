@@ -1,23 +1,19 @@
-import Foundation
-
 /// Keeps tokens for as long as the process runs.
-public final class InMemoryTokenCredentialStore: TokenCredentialStore, @unchecked Sendable {
-    // `credential` is touched under `lock` only.
-    private let lock = NSLock()
-    private var credential: TokenCredential?
+public final class InMemoryTokenCredentialStore: TokenCredentialStore {
+    private let credential: Guarded<TokenCredential?>
 
     /// Makes a store that holds the credential.
     public init(_ credential: TokenCredential? = nil) {
-        self.credential = credential
+        self.credential = Guarded(credential)
     }
 
     /// The tokens; `nil` when there are none.
     public func load() async throws -> TokenCredential? {
-        lock.withLock { credential }
+        credential.withLock { $0 }
     }
 
     /// Keeps the tokens; `nil` drops them.
     public func save(_ credential: TokenCredential?) async throws {
-        lock.withLock { self.credential = credential }
+        self.credential.withLock { $0 = credential }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// that waits for it can be neither limited nor taken back. So whoever is first
 /// here asks again and again, for as long as it cares to wait; no thread is
 /// blocked.
-final class StoreLock: @unchecked Sendable {
+final class StoreLock: Sendable {
     /// What is locked.
     enum Key: Hashable, Sendable {
         /// A name in a folder, whatever path leads to that.
@@ -56,14 +56,16 @@ final class StoreLock: @unchecked Sendable {
     /// The first and the longest time between two tries.
     private static let delays = (first: Duration.milliseconds(1), longest: Duration.milliseconds(50))
 
-    // What follows is touched under `guardian` only; the rest is constant. `pass` runs on `queue` only.
-    private let guardian = NSLock()
-    private var line: [Place] = []
-    private var isHeld = false
-    private var delay = delays.first
-    private var alarm: (any Alarm)?
+    private struct State {
+        var line: [Place] = []
+        var isHeld = false
+        var delay = StoreLock.delays.first
+        var alarm: (any Alarm)?
+    }
 
+    private let state = Guarded(State())
     private let time: any TimeSource
+    /// Where `pass` runs, and nowhere else.
     private let queue = DispatchQueue(label: "AtomNetworking.storeLock", qos: .userInitiated)
 
     init(time: any TimeSource) {
@@ -71,11 +73,11 @@ final class StoreLock: @unchecked Sendable {
     }
 
     deinit {
-        alarm?.invalidate()
+        state.withLock { $0.alarm }?.invalidate()
     }
 
     /// How many wait.
-    var waiterCount: Int { guardian.withLock { line.count } }
+    var waiterCount: Int { state.withLock { $0.line.count } }
 
     /// Waits for its turn.
     ///
@@ -92,7 +94,7 @@ final class StoreLock: @unchecked Sendable {
         let waiter = Waiter(deadline: time.now + limit, timeout: timeout, attempt: attempt)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guardian.withLock { line.append(Place(waiter: waiter, continuation: continuation)) }
+                state.withLock { $0.line.append(Place(waiter: waiter, continuation: continuation)) }
                 // Cancelled before it stood in line, it was not found there.
                 if Task.isCancelled { cancel(waiter) }
                 queue.async { self.pass() }
@@ -108,14 +110,14 @@ final class StoreLock: @unchecked Sendable {
     }
 
     fileprivate func released() {
-        guardian.withLock { isHeld = false }
+        state.withLock { $0.isHeld = false }
         queue.async { self.pass() }
     }
 
     /// Lets the first in line in if it can be, and turns away those whose time
     /// is up.
     private func pass() {
-        while let first = guardian.withLock({ isHeld ? nil : line.first }) {
+        while let first = state.withLock({ $0.isHeld ? nil : $0.line.first }) {
             let isOver: Bool
             do {
                 switch try first.waiter.attempt() {
@@ -130,23 +132,23 @@ final class StoreLock: @unchecked Sendable {
         }
         let now = time.now
         // After the try: whoever was asleep for longer than it wanted to wait finds the lock free.
-        for late in guardian.withLock({ line.filter { $0.waiter.deadline <= now } }) {
+        for late in state.withLock({ $0.line.filter { $0.waiter.deadline <= now } }) {
             finish(late.waiter, with: .failure(TokenStoreError.lockTimedOut(late.waiter.timeout)))
         }
-        guardian.withLock { arm(at: now) }
+        state.withLock { arm(at: now, &$0) }
     }
 
     /// Gives the lock to the first in line.
     ///
     /// - Returns: Whether it took it; it may have left meanwhile.
     private func admit(_ waiter: Waiter, _ file: Descriptor?) -> Bool {
-        guardian.withLock {
-            isHeld = true
-            delay = Self.delays.first
+        state.withLock { state in
+            state.isHeld = true
+            state.delay = Self.delays.first
         }
         if finish(waiter, with: .success(Hold(lock: self, file: file))) { return true }
         file?.unlock()
-        guardian.withLock { isHeld = false }
+        state.withLock { $0.isHeld = false }
         return false
     }
 
@@ -155,44 +157,42 @@ final class StoreLock: @unchecked Sendable {
     /// - Returns: Whether it was still in line.
     @discardableResult
     private func finish(_ waiter: Waiter, with result: Result<Hold, any Error>) -> Bool {
-        let place = guardian.withLock {
-            line.firstIndex { $0.waiter === waiter }.map { line.remove(at: $0) }
+        let place = state.withLock { state in
+            state.line.firstIndex { $0.waiter === waiter }.map { state.line.remove(at: $0) }
         }
         place?.continuation.resume(with: result)
         return place != nil
     }
 
     /// Has `pass` run again when it is time for a try or somebody's time is up.
-    private func arm(at now: MonotonicInstant) {
-        guard var next = line.map(\.waiter.deadline).min() else { return }
-        if !isHeld {
-            next = min(next, now + delay)
-            delay = min(delay * 2, Self.delays.longest)
+    private func arm(at now: MonotonicInstant, _ state: inout State) {
+        guard var next = state.line.map(\.waiter.deadline).min() else { return }
+        if !state.isHeld {
+            next = min(next, now + state.delay)
+            state.delay = min(state.delay * 2, Self.delays.longest)
         }
         let alarm =
-            self.alarm
+            state.alarm
             ?? time.makeAlarm { [weak self] in
                 guard let self else { return }
                 queue.async { self.pass() }
             }
-        self.alarm = alarm
+        state.alarm = alarm
         alarm.set(next)
     }
 }
 
 extension StoreLock {
     /// The locks of the process, one for each thing that is locked.
-    private final class Registry: @unchecked Sendable {
+    private final class Registry: Sendable {
         private struct Entry {
             weak var lock: StoreLock?
         }
 
-        // `entries` is touched under `guardian` only.
-        private let guardian = NSLock()
-        private var entries: [Key: Entry] = [:]
+        private let entries = Guarded<[Key: Entry]>([:])
 
         func lock(for key: Key, time: any TimeSource) -> StoreLock {
-            guardian.withLock {
+            entries.withLock { entries in
                 if let lock = entries[key]?.lock { return lock }
                 entries = entries.filter { $0.value.lock != nil }
                 let lock = StoreLock(time: time)
