@@ -68,7 +68,8 @@
             let start = state.withLock { $0.start.take() }
             guard let task = start?({ [self] result in deliver(result) }) else { return }
             let isOver = state.withLock { state in
-                state.task = task
+                // Kept after the end, the two would keep each other.
+                if state.target != nil { state.task = task }
                 return state.target == nil
             }
             if isOver { task.cancel() }

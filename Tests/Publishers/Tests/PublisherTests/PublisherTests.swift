@@ -165,6 +165,23 @@ struct PublisherTests {
         #expect(released == nil)
     }
 
+    @Test("Nothing is left when the answer was delivered before the demand returned")
+    func nothingIsLeft() async throws {
+        weak var released: ScriptedTransport?
+        do {
+            let transport = ScriptedTransport { exchange in
+                exchange.answer(#"{"row": 1}"#)
+                DeliveryQueue.queue.sync {}
+            }
+            released = transport
+            let subscriber = RecordingSubscriber<Seat>(demand: .unlimited)
+            service(transport).publisher(expecting: Seat.self).subscribe(subscriber)
+            try await subscriber.events.first(2)
+        }
+        await DeliveryQueue.drain()
+        #expect(released == nil)
+    }
+
     // MARK: Cancellation
 
     @Test("Cancelling cancels the exchange, and the subscriber hears nothing more")
