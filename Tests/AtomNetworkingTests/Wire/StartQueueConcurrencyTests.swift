@@ -5,6 +5,20 @@ import Testing
 @testable import AtomNetworking
 
 #if canImport(FoundationNetworking)
+    import FoundationNetworking
+
+    /// A session in which something happens between making a task and resuming it.
+    private final class InterruptedSession: URLSession, @unchecked Sendable {
+        // Set before the one start that it is for.
+        var interruption: () -> Void = {}
+
+        override func dataTask(with request: URLRequest) -> URLSessionDataTask {
+            let task = super.dataTask(with: request)
+            interruption()
+            return task
+        }
+    }
+
     /// Exchanges that are started while others are on the wire.
     @Suite("Where exchanges are started", .serialized)
     struct StartQueueConcurrencyTests {
@@ -97,6 +111,40 @@ import Testing
             // A session numbers its tasks as it makes them.
             let numbers = [second, third].map { ($0.exchange as? DataTaskExchange)?.task?.taskIdentifier ?? 0 }
             #expect(numbers[0] < numbers[1], "\(numbers)")
+        }
+
+        @Test("In the middle of a start newcomers are put off, and a cancellation is kept until its end")
+        func middle() async throws {
+            defer { server.stop() }
+            let delegate = ExchangeDelegate()
+            let session = InterruptedSession(
+                configuration: .ephemeral, delegate: delegate, delegateQueue: delegate.queue)
+            defer { session.finishTasksAndInvalidate() }
+            func exchange() -> (recorder: EventRecorder, exchange: DataTaskExchange) {
+                let recorder = EventRecorder()
+                return (recorder, DataTaskExchange(delegate) { recorder.receive($0) })
+            }
+            func request(_ path: String) throws -> URLRequest {
+                URLRequest(url: try #require(URL(string: "http://\(server.host):\(server.port)\(path)")))
+            }
+            let first = exchange()
+            delegate.start(first.exchange, try request("/first"), in: session)
+            #expect(delegate.putsOffStart())
+            answers.open()
+            #expect(await eventually { first.recorder.terminals == 1 })
+
+            let second = exchange()
+            session.interruption = {
+                #expect(delegate.count == 1, "one is about to be on the wire")
+                second.recorder.cancel(second.exchange)
+                let isHandled = DispatchSemaphore(value: 0)
+                delegate.queue.addOperation { isHandled.signal() }
+                isHandled.wait()
+            }
+            delegate.startLater(second.exchange, try request("/hang"), in: session)
+            #expect(await eventually { second.recorder.kinds.last == .failed })
+            #expect(second.recorder.violations == [])
+            #expect(delegate.count == 0)
         }
 
         @Test("A cancellation after a challenge has ended it changes nothing")
