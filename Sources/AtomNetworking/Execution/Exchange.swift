@@ -241,9 +241,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             tell(continuation, isFailure: isFailure)
         }
     }
-}
 
-extension Exchange {
     /// Goes on at once or waits for its turn.
     private func takeSlot(_ origin: Origin) {
         if isRefresh {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The machine under its lock, with what has to be kept beside it.
 final class GuardedMachine: Sendable {
     typealias Machine = SessionMachine<any SessionWaiter>

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Something that waits for a place on the wire.
 protocol SlotWaiter: AnyObject, Sendable {
     /// The ticket in the lane's queue; read and written by the slots only,

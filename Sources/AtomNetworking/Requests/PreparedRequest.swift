@@ -71,6 +71,7 @@ struct PreparedRequest: Sendable {
 
     private static func headerFields(_ items: [HeaderItem]) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
+        // For none there is nothing to allocate: the credential comes later, into a copy.
         if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
         for item in items {
             guard HTTPGrammar.isToken(item.name) else {

@@ -35,8 +35,8 @@ public struct ServiceTimeout: Sendable, Hashable {
     }
 }
 
-/// Timeouts that have been checked, in each form that a request needs: to make
-/// one of the other costs more than to sign it.
+/// Timeouts that have been checked, in each form that a request needs, so that
+/// none has to be converted for it.
 struct RequestTimeouts: Sendable {
     /// The longest silence on the wire.
     let idle: Duration

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Something that wants to hear when its time is up.
 protocol DeadlineBearer: AnyObject, Sendable {
     /// Where this stands in the queue's heap; read and written by the queue

@@ -11,13 +11,27 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         typealias Block = @Sendable () -> Void
 
         private let queue = DispatchQueue(label: "AtomNetworking.URLSessionTransport")
-        fileprivate struct State {
+
+        private struct State {
             var urgent: [Block] = []
             var waiting: [Block] = []
             /// What was waiting when there was nothing left in here, last first.
             var next: [Block] = []
             /// Whether a thread works the list off, or has been asked to.
             var isDraining = false
+
+            /// What is to run now; none when there is nothing left.
+            mutating func take() -> Block? {
+                if !urgent.isEmpty { return urgent.removeFirst() }
+                if next.isEmpty {
+                    swap(&next, &waiting)
+                    next.reverse()
+                    // A burst's memory isn't kept for ever.
+                    if waiting.capacity > 64 { waiting = [] }
+                }
+                isDraining = !next.isEmpty
+                return next.popLast()
+            }
         }
 
         private let state = Guarded(State())
@@ -62,20 +76,3 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         }
     #endif
 }
-
-#if canImport(FoundationNetworking)
-    extension CallbackQueue.State {
-        /// What is to run now; none when there is nothing left.
-        fileprivate mutating func take() -> CallbackQueue.Block? {
-            if !urgent.isEmpty { return urgent.removeFirst() }
-            if next.isEmpty {
-                swap(&next, &waiting)
-                next.reverse()
-                // A burst's memory isn't kept for ever.
-                if waiting.capacity > 64 { waiting = [] }
-            }
-            isDraining = !next.isEmpty
-            return next.popLast()
-        }
-    }
-#endif
