@@ -148,3 +148,31 @@ def instructions(arguments, profile=None):
 def instructions_per_unit(arguments_for, few, many):
     """Instructions for one more of what a program does: start-up and warm-up cancel."""
     return (instructions(arguments_for(many)) - instructions(arguments_for(few))) / (many - few)
+
+
+def instructions_of_requests(scratch, client, server, path, many):
+    return instructions_per_unit(
+        lambda count: [program("requests", scratch), client, str(server.port), path, str(count), "1"], 100, many)
+
+
+def own_share(scratch):
+    """Instructions, allocations and contended locks of a signed request over a transport that answers at once.
+
+    Contended locks are those of 20,000 requests, the rest is what one adds.
+    """
+    def counted(form):
+        return {name: int(value) for name, value in run([program("share-counted", scratch), form, "20000"]).items()}
+
+    def instructions_of(form):
+        return instructions_per_unit(lambda count: [program("share", scratch), form, str(count)], 1000, 5000)
+
+    described = {"instructions": instructions_of("describe"), **counted("describe")}
+    figures = {}
+    for form in ("async", "completion"):
+        found = counted(form)
+        figures[form] = {
+            "instructions": instructions_of(form) - described["instructions"],
+            "allocations": (found["allocations"] - described["allocations"]) / 20_000,
+            "contended": found["contended"],
+        }
+    return figures
