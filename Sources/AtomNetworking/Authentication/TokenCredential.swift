@@ -42,6 +42,13 @@ public struct TokenCredential: Model, Hashable {
     /// What a store holds that holds nothing.
     static let empty = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
 
+    /// The same with another refresh token.
+    func withRefreshToken(_ refreshToken: String) -> TokenCredential {
+        TokenCredential(
+            accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken, scope: scope,
+            tokenType: tokenType, idToken: idToken)
+    }
+
     /// Whether both tokens are the other's.
     func hasTokens(of other: TokenCredential) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken

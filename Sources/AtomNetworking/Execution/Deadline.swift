@@ -10,7 +10,7 @@ enum Deadline {
         of task: Task<Result<T, any Error>, Never>, within duration: Duration?, time: any TimeSource
     ) async -> Result<T, any Error> {
         guard let duration else { return await task.value }
-        let first = FirstResult<T>()
+        let first = FirstValue<Result<T, any Error>>()
         let alarm = time.makeAlarm {
             task.cancel()
             first.settle(
@@ -19,36 +19,48 @@ enum Deadline {
                         URLError(.timedOut, "Nothing came in \(duration)", delivery: .notSent))))
         }
         alarm.set(time.now.advanced(by: duration))
-        Task { first.settle(await task.value) }
+        Task.detached(priority: .userInitiated) { first.settle(await task.value) }
         let result = await first.value()
         alarm.invalidate()
         return result
     }
+
+    /// The value of a task, or `nil` when the caller's own is cancelled before;
+    /// the task goes on.
+    static func valueUnlessCancelled<T: Sendable>(of task: Task<T, Never>) async -> T? {
+        let first = FirstValue<T?>()
+        Task.detached(priority: .userInitiated) { first.settle(await task.value) }
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.settle(nil)
+        }
+    }
 }
 
-/// The first of several results, for one who waits.
-private final class FirstResult<T: Sendable>: Sendable {
+/// The first of several values, for one who waits.
+private final class FirstValue<T: Sendable>: Sendable {
     private struct State {
-        var result: Result<T, any Error>?
-        var waiting: CheckedContinuation<Result<T, any Error>, Never>?
+        var value: T?
+        var waiting: CheckedContinuation<T, Never>?
     }
 
     private let state = Guarded(State())
 
-    func settle(_ result: Result<T, any Error>) {
-        let waiting = state.withLock { state -> CheckedContinuation<Result<T, any Error>, Never>? in
-            guard state.result == nil else { return nil }
-            state.result = result
+    func settle(_ value: T) {
+        let waiting = state.withLock { state -> CheckedContinuation<T, Never>? in
+            guard state.value == nil else { return nil }
+            state.value = .some(value)
             return state.waiting.take()
         }
-        waiting?.resume(returning: result)
+        waiting?.resume(returning: value)
     }
 
-    func value() async -> Result<T, any Error> {
+    func value() async -> T {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state in
-                if state.result == nil { state.waiting = continuation }
-                return state.result
+                if state.value == nil { state.waiting = continuation }
+                return state.value
             }
             if let known { continuation.resume(returning: known) }
         }

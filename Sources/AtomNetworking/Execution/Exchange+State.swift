@@ -34,6 +34,9 @@ extension Exchange {
         var isArmed = false
         private var hasBeenAnswered = false
         var hasRetried = false
+        /// Whether it has given up a slot because its token had died, and not
+        /// been sent since.
+        var hasGivenSlotUp = false
         /// Counts attempts; an event of an older one is dropped.
         private(set) var attemptNumber = 0
         /// What stops the attempt on the wire; none while the transport is being called.
@@ -73,6 +76,7 @@ extension Exchange.State {
         at now: MonotonicInstant
     ) -> TransportRequest {
         phase = .onWire
+        hasGivenSlotUp = false
         running = nil
         attemptNumber += 1
         response = nil

@@ -23,7 +23,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     // These three belong to the deadline queue, the slots and the session, each under its owner's lock.
     // All the rest is constant.
     var deadlinePosition: Int?
-    var slotTicket: Int?
+    var slotPlace: SlotPlace?
     var sessionPlace: SessionPlace?
 
     let isSigned: Bool
@@ -67,12 +67,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     func released() {
-        let origin = state.withLock { state -> Origin? in
+        let next = state.withLock { state -> (origin: Origin, isBack: Bool)? in
             guard state.phase == .waitingForSession else { return nil }
             state.phase = .waitingForSlot
-            return state.attempt.target.origin
+            return (state.attempt.target.origin, state.hasGivenSlotUp)
         }
-        if let origin { takeSlot(origin) }
+        if let next { takeSlot(next.origin, isBack: next.isBack) }
     }
 
     func refused(_ error: AuthenticationError) {
@@ -88,14 +88,14 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         }
     }
 
-    func slotGranted() {
+    func slotGranted(of origin: Origin) {
         while let isSigned = state.withLock({ $0.phase == .waitingForSlot ? isSigned($0) : nil }) {
             // Asked here, since only what is signed in the moment of sending is signed with what is good.
             switch signature(isSigned: isSigned) {
             case .unsigned:
-                return start(authorization: nil, version: nil)
+                return start(authorization: nil, version: nil, slotOf: origin)
             case .authorization(let value, let version):
-                return start(authorization: value, version: version)
+                return start(authorization: value, version: version, slotOf: origin)
             case .notYet:
                 // The token died while this waited for its slot. It asks again before it gives the slot back, or
                 // somebody who came later could be sent in between.
@@ -129,6 +129,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         let isWanted = state.withLock { state in
             guard state.phase == .waitingForSlot else { return false }
             state.phase = .waitingForSession
+            state.hasGivenSlotUp = true
             return true
         }
         guard isWanted, let session = manager.session else { return false }
@@ -149,7 +150,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     /// Hands the attempt to the transport, a slot in hand.
-    private func start(authorization: String?, version: Int?) {
+    private func start(authorization: String?, version: Int?, slotOf origin: Origin) {
         let cookie = cookie()
         let now = manager.time.now
         let sending = state.withLock { state -> (request: TransportRequest, number: Int)? in
@@ -162,7 +163,6 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         }
         guard let sending else { return giveSlotBack(origin) }
         manager.log("→ \(sending.request.method) \(sending.request.target)")
-        let origin = sending.request.target.origin
         let number = sending.number
         let running = manager.transport.start(sending.request) { [self] event in
             receive(event, attemptNumber: number, origin: origin)
@@ -243,10 +243,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     /// Goes on at once or waits for its turn.
-    private func takeSlot(_ origin: Origin) {
+    private func takeSlot(_ origin: Origin, isBack: Bool = false) {
         if isRefresh {
-            slotGranted()
-        } else if manager.slots.enter(self, origin: origin) {
+            slotGranted(of: origin)
+        } else if manager.slots.enter(self, origin: origin, isBack: isBack) {
             state.withLock { if $0.phase == .waitingForSlot { rearm(&$0) } }
         }
     }

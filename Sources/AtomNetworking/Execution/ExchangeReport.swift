@@ -11,6 +11,7 @@ final class ExchangeReport: Sendable {
         var run = Run.pending
         var outcome: SessionActor.RefreshOutcome?
         var stored = UnwrittenCredential.Replaced.unknown
+        var kept: TokenCredential?
     }
 
     private let state = Guarded(State())
@@ -20,6 +21,10 @@ final class ExchangeReport: Sendable {
 
     /// What was stored before.
     var stored: UnwrittenCredential.Replaced { state.withLock { $0.stored } }
+
+    /// What is to be stored although the refresh failed: the server has
+    /// replaced the refresh token.
+    var kept: TokenCredential? { state.withLock { $0.kept } }
 
     /// Runs the body of the exchange, once: a refresh token can be spent once.
     ///
@@ -44,6 +49,10 @@ final class ExchangeReport: Sendable {
     /// What comes first counts.
     func note(_ outcome: SessionActor.RefreshOutcome) {
         state.withLock { $0.outcome = $0.outcome ?? outcome }
+    }
+
+    func note(kept: TokenCredential) {
+        state.withLock { $0.kept = kept }
     }
 
     func note(stored: TokenCredential?) {

@@ -5,8 +5,15 @@ final class GuardedMachine: Sendable {
     private struct Content {
         var machine: Machine
         var alarm: (any Alarm)?
+        /// How many events have been announced.
+        var eventCount = 0
         weak var manager: RequestableQueueManager?
         var unwritten: UnwrittenCredential?
+
+        mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
+            defer { eventCount += actions.count(where: \.isAnnouncement) }
+            return SessionActions(actions: actions, firstNumber: eventCount)
+        }
     }
 
     private let content: Guarded<Content>
@@ -18,6 +25,24 @@ final class GuardedMachine: Sendable {
     @inline(__always)
     func with<T: Sendable>(_ body: (inout Machine) -> T) -> T {
         content.withLock { body(&$0.machine) }
+    }
+
+    /// Runs an event, and numbers what it announces while nobody else can.
+    @inline(__always)
+    func act(_ event: (inout Machine) -> [Machine.Action]) -> SessionActions {
+        content.withLock { content in
+            let actions = event(&content.machine)
+            return content.numbered(actions)
+        }
+    }
+
+    /// The same for an event that says something beside.
+    @inline(__always)
+    func ask<T: Sendable>(_ event: (inout Machine) -> (T, [Machine.Action])) -> (T, SessionActions) {
+        content.withLock { content in
+            let (result, actions) = event(&content.machine)
+            return (result, content.numbered(actions))
+        }
     }
 
     /// Whose refresh ran last; announcements go where its callers are told.
@@ -57,6 +82,24 @@ final class GuardedMachine: Sendable {
 
     func invalidateAlarm() {
         content.withLock { $0.alarm }?.invalidate()
+    }
+}
+
+/// What follows from an event of a session.
+struct SessionActions: Sendable {
+    let actions: [GuardedMachine.Machine.Action]
+    /// The number of the first event that is announced; those after it count
+    /// on.
+    let firstNumber: Int
+}
+
+extension SessionMachine.Action {
+    /// Whether an event is told to the app.
+    var isAnnouncement: Bool {
+        switch self {
+        case .announce, .announceFailure: true
+        default: false
+        }
     }
 }
 

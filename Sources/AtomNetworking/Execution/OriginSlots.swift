@@ -1,12 +1,19 @@
 /// Something that waits for a place on the wire.
 protocol SlotWaiter: AnyObject, Sendable {
-    /// The ticket in the lane's queue; read and written by the slots only,
-    /// under their lock.
-    var slotTicket: Int? { get set }
+    /// Its place in the lane; read and written by the slots only, under their
+    /// lock.
+    var slotPlace: SlotPlace? { get set }
 
-    /// A slot is this waiter's now, and is given back with `release`. Called
-    /// outside every lock, one waiter of an origin after the other.
-    func slotGranted()
+    /// A slot of the origin is this waiter's now, and is given back with
+    /// `release`. Called outside every lock, one waiter of an origin after the
+    /// other.
+    func slotGranted(of origin: Origin)
+}
+
+/// Where a waiter stands in a lane, or stood when it was granted a slot.
+struct SlotPlace {
+    var ticket: Int
+    var isWaiting: Bool
 }
 
 /// How many exchanges with one origin are on the wire, and who waits.
@@ -38,6 +45,8 @@ final class OriginSlots: Sendable {
         /// Most requests go to one origin, and comparing two costs less than
         /// looking one up.
         var recent = Lane(origin: Origin(scheme: .https, host: "", port: 0))
+        /// One count for all lanes, which come and go.
+        var nextTicket = 0
     }
 
     private let lanes = Guarded(Lanes())
@@ -51,31 +60,39 @@ final class OriginSlots: Sendable {
     /// Takes a slot or joins the queue for one; a free slot is granted before
     /// this returns.
     ///
+    /// - Parameter isBack: Whether the waiter gives up a slot that it was
+    ///   granted and could not use: it keeps its place before those who came
+    ///   after it.
     /// - Returns: Whether the waiter has to wait.
     @discardableResult
-    func enter(_ waiter: any SlotWaiter, origin: Origin) -> Bool {
+    func enter(_ waiter: any SlotWaiter, origin: Origin, isBack: Bool = false) -> Bool {
         guard let limit else {
-            waiter.slotGranted()
+            waiter.slotGranted(of: origin)
             return false
         }
-        let isGranted = withLane(of: origin) { lane in
-            if lane.canGrant(limit) {
-                lane.taken += 1
-                return true
+        let isGranted = lanes.withLock { lanes in
+            if lanes.recent.origin != origin { lanes.turn(to: origin) }
+            let isGranted = lanes.recent.canGrant(limit)
+            var ticket = lanes.nextTicket
+            if isBack, let place = waiter.slotPlace { ticket = place.ticket } else { lanes.nextTicket += 1 }
+            waiter.slotPlace = SlotPlace(ticket: ticket, isWaiting: !isGranted)
+            if isGranted {
+                lanes.recent.taken += 1
+            } else {
+                lanes.recent.waiting.enqueue(waiter, ticket: ticket)
             }
-            waiter.slotTicket = lane.waiting.enqueue(waiter)
-            return false
+            return isGranted
         }
-        if isGranted { waiter.slotGranted() }
+        if isGranted { waiter.slotGranted(of: origin) }
         return !isGranted
     }
 
     /// Leaves the queue; nothing happens to a waiter that isn't in it.
     func leave(_ waiter: any SlotWaiter, origin: Origin) {
         withLane(of: origin) { lane in
-            guard let ticket = waiter.slotTicket else { return }
-            waiter.slotTicket = nil
-            _ = lane.waiting.remove(ticket)
+            guard let place = waiter.slotPlace, place.isWaiting else { return }
+            waiter.slotPlace = nil
+            _ = lane.waiting.remove(place.ticket)
         }
     }
 
@@ -93,7 +110,7 @@ final class OriginSlots: Sendable {
 
     private func drain(_ origin: Origin, _ limit: Int) {
         while let waiter = nextWaiter(origin, limit) {
-            waiter.slotGranted()
+            waiter.slotGranted(of: origin)
         }
     }
 
@@ -101,7 +118,7 @@ final class OriginSlots: Sendable {
         withLane(of: origin) { lane in
             let waiter = lane.taken < limit ? lane.waiting.dequeue() : nil
             if let waiter {
-                waiter.slotTicket = nil
+                waiter.slotPlace?.isWaiting = false
                 lane.taken += 1
             } else {
                 lane.isDraining = false

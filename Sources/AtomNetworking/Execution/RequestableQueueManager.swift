@@ -23,6 +23,9 @@ final class RequestableQueueManager: Sendable {
     let dispatchQueue: DispatchQueue
     /// The session of bearer tokens, if that is how requests are signed.
     let session: SessionActor?
+    /// How another credential is got when a request of this service sets a
+    /// refresh off.
+    let renewalMeans: RenewalMeans
     /// The `Authorization` value that never changes, made once.
     let basicAuthorization: String?
 
@@ -69,6 +72,12 @@ final class RequestableQueueManager: Sendable {
         }
         self.session = session
         self.bearer = bearer
+        renewalMeans =
+            switch bearer?.renewal {
+            case .provider: .provider
+            case .endpoint(_, let client) where client.grantType == .clientCredentials: .clientCredentials
+            case .endpoint, nil: .refreshToken
+            }
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
     }

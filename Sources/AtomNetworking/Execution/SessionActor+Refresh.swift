@@ -11,6 +11,8 @@ extension SessionActor {
         /// There is nothing more to be had with what is held.
         case rejected(AuthenticationError)
         case failed(any Error, at: SessionMachine<any SessionWaiter>.RefreshObstacle, retryAfter: Duration?)
+        /// The session that it was for is over; the answer is still to come.
+        case leftBehind
     }
 
     /// Starts a refresh that no caller's task is a parent of.
@@ -19,20 +21,27 @@ extension SessionActor {
         guard guarded.with({ $0.isRunning(number) }) else {
             // The app signed in or out before this came to run: nothing of the session before is sent.
             let now = moment
-            return perform(guarded.with { $0.refreshAbandoned(number: number, now: now) })
+            return perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
         }
         let isProvided = manager.provider != nil
         switch source {
         case .writable(let writable):
-            refreshTask = Task { await refresh(number, credential, for: manager, writingTo: writable) }
+            refreshTask = Task.detached(priority: .userInitiated) {
+                await self.refresh(number, credential, for: manager, writingTo: writable)
+            }
         case .store(let store) where isProvided:
-            refreshTask = Task { await acquire(number, for: manager, in: store) }
+            refreshTask = Task.detached(priority: .userInitiated) {
+                await self.acquire(number, for: manager, in: store)
+            }
         case .store(let store):
             refreshTask = serially { [self] in await refresh(number, for: manager, in: store) }
         }
     }
 
-    /// Stops what is being done for a session that is over.
+    /// Stops waiting for what is being done for a session that is over.
+    ///
+    /// A token request that was sent is not cancelled: what it brings is the
+    /// successor of a refresh token that may be spent by now.
     func cancelOutdatedRefresh() {
         guard guarded.with({ $0.running?.isOutdated ?? false }) else { return }
         refreshTask?.cancel()
@@ -41,43 +50,52 @@ extension SessionActor {
 
     // MARK: With the app's own variable
 
-    private func refresh(
+    private nonisolated func refresh(
         _ number: Int, _ credential: TokenCredential?, for manager: RequestableQueueManager,
         writingTo writable: any TokenCredentialWritable
     ) async {
         let sentAt = moment
-        let answer = await manager.token(replacing: credential, sentAt: sentAt)
+        let answer = await ask(manager, replacing: credential, sentAt: sentAt).value
         let dice = random()
         switch answer {
         case .granted(let new, let lifetime):
-            while true {
-                // Somebody may have signed out by the store while no request came to notice.
-                let version = guarded.with { $0.version }
-                let read = writable.tokenCredential
-                let now = moment
-                let actions = guarded.with { machine -> [SessionMachine<any SessionWaiter>.Action]? in
-                    // Or a request came, noticed, and what was read is out of date.
-                    guard machine.version == version else { return nil }
-                    return machine.refreshSucceeded(
-                        number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
-                }
-                if let actions { return perform(actions) }
+            // Somebody may have signed out by the store while no request came to notice.
+            reading(writable) { machine, read, now in
+                machine.refreshSucceeded(
+                    number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
             }
         case .rejected(let error):
-            let read = writable.tokenCredential
+            reading(writable) { machine, read, now in
+                machine.refreshRejected(
+                    number: number, .refreshRejected(error, delivery: .notSent), read: read, now: now)
+            }
+        case .failed(let cause, let retryAfter, let refreshToken):
+            if let refreshToken {
+                observe(writable)
+                if let kept = keep(refreshToken, ofRefresh: number) {
+                    writable.tokenCredential = kept
+                    observe(writable)
+                }
+            }
             let now = moment
             perform(
-                guarded.with {
-                    $0.refreshRejected(
-                        number: number, .refreshRejected(error, delivery: .notSent), read: read, now: now)
-                })
-        case .failed(let cause, let retryAfter):
-            let now = moment
-            perform(
-                guarded.with {
+                guarded.act {
                     $0.refreshFailed(number: number, cause: cause, retryAfter: retryAfter, random: dice, now: now)
                 })
         }
+    }
+
+    /// Asks the token endpoint, on a task of its own that nobody cancels.
+    private nonisolated func ask(
+        _ manager: RequestableQueueManager, replacing credential: TokenCredential?, sentAt: Moment
+    ) -> Task<TokenAnswer, Never> {
+        Task.detached(priority: .userInitiated) { await manager.token(replacing: credential, sentAt: sentAt) }
+    }
+
+    /// Goes by another refresh token beside the same access token.
+    private nonisolated func keep(_ refreshToken: String, ofRefresh number: Int) -> TokenCredential? {
+        let now = moment
+        return guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
     }
 
     // MARK: In a store
@@ -99,9 +117,9 @@ extension SessionActor {
                         report.note(.abandoned)
                         return intended
                     }
-                    let outcome = await refresh(number, credential, for: manager, noting: store)
+                    let outcome = await refresh(number, credential, for: manager, noting: store, in: report)
                     report.note(outcome)
-                    return if case .granted(let new, _) = outcome { new } else { intended }
+                    return if case .granted(let new, _) = outcome { new } else { report.kept ?? intended }
                 }
             }
             await ended(number, report, storeError: nil, readAgain: { await self.contents(of: store) })
@@ -112,15 +130,15 @@ extension SessionActor {
 
     private nonisolated func found(
         _ number: Int, _ stored: TokenCredential?
-    ) -> (SessionMachine<any SessionWaiter>.RefreshStep, [SessionMachine<any SessionWaiter>.Action]) {
+    ) -> (SessionMachine<any SessionWaiter>.RefreshStep, SessionActions) {
         let now = moment
-        return guarded.with { $0.refreshFound(number: number, stored, now: now) }
+        return guarded.ask { $0.refreshFound(number: number, stored, now: now) }
     }
 
     /// Asks the token endpoint, a note in the store meanwhile.
     private nonisolated func refresh(
         _ number: Int, _ credential: TokenCredential?, for manager: RequestableQueueManager,
-        noting store: any TokenCredentialStore
+        noting store: any TokenCredentialStore, in report: ExchangeReport
     ) async -> RefreshOutcome {
         let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
         let journal = store as? any RefreshIntentRecording
@@ -129,8 +147,17 @@ extension SessionActor {
             // Without its note a refresh is still better than none.
             wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
         }
+        // The note may have taken its time.
+        guard guarded.with({ $0.isRunning(number) }) else { return .abandoned }
         let sentAt = moment
-        let answer = await manager.token(replacing: credential, sentAt: sentAt)
+        let call = ask(manager, replacing: credential, sentAt: sentAt)
+        guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
+            // The app has signed in or out: the store is let go of, and what the answer brings is still heard.
+            Task.detached(priority: .userInitiated) {
+                await self.cameLate(number, await call.value, sentAt: sentAt, for: store)
+            }
+            return .leftBehind
+        }
         switch answer {
         case .granted(let new, let lifetime):
             return commit(number, new, lifetime: lifetime, sentAt: sentAt)
@@ -138,11 +165,26 @@ extension SessionActor {
             if wasInterrupted { return .rejected(.refreshInterrupted(error, delivery: .notSent)) }
             if let journal, let spent { await journal.removeRefreshIntent(for: spent) }
             return .rejected(.refreshRejected(error, delivery: .notSent))
-        case .failed(let cause, let retryAfter):
+        case .failed(let cause, let retryAfter, let refreshToken):
+            if let kept = refreshToken.flatMap({ keep($0, ofRefresh: number) }) { report.note(kept: kept) }
             if let journal, let spent, !wasInterrupted, !Self.mayBeSpent(cause) {
                 await journal.removeRefreshIntent(for: spent)
             }
             return .failed(cause, at: .endpoint, retryAfter: retryAfter)
+        }
+    }
+
+    /// A refresh for a session that is over has come home.
+    private func cameLate(
+        _ number: Int, _ answer: TokenAnswer, sentAt: Moment, for store: any TokenCredentialStore
+    ) async {
+        let now = moment
+        switch answer {
+        case .granted(let new, let lifetime):
+            let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
+            // Somebody has put back what it was got for.
+            if case .granted(_, let version) = outcome { await rewrite(new, version, in: store) }
+        case .rejected, .failed: perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
         }
     }
 
@@ -163,11 +205,11 @@ extension SessionActor {
         _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
     ) -> RefreshOutcome {
         let now = moment
-        let (actions, version) = guarded.with { machine in
+        let (version, actions) = guarded.ask { machine -> (Int?, [GuardedMachine.Machine.Action]) in
             let actions = machine.refreshSucceeded(
                 number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, now: now)
             let isCommitted = actions.contains { if case .store = $0 { true } else { false } }
-            return (actions, isCommitted ? machine.firstVersion : nil)
+            return (isCommitted ? machine.tokenNumber : nil, actions)
         }
         perform(actions)
         return version.map { .granted(credential, version: $0) } ?? .abandoned
@@ -182,9 +224,8 @@ extension SessionActor {
     ) async {
         let report = ExchangeReport()
         do {
-            let look = await serially { await Result { try await store.load() } }.value
-            let stored = try look.get()
-            let (step, actions) = found(number, guarded.intended(stored))
+            let stored = try await look(at: store).value.get()
+            let (step, actions) = found(number, stored)
             perform(actions)
             guard case .goOn(let rejected) = step else {
                 report.note(.abandoned)
@@ -247,6 +288,10 @@ extension SessionActor {
         }
     }
 
+    /// How long a provider's call that has been given up is waited for; one
+    /// that never returns must not keep everybody from signing in again.
+    static let patience = Duration.seconds(10)
+
     /// One call at a time: an earlier one that has been given up is waited
     /// for, or the app would show two login screens.
     private func askProvider(
@@ -255,8 +300,8 @@ extension SessionActor {
         guard let provider = manager.provider else { return .failure(AtomError.unexpected) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
         let earlier = providerCall
-        let call = Task<Result<TokenCredential, any Error>, Never> {
-            _ = await earlier?.value
+        let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) { [time] in
+            if let earlier { _ = await Deadline.value(of: earlier, within: Self.patience, time: time) }
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             return await Result {
                 let credential = try await provider.credential(replacing: rejected)
@@ -289,29 +334,34 @@ extension SessionActor {
             if let storeError {
                 keepUnwritten(credential, over: report.stored)
                 let failure = AuthenticationError.credentialNotStored(cause: storeError, delivery: .notSent)
-                perform(guarded.with { $0.notStored(version: version, failure, now: now) })
+                perform(guarded.act { $0.notStored(version: version, failure, now: now) })
             } else {
                 let isMadeUpFor = written()
-                perform(guarded.with { $0.stored(version: version, now: now) })
-                if isMadeUpFor { hub.send(.credentialStored) }
+                perform(guarded.act { $0.stored(version: version, now: now) })
+                if isMadeUpFor { announce(.credentialStored) }
             }
-            announceRefresh(credential)
+        case .leftBehind:
+            break
         case .abandoned:
-            perform(guarded.with { $0.refreshAbandoned(number: number, now: now) })
+            perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
         case .rejected(let failure):
             let read = await readAgain()
             let now = moment
-            perform(guarded.with { $0.refreshRejected(number: number, failure, read: read, now: now) })
+            perform(guarded.act { $0.refreshRejected(number: number, failure, read: read, now: now) })
         case .failed(let cause, let obstacle, let retryAfter):
+            if let kept = report.kept {
+                if storeError != nil { keepUnwritten(kept, over: report.stored) } else { written() }
+                guarded.with { if storeError == nil { $0.written(kept) } }
+            }
             perform(
-                guarded.with {
+                guarded.act {
                     $0.refreshFailed(
                         number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
                 })
         case nil:
             let cause = storeError ?? TokenStoreError.refused("its exchange ended without having begun")
             perform(
-                guarded.with {
+                guarded.act {
                     $0.refreshFailed(
                         number: number, cause: cause, at: .store, retryAfter: nil, random: dice, now: now)
                 })

@@ -3,27 +3,50 @@ import Foundation
 // The store, and what the app says of it. Everything that touches a store runs one after the other.
 extension SessionActor {
     /// Runs an operation on the store after those that were asked for before.
+    ///
+    /// Detached: it runs at the SDK's priority and with no task-local values
+    /// but its own, whoever asked for it.
     func serially<T: Sendable>(_ operation: @escaping @Sendable () async -> T) -> Task<T, Never> {
         let earlier = lastOperation
-        let task = Task {
+        let mark = StoreOperation(of: self)
+        let task = Task.detached(priority: .userInitiated) {
             await earlier?.value
-            return await operation()
+            defer { mark.end() }
+            return await StoreOperation.$current.withValue(mark, operation: operation)
         }
-        lastOperation = Task { _ = await task.value }
+        lastOperation = Task.detached(priority: .userInitiated) { _ = await task.value }
         return task
+    }
+
+    /// Refuses what would wait for itself for ever: an operation on the store
+    /// that is asked for in one of the store's own methods.
+    private nonisolated func refuseInOperation() throws(TokenStoreError) {
+        guard let operation = StoreOperation.current, operation.isRunning(for: self) else { return }
+        throw .refused(
+            "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
     }
 
     /// Reads the store because the machine wants to know.
     func load(_ number: Int) async {
         guard case .store(let store) = source else { return }
-        let result = await serially { await Result { try await store.load() } }.value
+        let result = await look(at: store).value
         let now = moment
         switch result {
-        case .success(let stored):
-            let intended = guarded.intended(stored)
-            perform(guarded.with { $0.loaded(number: number, intended, now: now) })
+        case .success(let intended):
+            perform(guarded.act { $0.loaded(number: number, intended, now: now) })
         case .failure(let error):
-            perform(guarded.with { $0.loadingFailed(number: number, error) })
+            perform(guarded.act { $0.loadingFailed(number: number, error) })
+        }
+    }
+
+    /// Reads the store when it is this operation's turn, and says what it
+    /// holds or should hold then.
+    func look(at store: any TokenCredentialStore) -> Task<Result<TokenCredential?, any Error>, Never> {
+        serially { [self] in
+            await Result {
+                let stored = try await store.load()
+                return guarded.intended(stored)
+            }
         }
     }
 
@@ -49,23 +72,27 @@ extension SessionActor {
     /// - Throws: Why the credential could not be stored; the session goes by
     ///   it all the same.
     func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotStored(cause: error, delivery: .notSent)
+        }
         switch source {
         case .writable(let writable):
-            let old = writable.tokenCredential
+            let read = writable.tokenCredential
             let now = moment
             // The session first: a request that still reads the old one knows it for what it is.
-            let actions = guarded.with { $0.signedIn(credential, replacing: old, now: now) }
+            let (successor, actions) = guarded.ask { $0.signedIn(credential, read: read, now: now) }
             cancelOutdatedRefresh()
+            writable.tokenCredential = successor
             perform(actions)
-            writable.tokenCredential = credential
-            hub.send(.signedIn)
+            observe(writable)
         case .store(let store):
             let now = moment
-            let actions = guarded.with { $0.signedIn(credential, now: now) }
+            let (successor, actions) = guarded.ask { $0.signedIn(credential, now: now) }
             cancelOutdatedRefresh()
-            let write = replaceStored(in: store, by: credential)
+            let write = replaceStored(in: store, by: successor)
             perform(actions)
-            hub.send(.signedIn)
             _ = try await write.value.get()
         }
     }
@@ -76,22 +103,29 @@ extension SessionActor {
     /// - Throws: Why the store could not be emptied; the session is over all
     ///   the same.
     func signOut(for manager: RequestableQueueManager) async throws(AuthenticationError) {
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotStored(cause: error, delivery: .notSent)
+        }
+        // What a refresh still brings is revoked by the same service.
+        guarded.lastManager = guarded.lastManager ?? manager
         let held = guarded.with { $0.held?.credential }
         switch source {
         case .writable(let writable):
-            let old = writable.tokenCredential
-            perform(guarded.with { $0.signedOut(replacing: old) })
+            let read = writable.tokenCredential
+            let actions = guarded.act { $0.signedOut(read: read) }
             cancelOutdatedRefresh()
             writable.tokenCredential = .empty
-            hub.send(.signedOut)
-            manager.revoke(held ?? old)
+            perform(actions)
+            observe(writable)
+            manager.revoke(held ?? read)
         case .store(let store):
             let unwritten = guarded.unwrittenCredential
-            let actions = guarded.with { $0.signedOut() }
+            let actions = guarded.act { $0.signedOut() }
             cancelOutdatedRefresh()
             let write = replaceStored(in: store, by: nil)
             perform(actions)
-            hub.send(.signedOut)
             let result = await write.value
             // What another process has stored since is newer than what was held.
             var newest = (try? result.get()) ?? held
@@ -118,7 +152,8 @@ extension SessionActor {
             guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else { return .success(stored) }
             do {
                 try await store.save(credential)
-                if await written() { hub.send(.credentialStored) }
+                guarded.with { $0.written(credential ?? .empty) }
+                if await written() { announce(.credentialStored) }
                 return .success(stored)
             } catch {
                 if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
@@ -126,10 +161,39 @@ extension SessionActor {
                     await keepUnwritten(credential, over: isKnown ? .known(stored) : .unknown)
                 }
                 let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
-                hub.send(.credentialNotStored(failure))
+                announce(.credentialNotStored(failure))
                 return .failure(failure)
             }
         }
+    }
+
+    /// Writes what a spent credential has come to, unless somebody has put
+    /// another one there since.
+    func rewrite(_ credential: TokenCredential, _ version: Int, in store: any TokenCredentialStore) async {
+        await serially { [self] in
+            let report = ExchangeReport()
+            do {
+                let stored = try await store.exchange { [self] stored in
+                    report.note(stored: stored)
+                    let isWanted = guarded.with {
+                        $0.mayStore(version: version) && $0.spent.contains(stored ?? .empty)
+                    }
+                    return isWanted ? credential : stored
+                }
+                let now = moment
+                if stored == credential {
+                    perform(guarded.act { $0.stored(version: version, now: now) })
+                } else {
+                    perform(guarded.act { $0.observed(stored ?? .empty, now: now) })
+                }
+            } catch {
+                guard guarded.with({ $0.mayStore(version: version) }) else { return }
+                await keepUnwritten(credential, over: report.stored)
+                let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+                let now = moment
+                perform(guarded.act { $0.notStored(version: version, failure, now: now) })
+            }
+        }.value
     }
 
     // MARK: What could not be written
@@ -140,7 +204,11 @@ extension SessionActor {
         failedWrites += 1
         let delay = min(Duration.seconds(1) * (1 << min(failedWrites - 1, 6)), .seconds(60))
         // Until it is written the session stays, whoever lets go of it.
-        let alarm = writeAlarm ?? time.makeAlarm { [self] in Task { await writeAgain() } }
+        let alarm =
+            writeAlarm
+            ?? time.makeAlarm { [self] in
+                Task.detached(priority: .userInitiated) { await self.writeAgain() }
+            }
         writeAlarm = alarm
         alarm.set(time.now.advanced(by: delay))
     }
@@ -173,10 +241,11 @@ extension SessionActor {
                 let stored = report.stored.credential
                 // A write that failed may have reached the store all the same.
                 if stored == unwritten.credential || unwritten.isWanted(over: stored) {
-                    hub.send(.credentialStored)
+                    guarded.with { $0.written(unwritten.credential ?? .empty) }
+                    announce(.credentialStored)
                 } else {
                     let now = moment
-                    perform(guarded.with { $0.observed(stored ?? .empty, now: now) })
+                    perform(guarded.act { $0.observed(stored ?? .empty, now: now) })
                 }
             } catch {
                 await keepUnwritten(unwritten.credential, over: unwritten.replaced)
@@ -199,9 +268,9 @@ extension SessionActor {
             case .loading(let reason): reason.map { .ended($0) } ?? .unknown
             case .signedOut:
                 // A request would find it there.
-                handedOver.map { !$0.isEmpty && !machine.replaced.contains($0) } == true ? .signedIn : .signedOut
+                handedOver.map(machine.isNews) == true ? .signedIn : .signedOut
             case .ended(let error): .ended(error)
-            case .refreshing, .storing: machine.isGood(at: now) ? .signedIn : .refreshing
+            case .refreshing, .storing: machine.isGood(at: now, by: .refreshToken) ? .signedIn : .refreshing
             case .active, .backingOff: machine.held == nil ? .signedOut : .signedIn
             }
         }
@@ -214,16 +283,38 @@ extension SessionActor {
         case .unknown, .signedOut, .ended: break
         case .signedIn, .refreshing: return state
         }
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotReadable(cause: error, delivery: .notSent)
+        }
         let generation = guarded.with { $0.generation }
-        switch await serially({ await Result { try await store.load() } }).value {
-        case .success(let stored):
-            let intended = guarded.intended(stored)
+        switch await look(at: store).value {
+        case .success(let intended):
             let now = moment
-            perform(guarded.with { $0.lookedUp(intended, in: generation, now: now) })
+            perform(guarded.act { $0.lookedUp(intended, in: generation, now: now) })
             return state
         case .failure(let error):
             throw .credentialNotReadable(cause: error, delivery: .notSent)
         }
+    }
+}
+
+/// An operation on a session's store, for what is called while it runs.
+private final class StoreOperation: Sendable {
+    @TaskLocal static var current: StoreOperation?
+
+    private let session: ObjectIdentifier
+    private let isOver = Guarded(false)
+
+    init(of session: SessionActor) {
+        self.session = ObjectIdentifier(session)
+    }
+
+    func end() { isOver.withLock { $0 = true } }
+
+    func isRunning(for session: SessionActor) -> Bool {
+        self.session == ObjectIdentifier(session) && !isOver.withLock { $0 }
     }
 }
 

@@ -97,9 +97,10 @@ extension SessionActor {
         while true {
             let read = readWritable()
             let now = moment
-            let (admission, actions) = guarded.with { machine in
+            let (admission, actions) = guarded.ask { machine in
                 let result = machine.asked(
-                    waiter, of: waiter.sessionPlace?.generation, ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
+                    waiter, by: waiter.manager.renewalMeans, of: waiter.sessionPlace?.generation,
+                    ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
                     read: read, deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
                 case .go(let ticket, let generation):
@@ -126,7 +127,7 @@ extension SessionActor {
         return guarded.with { machine in
             // Not with `??`: its closure would take a copy of the machine.
             guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
-            return machine.signature(of: place.generation, at: now)
+            return machine.signature(of: place.generation, ticket: place.ticket, at: now)
         }
     }
 
@@ -165,18 +166,28 @@ extension SessionActor {
 // MARK: - Actions
 
 extension SessionActor {
-    nonisolated func perform(_ actions: [SessionMachine<any SessionWaiter>.Action]) {
-        for action in actions {
+    nonisolated func perform(_ batch: SessionActions) {
+        var number = batch.firstNumber
+        for action in batch.actions {
+            defer { if action.isAnnouncement { number += 1 } }
             switch action {
             case .load(let number):
-                Task { await load(number) }
+                Task.detached(priority: .userInitiated) { await self.load(number) }
             case .refresh(let number, let credential, let waiter):
                 let manager = waiter.manager
-                // Not a child of any caller's task: nobody's cancellation reaches it.
-                Task { await startRefresh(number, replacing: credential, for: manager) }
+                // Not of any caller's: nobody's cancellation, priority or task-local value reaches it.
+                Task.detached(priority: .userInitiated) {
+                    await self.startRefresh(number, replacing: credential, for: manager)
+                }
             case .store(let credential, let version):
                 // A store writes it when the exchange that it was computed in ends.
                 if case .writable(let writable) = source { write(credential, version, to: writable) }
+            case .rewrite(let credential, let version):
+                switch source {
+                case .writable(let writable): write(credential, version, to: writable)
+                case .store(let store):
+                    Task.detached(priority: .userInitiated) { await self.rewrite(credential, version, in: store) }
+                }
             case .release:
                 release()
             case .refuse(let waiters, let error):
@@ -186,11 +197,13 @@ extension SessionActor {
                 guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
                 guarded.lastManager?.announce(failure)
-                hub.send(.refreshFailed(failure))
+                hub.send(.refreshFailed(failure), number: number)
             case .announceStaleStore:
                 guarded.lastManager?.log("The token store still holds a credential that was replaced")
             case .announce(let event):
-                hub.send(event)
+                hub.send(event, number: number)
+            case .revoke(let credential):
+                guarded.lastManager?.revoke(credential)
             }
         }
     }
@@ -198,9 +211,11 @@ extension SessionActor {
     private nonisolated func release() {
         while true {
             let now = moment
-            let (waiter, actions) = guarded.with { machine in
+            let (waiter, actions) = guarded.ask { machine in
                 let next = machine.nextReleased(now: now)
                 next.0?.sessionPlace?.isWaiting = false
+                // One that came after the end of a session belongs to the next.
+                next.0?.sessionPlace?.generation = machine.generation
                 return next
             }
             guard let waiter else { return perform(actions) }
@@ -211,21 +226,46 @@ extension SessionActor {
     private nonisolated func write(
         _ credential: TokenCredential, _ version: Int, to writable: any TokenCredentialWritable
     ) {
+        // Looked at once more: what somebody else has put there meanwhile is not overwritten.
+        observe(writable)
         guard guarded.with({ $0.mayStore(version: version) }) else { return }
         writable.tokenCredential = credential
+        let read = writable.tokenCredential
         let now = moment
-        perform(guarded.with { $0.stored(version: version, now: now) })
-        announceRefresh(credential)
+        perform(guarded.act { $0.stored(version: version, read: read, now: now) })
     }
 
-    /// Tells the app of a new access token.
-    nonisolated func announceRefresh(_ credential: TokenCredential) {
-        let expiresAt = credential.expiresAt
-        hub.send(.refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt))
+    /// Reads the app's variable, and tells the machine what it holds.
+    nonisolated func observe(_ writable: any TokenCredentialWritable) {
+        reading(writable) { machine, read, now in machine.observed(read, now: now) }
+    }
+
+    /// Reads the app's variable for an event, again if what is known has
+    /// changed meanwhile.
+    nonisolated func reading(
+        _ writable: any TokenCredentialWritable,
+        for event: (inout GuardedMachine.Machine, TokenCredential, Moment) -> [GuardedMachine.Machine.Action]
+    ) {
+        var isDone = false
+        while !isDone {
+            let version = guarded.with { $0.version }
+            let read = writable.tokenCredential
+            let now = moment
+            let actions: SessionActions
+            (isDone, actions) = guarded.ask { machine in
+                machine.version == version ? (true, event(&machine, read, now)) : (false, [])
+            }
+            perform(actions)
+        }
+    }
+
+    /// Tells the app of something that the machine has no part in.
+    nonisolated func announce(_ event: SessionEvent) {
+        perform(guarded.act { _ in [.announce(event)] })
     }
 
     private nonisolated func wokeUp() {
         let now = moment
-        perform(guarded.with { $0.wokeUp(now: now) })
+        perform(guarded.act { $0.wokeUp(now: now) })
     }
 }

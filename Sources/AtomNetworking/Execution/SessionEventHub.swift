@@ -1,6 +1,10 @@
 import Foundation
 
-/// Hands a session's events to all who listen.
+/// Hands a session's events to all who listen, in the order of their numbers.
+///
+/// A number is given out under the machine's lock; the threads that bring the
+/// events may overtake each other. An event waits for those before it, each of
+/// which is on its way.
 final class SessionEventHub: Sendable {
     /// What is kept for a listener that is slow; the oldest go first.
     static let capacity = 256
@@ -15,8 +19,12 @@ final class SessionEventHub: Sendable {
         }
     }
 
-    func send(_ event: SessionEvent) {
-        for listener in listeners.all { listener.yield(event) }
+    func send(_ event: SessionEvent, number: Int) {
+        guard listeners.arrived(event, number) else { return }
+        // Told outside the lock, by one thread at a time.
+        while let (event, listeners) = listeners.next() {
+            for listener in listeners { listener.yield(event) }
+        }
     }
 
     deinit {
@@ -26,18 +34,44 @@ final class SessionEventHub: Sendable {
     private final class Listeners: Sendable {
         private struct State {
             var continuations: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
-            var lastNumber = 0
+            var lastListener = 0
+            var arrived: [Int: SessionEvent] = [:]
+            /// The number of the event that is told next.
+            var nextNumber = 0
+            var isTelling = false
         }
 
         private let state = Guarded(State())
 
         var all: [AsyncStream<SessionEvent>.Continuation] { state.withLock { Array($0.continuations.values) } }
 
+        /// - Returns: Whether the caller is to tell what there is to tell.
+        func arrived(_ event: SessionEvent, _ number: Int) -> Bool {
+            state.withLock { state in
+                state.arrived[number] = event
+                guard !state.isTelling else { return false }
+                state.isTelling = true
+                return true
+            }
+        }
+
+        /// The event whose turn it is, for the thread that tells.
+        func next() -> (SessionEvent, [AsyncStream<SessionEvent>.Continuation])? {
+            state.withLock { state in
+                guard let event = state.arrived.removeValue(forKey: state.nextNumber) else {
+                    state.isTelling = false
+                    return nil
+                }
+                state.nextNumber += 1
+                return (event, Array(state.continuations.values))
+            }
+        }
+
         func add(_ continuation: AsyncStream<SessionEvent>.Continuation) -> Int {
             state.withLock { state in
-                state.lastNumber += 1
-                state.continuations[state.lastNumber] = continuation
-                return state.lastNumber
+                state.lastListener += 1
+                state.continuations[state.lastListener] = continuation
+                return state.lastListener
             }
         }
 

@@ -21,16 +21,9 @@ final class SessionRegistry: Sendable {
             let identifier = ObjectIdentifier(bearer.source.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
-            var policy = RefreshPolicy(
+            let policy = RefreshPolicy(
                 leeway: bearer.leeway.bounded, fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
                 fruitlessWindow: bearer.fruitlessRefreshWindow.bounded)
-            switch bearer.renewal {
-            case .provider:
-                policy.acquires = true
-            case .endpoint(_, let client):
-                policy.acquires = client.grantType == .clientCredentials
-                policy.isWithoutUser = policy.acquires
-            }
             let session = SessionActor(source: bearer.source, policy: policy, time: time)
             entries[identifier] = Entry(session: session)
             return session

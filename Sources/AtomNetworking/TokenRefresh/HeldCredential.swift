@@ -46,9 +46,9 @@ struct HeldCredential: Sendable {
     /// Whether a refresh of this session brought it.
     let isFromRefresh: Bool
 
-    /// Whether another one can be had in its place.
-    private var isRenewable: Bool { acquires || !credential.refreshToken.isEmpty }
-    private let acquires: Bool
+    /// Tells its access token from others that the session has held: the
+    /// number of a request that was signed with it.
+    var number = 0
 
     /// Whether the server refused it in a first attempt.
     var isRejected = false
@@ -63,14 +63,14 @@ struct HeldCredential: Sendable {
     /// real expiry counts.
     var ignoresLeeway = false
 
-    /// Why it can't be refreshed any more, learned while it was still good.
-    var doom: AuthenticationError?
+    /// Why it can't be renewed in this way any more, learned while it was
+    /// still good.
+    var doom: (error: AuthenticationError, means: RenewalMeans)?
 
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
         tokens = Tokens(credential)
         isFromRefresh = false
-        acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
         (expiry, refreshTime) = Self.lifetime(
             from: now.instant, seconds: Self.seconds(until: credential.expiresAt, now: now), policy: policy)
@@ -87,7 +87,6 @@ struct HeldCredential: Sendable {
     ) {
         tokens = Tokens(credential)
         isFromRefresh = true
-        acquires = policy.acquires
         expiresAtAsRead = credential.expiresAt
         (expiry, refreshTime) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
     }
@@ -101,9 +100,9 @@ struct HeldCredential: Sendable {
             from: now.instant, seconds: Self.seconds(until: read.expiresAt, now: now), policy: policy)
     }
 
-    /// The same access token in a new session: what is known of the token
-    /// stays known.
-    func signedInAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) -> HeldCredential {
+    /// The same access token once more, in a new session or because somebody
+    /// has put it back: what is known of the token stays known.
+    func heldAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) -> HeldCredential {
         var held = self
         held.readAgain(read, now: now, policy: policy)
         held.ignoresLeeway = false
@@ -126,10 +125,12 @@ struct HeldCredential: Sendable {
     }
 
     /// Whether a request may be started with it and no refresh is due.
-    func isGood(at instant: MonotonicInstant) -> Bool {
+    ///
+    /// - Parameter means: How another one would be got.
+    func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
         guard isUsable(at: instant) else { return false }
-        // What can't be refreshed is used to its end.
-        guard let refreshTime, !ignoresLeeway, isRenewable else { return true }
+        // What can't be renewed is used to its end.
+        guard let refreshTime, !ignoresLeeway, means.acquires || !credential.refreshToken.isEmpty else { return true }
         return instant < refreshTime
     }
 

@@ -5,10 +5,6 @@ struct RefreshPolicy: Sendable {
     var fruitlessWindow: Duration = .seconds(30)
     var backOffBase: Duration = .milliseconds(500)
     var backOffCap: Duration = .seconds(30)
-    /// Whether a credential can be had without a refresh token.
-    var acquires = false
-    /// Whether the session is the client's own: nobody signs it out elsewhere.
-    var isWithoutUser = false
 
     /// How long to wait after a number of failures in a row: not at all after
     /// the first, then full jitter under a ceiling that doubles.
@@ -20,4 +16,20 @@ struct RefreshPolicy: Sendable {
         for _ in 2..<min(max(failures, 2), 32) where ceiling < backOffCap { ceiling *= 2 }
         return min(ceiling, backOffCap) * random
     }
+}
+
+/// How the service that a request belongs to gets another credential.
+///
+/// Services that share a session may differ in it: the request that sets a
+/// refresh off decides.
+enum RenewalMeans: Sendable {
+    /// By the refresh token.
+    case refreshToken
+    /// As the client itself: nobody signs such a session out elsewhere.
+    case clientCredentials
+    /// By the app's provider.
+    case provider
+
+    /// Whether a credential can be had without a refresh token.
+    var acquires: Bool { self != .refreshToken }
 }

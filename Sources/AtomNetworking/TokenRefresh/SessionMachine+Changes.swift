@@ -1,29 +1,51 @@
 extension SessionMachine {
-    /// The store was read and held this.
+    /// The place where the credential is kept was read and held this.
     ///
     /// - Parameter refused: The refresh token that is known to be dead, and
     ///   what the server said.
     mutating func observed(
         _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
     ) -> [Action] {
-        // What is read before every request, most of the time.
-        if held?.isExactly(read) == true { return [] }
-        guard let held else {
-            guard !read.isEmpty, !replaced.contains(read) else { return [] }
-            return adopt(read, refused: refused, now: now)
+        switch store.note(read) {
+        case .same: return []
+        case .arrived:
+            // What was read before that is out of date.
+            version += 1
+            return []
+        case .old: return staleStore()
+        case .news: break
         }
-        if replaced.contains(read) {
-            guard !isStoring, !hasAnnouncedStaleStore else { return [] }
-            hasAnnouncedStaleStore = true
-            return [.announceStaleStore]
+        guard !read.isEmpty else { return held == nil ? [] : forget() + [.announce(.signedOut)] }
+        guard spent.contains(read) else { return goBy(read, refused: refused, now: now) }
+        let stale = staleStore()
+        guard let successor = spent.successor(of: read) else {
+            // Its refresh token is of no use; its access token may be.
+            let dead = (read.refreshToken, AuthenticationError.missingCredential(delivery: .notSent))
+            return stale + goBy(read, refused: dead, now: now)
         }
-        if read.accessToken == held.credential.accessToken, !read.isEmpty {
-            return sameAccessToken(read, now: now)
-        }
-        if read.isEmpty {
-            return forget() + [.announce(.signedOut)]
-        }
-        return announcing(.credentialChanged, with: adopt(read, refused: refused, now: now))
+        return stale + goBack(to: successor, now: now)
+    }
+
+    /// Somebody has put back what a refresh has exchanged: what it has come to
+    /// takes its place, and is written before anything is signed with it.
+    private mutating func goBack(to successor: TokenCredential, now: Moment) -> [Action] {
+        guard held?.credential.hasTokens(of: successor) != true else { return [] }
+        running?.isOutdated = true
+        takeUp(successor, now: now)
+        store.willWrite(successor)
+        phase = .storing
+        return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
+    }
+
+    /// Whether a request that reads this would find somebody signed in.
+    func isNews(_ read: TokenCredential) -> Bool {
+        !read.isEmpty && store.judge(read) == .news
+    }
+
+    private mutating func staleStore() -> [Action] {
+        guard !isStoring, !hasAnnouncedStaleStore else { return [] }
+        hasAnnouncedStaleStore = true
+        return [.announceStaleStore]
     }
 
     /// The actions that followed from an event, and its announcement: after
@@ -33,52 +55,68 @@ extension SessionMachine {
         return actions[..<place] + [.announce(event)] + actions[place...]
     }
 
+    // MARK: The app
+
     /// The app signed in: what waits or is on its way belongs to the session
     /// before.
     ///
-    /// - Parameter old: What the store held until now, if that is known.
+    /// - Parameter read: What the app's variable held until now.
+    /// - Returns: What the session goes by and what is to be written: the
+    ///   credential, or what a refresh has exchanged it for.
     mutating func signedIn(
-        _ credential: TokenCredential, replacing old: TokenCredential? = nil, now: Moment
-    ) -> [Action] {
+        _ credential: TokenCredential, read: TokenCredential? = nil, now: Moment
+    ) -> (TokenCredential, [Action]) {
+        if let read { _ = store.note(read) }
+        let credential = spent.successor(of: credential) ?? credential
+        store.willWrite(credential)
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
         fruitless = []
         runningLoad = nil
-        if let old, !old.isEmpty { replaced.insert(old, replacedBy: credential) }
-        if let held, held.credential.accessToken != credential.accessToken {
-            replaced.insert(held.credential, replacedBy: credential)
+        hasAnnouncedStaleStore = false
+        // Where the session is at this credential already, what is under way for it goes on: its refresh token is being
+        // spent, and what comes of it is the only credential that will be worth anything.
+        if let held, held.credential.hasTokens(of: credential), isRenewing {
+            keep(held.heldAgain(credential, now: now, policy: policy))
+            return (credential, refusals + [.announce(.signedIn)])
         }
-        replaced.remove(credential)
-        if let held, case .refreshing = phase, let running, !running.isOutdated,
-            held.credential.accessToken == credential.accessToken,
-            running.credential?.refreshToken == credential.refreshToken
-        {
-            // The session is at this credential already and its refresh token is being spent: what comes of it
-            // is the only credential that will be worth anything.
-            install(held.signedInAgain(credential, now: now, policy: policy), isSameToken: true)
-            return refusals
+        let adopted = adopt(credential, now: now)
+        return (credential, refusals + announcing(.signedIn, with: adopted))
+    }
+
+    /// Whether what is held is being replaced, or has just been.
+    private var isRenewing: Bool {
+        switch phase {
+        case .storing: true
+        case .refreshing: running?.isOutdated == false
+        default: false
         }
-        let actions = adopt(credential, now: now)
-        return refusals + actions
     }
 
     /// The app signed out.
     ///
-    /// - Parameter old: What the store held until now, if that is known.
-    mutating func signedOut(replacing old: TokenCredential? = nil) -> [Action] {
-        if let old, !old.isEmpty { replaced.insert(old) }
-        if let held { replaced.insert(held.credential) }
-        return forget()
+    /// - Parameter read: What the app's variable held until now.
+    mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
+        if let read { _ = store.note(read) }
+        store.willWrite(.empty)
+        return forget() + [.announce(.signedOut)]
     }
 
     /// Whether what the app said by signing in or, if it is `nil`, out is still
     /// what the store should hold.
     ///
     /// The app may have signed in or out since; and a refresh of this very
-    /// credential, on its way when the app signed in with it, has used it up.
+    /// credential, on its way when the app signed in with it, has replaced it.
     func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
-        generation == self.generation && credential.map { !replaced.contains($0) } ?? true
+        generation == self.generation && held?.credential.accessToken == credential?.accessToken
     }
+
+    /// The store has taken this.
+    mutating func written(_ credential: TokenCredential) {
+        store.wrote(credential)
+    }
+
+    // MARK: Reading the store
 
     /// The store was read; `nil` says that it is empty.
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
@@ -88,18 +126,32 @@ extension SessionMachine {
         hasJustRead = true
         defer { hasJustRead = false }
         phase = reason.map { .ended($0) } ?? .signedOut
-        let actions = observed(credential ?? .empty, now: now)
+        let stored = credential ?? .empty
+        let isEmptied = stored.isEmpty && held != nil && !isEndNews && store.judge(stored) == .news
+        let news = isEmptied ? emptied() : observed(stored, now: now)
         switch phase {
         case .ended(let error):
             defer { isEndNews = false }
-            return actions + refuseAll(error) + (isEndNews ? [.announce(.ended(error))] : [])
+            return news + refuseAll(error) + (isEndNews ? [.announce(.ended(error))] : [])
         case .signedOut:
-            guard policy.acquires else { return actions + refuseAll(.missingCredential(delivery: .notSent)) }
+            guard waiters.members.contains(where: { $0.means.acquires }) else {
+                return news + refuseAll(.missingCredential(delivery: .notSent))
+            }
             phase = .active
-            return actions + proceed(now: now)
+            return news + proceed(now: now)
         default:
-            return actions
+            return news
         }
+    }
+
+    /// The store of a session that has ended holds nothing any more: those who
+    /// came since the end don't belong to it.
+    private mutating func emptied() -> [Action] {
+        _ = store.note(.empty)
+        let newcomers = waiters.removeAll { $0.isNew }
+        let actions = forget()
+        for (ticket, newcomer) in newcomers { waiters.enqueue(newcomer, ticket: ticket) }
+        return actions + [.announce(.signedOut)]
     }
 
     /// The store was read for somebody who wants to know who is signed in.
@@ -113,7 +165,10 @@ extension SessionMachine {
         case .ended(let error):
             phase = .loading(unlessChanged: error)
             isEndNews = false
-        case .active, .refreshing, .storing, .backingOff: return []
+        case .active, .backingOff:
+            // Nobody is signed in while a credential can't be had.
+            return held == nil ? observed(credential ?? .empty, now: now) : []
+        case .refreshing, .storing: return []
         }
         let number = runningLoad ?? 0
         runningLoad = number
@@ -128,44 +183,21 @@ extension SessionMachine {
         return refuseAll(.credentialNotReadable(cause: error, delivery: .notSent))
     }
 
-    /// What a refresh does after a look at what is stored.
-    enum RefreshStep: Equatable {
-        /// Gets a credential in place of this one.
-        case goOn(TokenCredential?)
-        /// Nothing: it ends with `refreshAbandoned`.
-        case stop
-    }
+    // MARK: Going by what was read
 
-    /// A refresh has the store for itself, and this is what it holds; `nil`
-    /// says that it is empty.
-    mutating func refreshFound(
-        number: Int, _ stored: TokenCredential?, now: Moment
-    ) -> (RefreshStep, [Action]) {
-        guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
-        hasJustRead = true
-        defer { hasJustRead = false }
-        let stored = stored ?? .empty
-        if replaced.contains(stored) || stored.isEmpty && (held == nil || policy.isWithoutUser) {
-            return (.goOn(held?.credential), [])
-        }
-        guard let held, held.credential.hasTokens(of: stored) else {
-            // Somebody else has renewed the session, or ended it.
-            self.running = nil
-            phase = .active
-            return (.stop, observed(stored, now: now))
-        }
-        let actions = observed(stored, now: now)
-        guard !isGood(at: now.instant) else {
-            self.running = nil
-            phase = .active
-            return (.stop, actions + proceed(now: now))
-        }
-        return (.goOn(self.held?.credential), actions)
+    /// Goes by what somebody has put there.
+    private mutating func goBy(
+        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)?, now: Moment
+    ) -> [Action] {
+        guard let held else { return adopt(read, refused: refused, now: now) }
+        guard !held.isExactly(read) else { return [] }
+        if read.accessToken == held.credential.accessToken { return sameAccessToken(read, now: now) }
+        return announcing(.credentialChanged, with: adopt(read, refused: refused, now: now))
     }
 
     /// The store has another expiry or refresh token for the same access token.
     private mutating func sameAccessToken(_ read: TokenCredential, now: Moment) -> [Action] {
-        guard var held, read != held.credential else { return [] }
+        guard var held else { return [] }
         let isRenewed = read.refreshToken != held.credential.refreshToken
         version += 1
         held.readAgain(read, now: now, policy: policy)
@@ -175,41 +207,57 @@ extension SessionMachine {
         }
         self.held = held
         switch phase {
-        case .ended where isRenewed || isGood(at: now.instant), .backingOff where isGood(at: now.instant):
+        case .ended where isRenewed || isGood(at: now.instant, by: .refreshToken),
+            .backingOff where isGood(at: now.instant, by: .refreshToken):
             phase = .active
         default: break
         }
         return proceed(now: now)
     }
 
-    /// Goes by a credential that somebody else has put there.
+    /// Goes by a credential in place of what is held.
     private mutating func adopt(
         _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
     ) -> [Action] {
         running?.isOutdated = true
-        // A token known to be dead stays dead, should the store go back to it.
-        // What is being written may land after what has replaced it.
-        if let held, isStoring || !held.isUsable(at: now.instant) {
-            replaced.insert(held.credential, replacedBy: credential)
-        }
         if let held, held.credential.accessToken == credential.accessToken {
-            install(held.signedInAgain(credential, now: now, policy: policy), isSameToken: true)
+            keep(held.heldAgain(credential, now: now, policy: policy))
         } else {
-            install(HeldCredential(read: credential, now: now, policy: policy))
+            takeUp(credential, now: now)
         }
         if let (refreshToken, failure) = refused, refreshToken == credential.refreshToken {
             held?.ignoresLeeway = true
-            held?.doom = failure
+            held?.doom = (failure, .refreshToken)
         }
         phase = .active
         return proceed(now: now)
     }
 
-    /// - Parameter isSameToken: Whether the access token stays, so that a 401
-    ///   for it is not a late one.
-    mutating func install(_ credential: HeldCredential, isSameToken: Bool = false) {
+    /// Goes by another access token, with what is known of it.
+    private mutating func takeUp(_ credential: TokenCredential, now: Moment) {
+        if let known = known.find(credential.accessToken) {
+            // What is known to be dead stays dead, whoever puts it back.
+            replace(by: known.heldAgain(credential, now: now, policy: policy))
+        } else {
+            install(HeldCredential(read: credential, now: now, policy: policy))
+        }
+    }
+
+    /// Goes by an access token that was not held before.
+    mutating func install(_ credential: HeldCredential) {
+        replace(by: credential)
+        lastTokenNumber += 1
+        held?.number = lastTokenNumber
+    }
+
+    private mutating func replace(by credential: HeldCredential) {
+        if let held { known.insert(held) }
+        keep(credential)
+    }
+
+    /// Goes by the same access token with what else is new.
+    private mutating func keep(_ credential: HeldCredential) {
         version += 1
-        if !isSameToken { firstVersion = version }
         held = credential
         failures = 0
         notBefore = nil
@@ -217,15 +265,20 @@ extension SessionMachine {
         hasAnnouncedStaleStore = false
     }
 
+    /// Nobody is signed in any more.
     private mutating func forget() -> [Action] {
         generation += 1
         version += 1
-        firstVersion = version
         fruitless = []
         runningLoad = nil
-        running?.isOutdated = true
-        // What is being written may land after the sign-out.
-        if isStoring, let held { replaced.insert(held.credential) }
+        if running?.isOutdated == false {
+            running?.isOutdated = true
+            running?.isSignedOut = true
+        }
+        if let held {
+            known.insert(held)
+            spent.forget(held.credential)
+        }
         held = nil
         failures = 0
         notBefore = nil

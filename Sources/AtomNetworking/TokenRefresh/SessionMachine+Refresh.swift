@@ -1,10 +1,46 @@
 import Foundation
 
 extension SessionMachine {
+    /// What a refresh does after a look at what is stored.
+    enum RefreshStep: Equatable {
+        /// Gets a credential in place of this one.
+        case goOn(TokenCredential?)
+        /// Nothing: it ends with `refreshAbandoned`.
+        case stop
+    }
+
+    /// A refresh has the store for itself, and this is what it holds; `nil`
+    /// says that it is empty.
+    mutating func refreshFound(
+        number: Int, _ stored: TokenCredential?, now: Moment
+    ) -> (RefreshStep, [Action]) {
+        guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
+        hasJustRead = true
+        defer { hasJustRead = false }
+        let stored = stored ?? .empty
+        if stored.isEmpty, running.means == .clientCredentials {
+            // A client's own session isn't over because its store is empty.
+            _ = store.note(stored)
+            return (.goOn(held?.credential), [])
+        }
+        let actions = observed(stored, now: now)
+        guard self.running?.number == number, self.running?.isOutdated == false else {
+            // Somebody else has renewed the session, or ended it.
+            if self.running?.number == number { self.running = nil }
+            return (.stop, actions + afterOutdatedRefresh(now: now))
+        }
+        guard !isGood(at: now.instant, by: running.means) else {
+            self.running = nil
+            phase = .active
+            return (.stop, actions + proceed(now: now))
+        }
+        return (.goOn(held?.credential), actions)
+    }
+
     /// The refresh brought a credential.
     ///
-    /// - Parameter read: What the store holds now, if it was read: somebody
-    ///   may have signed out meanwhile, and no request came to notice.
+    /// - Parameter read: What the app's variable holds now: somebody may have
+    ///   signed out meanwhile, and no request came to notice.
     mutating func refreshSucceeded(
         number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant,
         read: TokenCredential? = nil, now: Moment
@@ -12,41 +48,84 @@ extension SessionMachine {
         guard running?.number == number else { return [] }
         let news = read.map { observed($0, now: now) } ?? []
         guard let ended = end(number) else { return news }
-        guard !ended.isOutdated else {
-            // The server has taken it all the same: it is never sent again.
-            if let spent = ended.credential {
-                replaced.insertSpent(spent, replacedBy: credential, inUse: held?.credential)
-            }
-            return news + outdatedRefreshEnded(now: now)
+        if ended.means == .refreshToken, let old = ended.credential {
+            spent.insert(old, replacedBy: credential, isWanted: !ended.isSignedOut)
         }
-        if let held { replaced.insert(held.credential, replacedBy: credential) }
         var brought = HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy)
+        guard !ended.isOutdated || isSuccessorOfHeld(ended) else {
+            // What a session that was signed out still brings home is nobody's.
+            guard !ended.isSignedOut else { return news + [.revoke(credential)] + afterOutdatedRefresh(now: now) }
+            lastTokenNumber += 1
+            brought.number = lastTokenNumber
+            known.insert(brought)
+            return news + afterOutdatedRefresh(now: now)
+        }
         // A refresh that takes so long again would bring nothing better, for ever.
-        brought.ignoresLeeway = !brought.isGood(at: now.instant)
+        brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.means)
         install(brought)
+        store.willWrite(credential)
         phase = .storing
-        return news + [.store(credential, version: version)]
+        return news + [.store(credential, version: tokenNumber)]
     }
 
-    /// Whether the credential of this version is still the one to write.
+    /// Whether what an outdated refresh brought is what the session's refresh
+    /// token has come to, since somebody has put that back meanwhile.
+    private func isSuccessorOfHeld(_ ended: RunningRefresh) -> Bool {
+        guard !ended.isSignedOut, let held = held?.credential, spent.contains(held) else { return false }
+        return held.refreshToken == ended.credential?.refreshToken
+    }
+
+    /// The authorization server has replaced the refresh token, and what came
+    /// with it is no access token that can be used.
+    ///
+    /// - Returns: What is to be written before the refresh ends; `nil` when
+    ///   the session has gone on without it.
+    mutating func refreshTokenReplaced(number: Int, by refreshToken: String, now: Moment) -> TokenCredential? {
+        guard var ended = running, ended.number == number, ended.means == .refreshToken, let old = ended.credential,
+            !refreshToken.isEmpty, refreshToken != old.refreshToken
+        else { return nil }
+        let kept = old.withRefreshToken(refreshToken)
+        spent.insert(old, replacedBy: kept, isWanted: !ended.isSignedOut)
+        guard !ended.isOutdated else { return nil }
+        ended.credential = kept
+        running = ended
+        version += 1
+        held?.readAgain(kept, now: now, policy: policy)
+        store.willWrite(kept)
+        return kept
+    }
+
+    /// Whether the credential with this access token is still the one to write.
     func mayStore(version stored: Int) -> Bool {
-        isStoring && stored == firstVersion
+        isStoring && stored == tokenNumber
     }
 
-    /// The credential of this version is stored.
-    mutating func stored(version stored: Int, now: Moment) -> [Action] {
-        guard mayStore(version: stored) else { return [] }
+    /// The credential with this access token is stored.
+    ///
+    /// - Parameter read: What the app's variable holds now, which may keep it
+    ///   to itself for a while; a store that says so has taken it.
+    mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
+        guard mayStore(version: stored), let held else { return [] }
+        if isLoaded { store.wrote(held.credential) }
+        return proceed(with: held, read: read, now: now)
+    }
+
+    /// The credential with this access token can't be stored for now: the
+    /// session goes on in memory.
+    mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
+        guard mayStore(version: version), let held else { return [] }
+        return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))
+    }
+
+    /// The session goes on with what is stored now.
+    private mutating func proceed(with held: HeldCredential, read: TokenCredential?, now: Moment) -> [Action] {
         // Nothing is signed before this; what was read from the store before it is out of date.
         version += 1
         phase = .active
-        return proceed(now: now)
-    }
-
-    /// The credential of this version can't be stored for now: the session
-    /// goes on in memory.
-    mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
-        guard mayStore(version: version) else { return [] }
-        return announcing(.credentialNotStored(failure), with: stored(version: version, now: now))
+        let expiresAt = held.credential.expiresAt
+        let news = read.map { observed($0, now: now) } ?? []
+        return announcing(
+            .refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt), with: news + proceed(now: now))
     }
 
     /// What stood in the way of another credential.
@@ -69,7 +148,7 @@ extension SessionMachine {
         random: Double, now: Moment
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
-        guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
         failures += 1
         let delay = max(retryAfter ?? policy.backOff(afterFailures: failures, random: random), .zero)
         let until = now.instant.advanced(by: delay)
@@ -98,29 +177,29 @@ extension SessionMachine {
         number: Int, _ failure: AuthenticationError, read: TokenCredential?, now: Moment
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
-        guard !ended.isOutdated else { return outdatedRefreshEnded(now: now) }
+        guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
         hasJustRead = read != nil
         defer { hasJustRead = false }
         var news: [Action] = []
         // A client's own session is not over because its store is empty.
-        if let read, !(read.isEmpty && policy.isWithoutUser) {
+        if let read, !(read.isEmpty && ended.means == .clientCredentials) {
+            let before = held?.credential
             // Beside another access token, the same refresh token is no better than it was.
-            let refused = policy.acquires ? nil : ended.credential.map { ($0.refreshToken, failure) }
+            let refused = ended.means == .refreshToken ? ended.credential.map { ($0.refreshToken, failure) } : nil
             news = observed(read, refused: refused, now: now)
-            guard held?.credential.hasTokens(of: ended.credential ?? .empty) ?? (ended.credential == nil) else {
+            guard held.map({ $0.credential.hasTokens(of: before ?? .empty) }) ?? (before == nil) else {
                 // Somebody else has renewed the session meanwhile.
-                guard running == nil, case .refreshing = phase else { return news }
-                phase = .active
-                return news + proceed(now: now)
+                return news + afterOutdatedRefresh(now: now)
             }
         }
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
-            held?.doom = failure
+            held?.doom = (failure, ended.means)
             phase = .active
             return news + proceed(now: now) + [.announceFailure(failure)]
         }
         phase = .ended(failure)
+        endedMeans = ended.means
         return news + refuseAll(failure) + [.announceFailure(failure), .announce(.ended(failure))]
     }
 
@@ -136,7 +215,7 @@ extension SessionMachine {
     /// store held something better.
     mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
         guard end(number) != nil else { return [] }
-        return outdatedRefreshEnded(now: now)
+        return afterOutdatedRefresh(now: now)
     }
 
     mutating func end(_ number: Int) -> RunningRefresh? {
@@ -147,8 +226,8 @@ extension SessionMachine {
 
     /// What an outdated refresh brought is dropped; who waited for its end
     /// goes on.
-    private mutating func outdatedRefreshEnded(now: Moment) -> [Action] {
-        guard case .refreshing = phase else { return [] }
+    private mutating func afterOutdatedRefresh(now: Moment) -> [Action] {
+        guard running == nil, case .refreshing = phase else { return [] }
         phase = .active
         return proceed(now: now)
     }
@@ -157,15 +236,16 @@ extension SessionMachine {
     mutating func proceed(now: Moment) -> [Action] {
         guard case .active = phase else { return [] }
         var actions: [Action] = []
-        while let waiter = waiters.first {
-            if isGood(at: now.instant) {
+        while let request = waiters.first {
+            if isGood(at: now.instant, by: request.means) {
                 if !isReleasing {
                     isReleasing = true
+                    releasedTicket = nil
                     actions.append(.release)
                 }
                 return actions
             }
-            switch startRefresh(for: waiter, now: now) {
+            switch startRefresh(for: request, now: now) {
             case .started(let action):
                 return actions + [action]
             case .awaitsOutdated:
@@ -178,7 +258,7 @@ extension SessionMachine {
                 return actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : [])
             case .refusesRequest(let error):
                 _ = waiters.dequeue()
-                actions.append(.refuse([waiter], error))
+                actions.append(.refuse([request.waiter], error))
             }
         }
         return actions
@@ -195,15 +275,16 @@ extension SessionMachine {
 
     /// Starts a refresh, or says what stands in the way, and sets the phase
     /// accordingly.
-    private mutating func startRefresh(for waiter: Waiter, now: Moment) -> RefreshStart {
+    private mutating func startRefresh(for request: Waiting, now: Moment) -> RefreshStart {
         countIfFruitless(at: now.instant)
-        guard held != nil || policy.acquires else {
+        if let doom = held?.doom, doom.means == request.means { return endSession(doom.error, of: doom.means) }
+        guard request.means.acquires || hasUsefulRefreshToken else {
+            let missing = AuthenticationError.missingCredential(delivery: .notSent)
+            // Another one who waits may have a way of its own.
+            if waiters.members.contains(where: { $0.means.acquires }) { return .refusesRequest(missing) }
+            guard held == nil else { return endSession(missing, of: .refreshToken) }
             phase = .signedOut
-            return .endsSession(.missingCredential(delivery: .notSent), isNews: false)
-        }
-        if let doom = held?.doom { return endSession(doom) }
-        guard policy.acquires || held?.credential.refreshToken.isEmpty == false else {
-            return endSession(.missingCredential(delivery: .notSent))
+            return .endsSession(missing, isNews: false)
         }
         if running != nil {
             phase = .refreshing
@@ -221,14 +302,21 @@ extension SessionMachine {
             return .backsOff(until: notBefore)
         }
         lastRefreshNumber += 1
-        running = RunningRefresh(number: lastRefreshNumber, credential: held?.credential)
+        running = RunningRefresh(number: lastRefreshNumber, means: request.means, credential: held?.credential)
         phase = .refreshing
-        return .started(.refresh(number: lastRefreshNumber, held?.credential, for: waiter))
+        return .started(.refresh(number: lastRefreshNumber, held?.credential, for: request.waiter))
+    }
+
+    /// Whether there is a refresh token that may be sent.
+    private var hasUsefulRefreshToken: Bool {
+        guard let credential = held?.credential else { return false }
+        return !credential.refreshToken.isEmpty && !spent.contains(credential)
     }
 
     /// There is nothing more to be had with what is held; a store may hold
     /// something else by now.
-    private mutating func endSession(_ error: AuthenticationError) -> RefreshStart {
+    private mutating func endSession(_ error: AuthenticationError, of means: RenewalMeans) -> RefreshStart {
+        endedMeans = means
         guard isLoaded, !hasJustRead else {
             phase = .ended(error)
             isEndNews = false
@@ -241,20 +329,20 @@ extension SessionMachine {
 
     /// A request asks while nobody else waits, or while refreshes back off.
     mutating func refreshWanted(
-        by waiter: Waiter, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
+        by request: Waiting, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
     ) -> (Admission, [Action]) {
-        switch startRefresh(for: waiter, now: now) {
+        switch startRefresh(for: request, now: now) {
         case .started(let action):
-            return (enqueue(waiter, ticket: ticket), actions + [action])
+            return (enqueue(request, ticket: ticket), actions + [action])
         case .awaitsOutdated:
-            return (enqueue(waiter, ticket: ticket), actions)
+            return (enqueue(request, ticket: ticket), actions)
         case .backsOff(let until):
             guard until < deadline else {
                 return (.refuse(lastFailure ?? .waitedTooLong), actions)
             }
-            return (enqueue(waiter, ticket: ticket), actions + [.wake(until)])
+            return (enqueue(request, ticket: ticket), actions + [.wake(until)])
         case .readsStore(let load):
-            return (enqueue(waiter, ticket: ticket), actions + load)
+            return (enqueue(request, ticket: ticket), actions + load)
         case .endsSession(let error, let isNews):
             return (.refuse(error), actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : []))
         case .refusesRequest(let error):
@@ -272,7 +360,7 @@ extension SessionMachine {
     }
 
     mutating func refuseAll(_ error: AuthenticationError) -> [Action] {
-        let all = waiters.members
+        let all = waiters.members.map { $0.waiter }
         guard !all.isEmpty else { return [] }
         waiters.removeAll()
         return [.refuse(all, error)]

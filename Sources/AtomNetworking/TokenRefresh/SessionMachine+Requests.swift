@@ -3,6 +3,7 @@ extension SessionMachine {
     ///
     /// - Parameters:
     ///   - waiter: Who asks.
+    ///   - means: How it would have another credential got.
     ///   - generation: The generation in which it was admitted before, if it
     ///     was.
     ///   - ticket: The ticket that it got then, if it has not been sent since:
@@ -11,7 +12,7 @@ extension SessionMachine {
     ///     it was read.
     ///   - deadline: When the request's own time is up.
     mutating func asked(
-        _ waiter: Waiter, of generation: Int? = nil, ticket: Int? = nil,
+        _ waiter: Waiter, by means: RenewalMeans, of generation: Int? = nil, ticket: Int? = nil,
         read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
@@ -23,33 +24,47 @@ extension SessionMachine {
         if let generation, generation != self.generation {
             return (.refuse(.signedOut(delivery: .notSent)), actions)
         }
+        let request = Waiting(waiter: waiter, means: means, isNew: generation == nil)
         switch phase {
         case .loading:
-            return (enqueue(waiter, ticket: ticket), actions + startLoading())
+            return (enqueue(request, ticket: ticket), actions + startLoading())
         case .active:
-            if waiters.isEmpty, !isReleasing {
-                if isGood(at: now.instant) { return (go(ticket), actions) }
-                return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
+            let isGood = isGood(at: now.instant, by: means)
+            if isGood, isNext(ticket) { return (go(ticket), actions) }
+            if !isGood, waiters.isEmpty, !isReleasing {
+                return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
             }
-            return (enqueue(waiter, ticket: ticket), actions)
+            return (enqueue(request, ticket: ticket), actions)
         case .refreshing, .storing:
-            return (enqueue(waiter, ticket: ticket), actions)
+            return (enqueue(request, ticket: ticket), actions)
         case .backingOff:
-            return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
+            return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
         case .ended(let error):
+            if means.acquires, !endedMeans.acquires {
+                // What has ended is what can be had by a refresh token.
+                return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
+            }
             guard isLoaded else { return (.refuse(error), actions) }
             // Somebody may have signed in again in another process.
             phase = .loading(unlessChanged: error)
             isEndNews = false
-            return (enqueue(waiter, ticket: ticket), actions + startLoading())
+            return (enqueue(request, ticket: ticket), actions + startLoading())
         case .signedOut:
             if isLoaded {
                 phase = .loading(unlessChanged: nil)
-                return (enqueue(waiter, ticket: ticket), actions + startLoading())
+                return (enqueue(request, ticket: ticket), actions + startLoading())
             }
-            guard policy.acquires else { return (.refuse(.missingCredential(delivery: .notSent)), actions) }
-            return refreshWanted(by: waiter, ticket: ticket, deadline: deadline, now: now, after: actions)
+            guard means.acquires else { return (.refuse(.missingCredential(delivery: .notSent)), actions) }
+            return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
         }
+    }
+
+    /// Whether nobody who came earlier than the ticket waits or is just being
+    /// released.
+    private func isNext(_ ticket: Int?) -> Bool {
+        if waiters.isEmpty, !isReleasing { return true }
+        guard let ticket, waiters.firstTicket.map({ ticket < $0 }) ?? true else { return false }
+        return !isReleasing || releasedTicket.map { ticket <= $0 } ?? true
     }
 
     /// Reads the store, unless that is being done.
@@ -62,33 +77,36 @@ extension SessionMachine {
 
     /// A request is about to start.
     ///
-    /// The leeway doesn't matter any more: what is still good is sent.
-    func signature(of generation: Int, at instant: MonotonicInstant) -> Signature {
+    /// The leeway doesn't matter any more: what is still good is sent, unless
+    /// somebody who came earlier waits.
+    func signature(of generation: Int, ticket: Int? = nil, at instant: MonotonicInstant) -> Signature {
         guard generation == self.generation else { return .outdated }
+        if let ticket, !waiters.isEmpty || isReleasing, !isNext(ticket) { return .none }
         switch phase {
         case .active, .refreshing, .storing:
             // In place: a copy of all that is held costs more than the answer.
             guard held?.isUsable(at: instant) == true, !isStoring, let value = held?.authorization else {
                 return .none
             }
-            return .authorization(value, version: version)
+            return .authorization(value, version: tokenNumber)
         case .loading, .backingOff, .ended, .signedOut:
             return .none
         }
     }
 
     /// The server answered something other than 401 to a request signed with
-    /// this version.
+    /// this access token.
     mutating func accepted(version signed: Int) {
-        guard signed >= firstVersion, held?.isProven == false else { return }
+        guard signed == tokenNumber, held?.isProven == false else { return }
         held?.isProven = true
     }
 
-    /// The server answered 401 to a first attempt signed with this version.
+    /// The server answered 401 to a first attempt signed with this access
+    /// token.
     ///
     /// The request asks to be sent again right after.
     mutating func rejected(version signed: Int, now: Moment) {
-        guard signed >= firstVersion, held?.isRejected == false else { return }
+        guard signed == tokenNumber, held?.isRejected == false else { return }
         held?.isRejected = true
         countIfFruitless(at: now.instant)
     }
@@ -101,20 +119,19 @@ extension SessionMachine {
     /// Whoever releases asks for the next waiter to start.
     mutating func nextReleased(now: Moment) -> (Waiter?, [Action]) {
         guard isReleasing else { return (nil, []) }
-        guard case .active = phase, isGood(at: now.instant) else {
+        guard case .active = phase, let next = waiters.first, isGood(at: now.instant, by: next.means) else {
             isReleasing = false
+            releasedTicket = nil
             return (nil, proceed(now: now))
         }
-        guard let waiter = waiters.dequeue() else {
-            isReleasing = false
-            return (nil, [])
-        }
-        return (waiter, [])
+        releasedTicket = waiters.firstTicket
+        _ = waiters.dequeue()
+        return (next.waiter, [])
     }
 
-    mutating func enqueue(_ waiter: Waiter, ticket: Int?) -> Admission {
+    mutating func enqueue(_ request: Waiting, ticket: Int?) -> Admission {
         let ticket = ticket ?? waiters.issueTicket()
-        waiters.enqueue(waiter, ticket: ticket)
+        waiters.enqueue(request, ticket: ticket)
         return .wait(ticket: ticket, generation: generation)
     }
 
@@ -124,5 +141,11 @@ extension SessionMachine {
 
     var isStoring: Bool { if case .storing = phase { true } else { false } }
 
-    func isGood(at instant: MonotonicInstant) -> Bool { held?.isGood(at: instant) ?? false }
+    /// The number of the access token that is held; one that nothing was
+    /// signed with when there is none.
+    var tokenNumber: Int { held?.number ?? -1 }
+
+    func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
+        held?.isGood(at: instant, by: means) ?? false
+    }
 }

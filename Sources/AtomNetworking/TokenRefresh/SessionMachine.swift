@@ -17,6 +17,7 @@ struct SessionMachine<Waiter> {
     typealias Phase = SessionPhase
     typealias Admission = SessionAdmission
     typealias Signature = SessionSignature
+    typealias Waiting = SessionWaiting<Waiter>
 
     /// What to do after an event.
     enum Action {
@@ -30,6 +31,10 @@ struct SessionMachine<Waiter> {
         /// Write the credential unless `mayStore` says no; ends with `stored`
         /// or `notStored`.
         case store(TokenCredential, version: Int)
+        /// Write what a spent credential has come to over it, unless
+        /// `mayStore` says no or it is there no more; ends with `stored` or
+        /// `notStored`.
+        case rewrite(TokenCredential, version: Int)
         /// Call `nextReleased` until it returns no waiter.
         case release
         /// Tell these that they will not be sent.
@@ -38,18 +43,25 @@ struct SessionMachine<Waiter> {
         case wake(MonotonicInstant)
         /// Tell the app that a refresh failed, after those who waited for it.
         case announceFailure(AuthenticationError)
-        /// Tell the app that the store still holds a replaced credential.
+        /// Tell the app that the store holds a credential that is of no use
+        /// any more: it was written over, or its refresh token is spent.
         case announceStaleStore
+        /// Revoke what was issued for a session that has been signed out.
+        case revoke(TokenCredential)
         /// Tell the app what has become of the session.
         case announce(SessionEvent)
     }
 
     struct RunningRefresh {
         let number: Int
+        /// How it gets another credential.
+        let means: RenewalMeans
         /// What is to be replaced; `nil` when there is none.
-        let credential: TokenCredential?
+        var credential: TokenCredential?
         /// Whether the credential it replaces isn't the session's any more.
         var isOutdated = false
+        /// Whether the session that it was begun for has been signed out.
+        var isSignedOut = false
     }
 
     var phase: Phase
@@ -57,15 +69,18 @@ struct SessionMachine<Waiter> {
     /// Counts credentials and every change of what is known of them, so that
     /// what was read before a change is recognised.
     var version = 0
-    /// The first version with the access token that is held: a 401 for an
-    /// older one is a late one.
-    var firstVersion = 0
+    /// The number of the access token that was held last: a 401 for another
+    /// one is a late one.
+    var lastTokenNumber = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0
-    var waiters = TicketQueue<Waiter>()
+    var waiters = TicketQueue<Waiting>()
     /// Whether somebody is calling `nextReleased`; newcomers stay behind those
     /// who are being released.
     var isReleasing = false
+    /// The ticket of the waiter that was released last, which may not have
+    /// gone on yet.
+    var releasedTicket: Int?
 
     let policy: RefreshPolicy
     /// Whether the credential is read by `load` rather than handed over with
@@ -87,8 +102,14 @@ struct SessionMachine<Waiter> {
     var lastFailure: AuthenticationError?
     /// When refreshes turned out fruitless, within the window.
     var fruitless: [MonotonicInstant] = []
-    /// What refreshes of this session have replaced: it is never new again.
-    var replaced = ReplacedTokens()
+    /// What is known of the place where the credential is kept.
+    var store = StoreMemory()
+    /// The refresh tokens that are never sent again.
+    var spent = SpentTokens()
+    /// What was learned of access tokens that were held before.
+    var known = KnownTokens()
+    /// How the refresh went about it that the end of the session came from.
+    var endedMeans = RenewalMeans.refreshToken
     var hasAnnouncedStaleStore = false
 
     /// Makes a session about which nothing is known.

@@ -44,3 +44,14 @@ enum SessionSignature: Equatable {
     /// Never: the request belongs to a session that is over.
     case outdated
 }
+
+/// A request in a session's queue.
+struct SessionWaiting<Waiter> {
+    let waiter: Waiter
+    /// How it would have another credential got.
+    let means: RenewalMeans
+    /// Whether it has not been admitted to any session before.
+    let isNew: Bool
+}
+
+extension SessionWaiting: Sendable where Waiter: Sendable {}

@@ -23,8 +23,14 @@ struct TicketQueue<Element> {
         return nil
     }
 
+    /// The ticket of the member that has waited longest.
+    var firstTicket: Int? {
+        for place in places[head...] where place.element != nil { return place.ticket }
+        return nil
+    }
+
     /// All members in order.
-    var members: [Element] { places[head...].compactMap(\.element) }
+    var members: [Element] { places[head...].compactMap { $0.element } }
 
     /// Gives out a ticket: whoever has an earlier one comes first.
     mutating func issueTicket() -> Int {
@@ -80,6 +86,15 @@ struct TicketQueue<Element> {
             if places[middle].ticket < ticket { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// Takes those that a predicate holds for, in order.
+    mutating func removeAll(where isWanted: (Element) -> Bool) -> [(ticket: Int, element: Element)] {
+        let taken = places[head...].compactMap { place in
+            place.element.flatMap { isWanted($0) ? (place.ticket, $0) : nil }
+        }
+        for (ticket, _) in taken { _ = remove(ticket) }
+        return taken
     }
 
     /// Lets everybody go.

@@ -17,8 +17,9 @@ enum TokenAnswer {
     /// The refresh token is dead.
     case rejected(OAuthError)
 
-    /// Anything else: another attempt may succeed.
-    case failed(any Error, retryAfter: Duration?)
+    /// Anything else: another attempt may succeed, with the refresh token
+    /// that came along if one did.
+    case failed(any Error, retryAfter: Duration?, refreshToken: String? = nil)
 
     /// Reads an answer.
     ///
@@ -71,12 +72,14 @@ enum TokenAnswer {
             throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
         }
         let tokenType = members["token_type"] as? String
+        let newRefreshToken = (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
         if let tokenType, tokenType.lowercased() != "bearer" {
-            throw TokenAnswerError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
+            let error = TokenAnswerError(
+                "The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
+            // The one that was sent is spent all the same.
+            return .failed(error, retryAfter: nil, refreshToken: old == nil ? nil : newRefreshToken)
         }
-        let refreshToken = old.map { old in
-            (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 } ?? old.refreshToken
-        }
+        let refreshToken = old.map { newRefreshToken ?? $0.refreshToken }
         let lifetime = lifetime(members, sentAt: sentAt, serverDate: serverDate)
         return .granted(
             TokenCredential(

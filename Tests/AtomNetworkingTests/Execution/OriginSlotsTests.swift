@@ -7,7 +7,7 @@ import Testing
 private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
     let number: Int
     // Written by the slots under their lock.
-    var slotTicket: Int?
+    var slotPlace: SlotPlace?
     private let onGrant: @Sendable (Int) -> Void
 
     init(_ number: Int, onGrant: @escaping @Sendable (Int) -> Void = { _ in }) {
@@ -15,7 +15,7 @@ private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
         self.onGrant = onGrant
     }
 
-    func slotGranted() { onGrant(number) }
+    func slotGranted(of origin: Origin) { onGrant(number) }
 }
 
 /// What happened, in order, noted from any thread.

@@ -98,7 +98,8 @@ struct StoredSessionFaultTests {
             listener: .completion { _ in })
         let (_, actions) = actor.guarded.with {
             $0.asked(
-                asking, read: (session.tokens.tokenCredential, $0.version), deadline: session.time.now + .seconds(60),
+                asking, by: .refreshToken, read: (session.tokens.tokenCredential, $0.version),
+                deadline: session.time.now + .seconds(60),
                 now: actor.moment)
         }
         guard case .refresh(let number, let credential, _)? = actions.last else { throw Unexpected("no refresh") }

@@ -22,6 +22,9 @@ struct MachineFixture {
     private(set) var tickets: [String: Int] = [:]
     private(set) var generations: [String: Int] = [:]
 
+    /// How those who ask would have another credential got.
+    var means = RenewalMeans.refreshToken
+
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
         machine = Machine(policy: policy, needsLoading: needsLoading)
     }
@@ -41,15 +44,21 @@ struct MachineFixture {
 
     /// A request asks, having read the store unless the session does that;
     /// says what becomes of it and what has to be done.
-    mutating func ask(_ who: String, deadline: Double = 1e6, isRetry: Bool = false) -> String {
-        ask(who, reading: machine.isLoaded ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
+    mutating func ask(
+        _ who: String, deadline: Double = 1e6, isRetry: Bool = false, by means: RenewalMeans? = nil
+    ) -> String {
+        let usual = self.means
+        self.means = means ?? usual
+        defer { self.means = usual }
+        return ask(
+            who, reading: machine.isLoaded ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
     }
 
     mutating func ask(
         _ who: String, reading read: (TokenCredential, Int)?, deadline: Double = 1e6, isRetry: Bool = false
     ) -> String {
         let (admission, actions) = machine.asked(
-            who, of: generations[who], ticket: isRetry ? nil : tickets[who],
+            who, by: means, of: generations[who], ticket: isRetry ? nil : tickets[who],
             read: read.map { (credential: $0.0, version: $0.1) }, deadline: Self.instant(deadline), now: moment)
         let words: [String]
         switch admission {
@@ -67,7 +76,9 @@ struct MachineFixture {
 
     /// What a request that asked is signed with.
     func signature(_ who: String) -> String {
-        switch machine.signature(of: generations[who] ?? machine.generation, at: moment.instant) {
+        switch machine.signature(
+            of: generations[who] ?? machine.generation, ticket: tickets[who], at: moment.instant)
+        {
         case .authorization(let value, _): String(value.dropFirst("Bearer ".count))
         case .none: "none"
         case .outdated: "outdated"
@@ -128,7 +139,7 @@ struct MachineFixture {
     mutating func failToStore() -> String {
         say(
             machine.notStored(
-                version: machine.firstVersion,
+                version: machine.tokenNumber,
                 .credentialNotStored(cause: OAuthError(code: "disk"), delivery: .notSent), now: moment))
     }
 
@@ -146,20 +157,52 @@ struct MachineFixture {
     }
 
     /// The write that was asked for is done.
-    mutating func stored() -> String { say(machine.stored(version: machine.firstVersion, now: moment)) }
+    ///
+    /// - Parameter read: What is read back.
+    mutating func stored(reading read: TokenCredential? = nil) -> String {
+        say(machine.stored(version: machine.tokenNumber, read: read, now: moment))
+    }
 
     mutating func observe(_ credential: TokenCredential) -> String { say(machine.observed(credential, now: moment)) }
 
     mutating func wakeUp() -> String { say(machine.wokeUp(now: moment)) }
 
-    mutating func signIn(_ credential: TokenCredential) -> String { say(machine.signedIn(credential, now: moment)) }
+    mutating func signIn(_ credential: TokenCredential) -> String { say(machine.signedIn(credential, now: moment).1) }
 
     mutating func signOut() -> String { say(machine.signedOut()) }
 
     /// The server refused a first attempt with the current token.
-    mutating func condemn(version: Int? = nil) { machine.rejected(version: version ?? machine.version, now: moment) }
+    mutating func condemn(version: Int? = nil) {
+        machine.rejected(version: version ?? machine.tokenNumber, now: moment)
+    }
 
     mutating func leave(_ who: String) { machine.left(ticket: tickets[who] ?? -1) }
+
+    /// A credential that this process has written over, which the store may
+    /// go on handing out for a while.
+    var writtenOver: TokenCredential {
+        mutating get {
+            let last = machine.store.last ?? Self.empty
+            _ = machine.store.note(Self.credential(6))
+            machine.store.willWrite(last)
+            return Self.credential(6)
+        }
+    }
+
+    /// A credential whose refresh token a refresh has exchanged.
+    var spent: TokenCredential {
+        mutating get {
+            machine.spent.insert(
+                Self.credential(6), replacedBy: Self.credential(7, life: now + 3_600), isWanted: true)
+            return Self.credential(6)
+        }
+    }
+
+    /// The server has replaced the refresh token, and brought nothing else.
+    mutating func replaceRefreshToken(refresh: Int) -> String {
+        machine.refreshTokenReplaced(number: refresh, by: "r9", now: moment).map { "write \($0.refreshToken)" }
+            ?? "nothing"
+    }
 
     /// A refresh from the wish to the last waiter.
     mutating func refreshed(_ number: Int, life: Double? = 3_600, refresh: Int) {
@@ -184,6 +227,8 @@ struct MachineFixture {
         case .wake(let instant): "wake at \(seconds(instant))"
         case .announceFailure(let error): "announce: \(name(error))"
         case .announceStaleStore: "announce stale store"
+        case .rewrite(let credential, _): "rewrite \(credential.accessToken)"
+        case .revoke(let credential): "revoke \(credential.refreshToken)"
         case .announce(let event): "announce \(name(event))"
         }
     }

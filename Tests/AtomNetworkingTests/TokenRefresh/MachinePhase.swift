@@ -45,21 +45,17 @@ enum MachinePhase: String, CaseIterable, Sendable {
         }
     }
 
-    private var policy: RefreshPolicy {
-        var policy = RefreshPolicy()
+    private var means: RenewalMeans {
         switch self {
-        case .acquirable, .acquiring, .acquiringFailed, .acquiringEnded, .acquiredInLeeway, .renewing:
-            policy.acquires = true
-        case .withoutUser:
-            policy.acquires = true
-            policy.isWithoutUser = true
-        default: break
+        case .acquirable, .acquiring, .acquiringFailed, .acquiringEnded, .acquiredInLeeway, .renewing: .provider
+        case .withoutUser: .clientCredentials
+        default: .refreshToken
         }
-        return policy
     }
 
     var fixture: MachineFixture {
-        var fixture = MachineFixture(policy: policy, needsLoading: isInStore)
+        var fixture = MachineFixture(needsLoading: isInStore)
+        fixture.means = means
         switch self {
         case .loadingNotStarted, .acquirable: break
         case .loading: _ = fixture.ask("w")
@@ -179,7 +175,8 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case wokeUp = "woke up"
     case observedSame = "observed the same"
     case observedNew = "observed a new one"
-    case observedReplaced = "observed a replaced one"
+    case observedWrittenOver = "observed what was written over"
+    case observedSpent = "observed a spent one"
     case observedEmpty = "observed an empty one"
     case observedExpiry = "observed a later expiry"
     case observedRefreshToken = "observed another refresh token"
@@ -196,12 +193,25 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case foundSame = "the refresh found the same"
     case foundNewer = "the refresh found a newer one"
     case foundEmpty = "the refresh found nothing"
-    case foundReplaced = "the refresh found a replaced one"
+    case foundWrittenOver = "the refresh found what was written over"
+    case refreshTokenReplaced = "the refresh token was replaced"
     case foundProlonged = "the refresh found a later expiry"
     case foundOther = "another refresh found a newer one"
     case abandoned = "refresh abandoned"
     case abandonedOther = "another refresh abandoned"
     case notStored = "not stored"
+
+    /// What is said where nothing happens.
+    var nothing: String {
+        switch self {
+        case .nextReleased: "nobody"
+        case .signature: "none"
+        case .signatureOfOlderGeneration: "outdated"
+        case .askedOfOlderGeneration: "refuse: signed out"
+        case .foundSame, .foundNewer, .foundEmpty, .foundWrittenOver, .foundProlonged, .foundOther: "stop"
+        default: "nothing"
+        }
+    }
 
     func happen(to fixture: inout MachineFixture) -> String {
         let held = fixture.machine.held?.credential ?? MachineFixture.credential(1)
@@ -211,7 +221,8 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .askedWithStaleRead: return fixture.ask("n", reading: (held, fixture.machine.version - 1))
         case .askedOfOlderGeneration:
             let (admission, actions) = fixture.machine.asked(
-                "n", of: fixture.machine.generation - 1, deadline: MachineFixture.instant(1e6), now: fixture.moment)
+                "n", by: fixture.means, of: fixture.machine.generation - 1, deadline: MachineFixture.instant(1e6),
+                now: fixture.moment)
             guard case .refuse(let error) = admission, actions.isEmpty else { return "\(admission)" }
             return "refuse: \(MachineFixture.name(error))"
         case .signature: return fixture.signature("n")
@@ -219,9 +230,9 @@ enum MachineEvent: String, CaseIterable, Sendable {
             let signature = fixture.machine.signature(
                 of: fixture.machine.generation - 1, at: fixture.moment.instant)
             return signature == .outdated ? "outdated" : "\(signature)"
-        case .accepted: fixture.machine.accepted(version: fixture.machine.version)
+        case .accepted: fixture.machine.accepted(version: fixture.machine.tokenNumber)
         case .rejected: fixture.condemn()
-        case .rejectedOlder: fixture.condemn(version: fixture.machine.firstVersion - 1)
+        case .rejectedOlder: fixture.condemn(version: fixture.machine.tokenNumber - 1)
         case .left: fixture.leave("w")
         case .nextReleased:
             let (waiter, actions) = fixture.machine.nextReleased(now: fixture.moment)
@@ -234,14 +245,14 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .refusedOther: return fixture.reject(refresh: 9)
         case .stored: return fixture.stored()
         case .storedOther:
-            let actions = fixture.machine.stored(version: fixture.machine.firstVersion - 1, now: fixture.moment)
+            let actions = fixture.machine.stored(version: fixture.machine.tokenNumber - 1, now: fixture.moment)
             return actions.isEmpty ? "nothing" : "\(actions)"
         case .wokeUp: return fixture.wakeUp()
         case .observedSame: return fixture.observe(held)
         case .observedNew: return fixture.observe(MachineFixture.credential(5, life: fixture.now + 3_600))
-        case .observedReplaced:
-            fixture.machine.replaced.insert(MachineFixture.credential(6))
-            return fixture.observe(MachineFixture.credential(6))
+        case .observedWrittenOver: return fixture.observe(fixture.writtenOver)
+        case .observedSpent: return fixture.observe(fixture.spent)
+        case .refreshTokenReplaced: return fixture.replaceRefreshToken(refresh: fixture.machine.lastRefreshNumber)
         case .observedEmpty: return fixture.observe(MachineFixture.empty)
         case .observedExpiry:
             return fixture.observe(
@@ -267,9 +278,8 @@ enum MachineEvent: String, CaseIterable, Sendable {
             return fixture.find(
                 MachineFixture.credential(5, life: fixture.now + 3_600), refresh: fixture.machine.lastRefreshNumber)
         case .foundEmpty: return fixture.find(nil, refresh: fixture.machine.lastRefreshNumber)
-        case .foundReplaced:
-            fixture.machine.replaced.insert(MachineFixture.credential(6))
-            return fixture.find(MachineFixture.credential(6), refresh: fixture.machine.lastRefreshNumber)
+        case .foundWrittenOver:
+            return fixture.find(fixture.writtenOver, refresh: fixture.machine.lastRefreshNumber)
         case .foundProlonged:
             return fixture.find(
                 TokenCredential(
@@ -300,14 +310,16 @@ extension MachineFixture {
         case .signedOut: text = "signed out"
         }
         if machine.isReleasing { text += ", releasing" }
-        if !machine.waiters.isEmpty { text += ", waiting: \(machine.waiters.members.joined(separator: " "))" }
+        if !machine.waiters.isEmpty {
+            text += ", waiting: \(machine.waiters.members.map { $0.waiter }.joined(separator: " "))"
+        }
         return text
     }
 
     private var quality: String {
         guard let held = machine.held else { return "nothing held" }
         let token = held.credential.accessToken
-        if machine.isGood(at: moment.instant) { return "\(token) good" }
+        if machine.isGood(at: moment.instant, by: means) { return "\(token) good" }
         if held.isRejected { return "\(token) rejected" }
         return held.isUsable(at: moment.instant) ? "\(token) due" : "\(token) expired"
     }

@@ -35,7 +35,7 @@ struct SessionChangeScriptTests {
             session.condemn()
             #expect(session.ask("a", isRetry: true) == "wait, refresh \(number) with r\(number) for a")
             session.refreshed(number + 1, refresh: number)
-            session.machine.accepted(version: session.machine.version)
+            session.machine.accepted(version: session.machine.tokenNumber)
         }
     }
 
@@ -46,11 +46,11 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         #expect(session.ask("b") == "wait")
         _ = session.succeed(2, life: 0)
-        #expect(session.stored() == "refresh 2 with r2 for a")
+        #expect(session.stored() == "refresh 2 with r2 for a, announce refreshed")
         _ = session.succeed(3, life: 0, refresh: 2)
-        #expect(session.stored() == "refresh 3 with r3 for a")
+        #expect(session.stored() == "refresh 3 with r3 for a, announce refreshed")
         _ = session.succeed(4, life: 0, refresh: 3)
-        #expect(session.stored() == "refuse a: too many, refuse b: too many")
+        #expect(session.stored() == "refuse a: too many, refuse b: too many, announce refreshed")
     }
 
     @Test("The window of one session isn't the next one's")
@@ -65,7 +65,7 @@ struct SessionChangeScriptTests {
         session.condemn()
         #expect(session.ask("b") == "refuse: too many")
         session.store = MachineFixture.credential(9, life: 0)
-        #expect(session.signIn(session.store) == "nothing")
+        #expect(session.signIn(session.store) == "announce signed in")
         #expect(session.ask("c") == "wait, refresh 4 with r9 for c")
     }
 
@@ -76,7 +76,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         #expect(session.ask("b") == "go")
-        let old = session.machine.version
+        let old = session.machine.tokenNumber
         session.condemn(version: old)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
         session.refreshed(2, refresh: 1)
@@ -90,7 +90,7 @@ struct SessionChangeScriptTests {
     func notLate() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
-        let signed = session.machine.version
+        let signed = session.machine.tokenNumber
         session.store = MachineFixture.credential(1, life: 7_200, refresh: "r8")
         #expect(session.ask("b") == "go")
         session.condemn(version: signed)
@@ -107,7 +107,7 @@ struct SessionChangeScriptTests {
         _ = session.ask("a", isRetry: true)
         _ = session.succeed(2)
         #expect(session.ask("b") == "wait", "the write isn't done: no news")
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "a, b")
         #expect(session.ask("c") == "go, announce stale store")
         #expect(session.ask("d") == "go")
@@ -142,14 +142,14 @@ struct SessionChangeScriptTests {
             now: session.moment)
         #expect(actions.count == 1)
         #expect(session.ask("b") == "wait")
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "a, b")
         session.store = prolonged
         #expect(session.ask("c") == "go")
         #expect(session.machine.refreshCount == 1)
     }
 
-    @Test("A token that was refused stays refused when the store goes back to it")
+    @Test("A token that was refused stays refused when somebody puts it back, and is refreshed")
     func deadStaysDead() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -158,8 +158,21 @@ struct SessionChangeScriptTests {
         session.store = MachineFixture.credential(2)
         #expect(session.ask("b") == "go, announce changed")
         session.store = old
-        #expect(session.ask("c") == "go, announce stale store")
-        #expect(session.signature("c") == "a2")
+        #expect(session.ask("c") == "wait, announce changed, refresh 1 with r1 for c")
+    }
+
+    @Test("A token that was put back is the one that it was: a 401 for it is not a late one")
+    func putBackIsTheSame() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        let number = session.machine.tokenNumber
+        let old = session.store
+        session.store = MachineFixture.credential(2)
+        _ = session.ask("b")
+        session.store = old
+        #expect(session.ask("c") == "go, announce changed")
+        session.condemn(version: number)
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
     }
 
     @Test("What was read before the credential changed is read again")
@@ -196,11 +209,11 @@ struct SessionChangeScriptTests {
         _ = session.ask("a")
         _ = session.succeed(2)
         let read = (session.store, session.machine.version)
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.ask("b", reading: read) == "read again")
     }
 
-    @Test("A refresh token that a dropped refresh has spent is never new again")
+    @Test("What a refresh token has come to takes its place when somebody puts it back, though it came too late")
     func spentByDroppedRefresh() {
         var session = MachineFixture()
         let old = session.store
@@ -211,8 +224,95 @@ struct SessionChangeScriptTests {
         #expect(session.succeed(2) == "release, announce changed")
         #expect(session.release() == "b")
         session.store = old
-        #expect(session.ask("c") == "go, announce stale store")
-        #expect(session.signature("c") == "a5")
+        #expect(session.ask("c") == "wait, announce stale store, announce changed, rewrite a2")
+        #expect(session.signature("c") == "none", "it is not stored yet")
+        #expect(session.stored() == "release, announce refreshed")
+        #expect(session.release() == "c")
+        #expect(session.signature("c") == "a2")
+    }
+
+    @Test("A spent refresh token that nothing is left of is not sent; its access token is used to its end")
+    func spentAndSignedOut() {
+        var session = MachineFixture()
+        let old = session.store
+        _ = session.ask("a")
+        session.now = 3_580
+        _ = session.ask("b")
+        session.refreshed(2, refresh: 1)
+        _ = session.ask("c")
+        _ = session.signOut()
+        session.store = MachineFixture.empty
+        #expect(session.ask("d") == "refuse: missing")
+        session.store = old
+        #expect(session.ask("e") == "go, announce stale store")
+        session.now = 3_600
+        #expect(session.ask("f") == "refuse: missing, announce ended: missing")
+        #expect(session.machine.refreshCount == 1)
+    }
+
+    // MARK: Two people
+
+    @Test("The variable goes X, Y, X: the session goes along, though X's access token had expired")
+    func backAndForth() {
+        var session = MachineFixture()
+        let first = session.store
+        _ = session.ask("a")
+        session.now = 3_600
+        session.store = MachineFixture.credential(5, life: 9_999)
+        #expect(session.ask("b") == "go, announce changed")
+        session.store = first
+        #expect(session.ask("c") == "wait, announce changed, refresh 1 with r1 for c")
+    }
+
+    @Test("After a sign-out here, somebody may sign in elsewhere with the same refresh token")
+    func sameRefreshTokenAfterSignOut() {
+        var session = MachineFixture()
+        _ = session.ask("a")
+        _ = session.signOut()
+        session.store = MachineFixture.credential(5, refresh: "r1")
+        #expect(session.ask("b") == "go")
+        #expect(session.signature("b") == "a5")
+    }
+
+    @Test("Signing in with what has just been refreshed goes on with what it has come to")
+    func signInWhileItsSuccessorIsStored() {
+        var session = MachineFixture()
+        let old = session.store
+        session.now = 3_600
+        _ = session.ask("a")
+        #expect(session.succeed(2) == "store a2")
+        let (written, _) = session.machine.signedIn(old, read: old, now: session.moment)
+        #expect(written.refreshToken == "r2", "r1 is spent")
+        #expect(session.stored() == "announce refreshed")
+        session.store = written
+        #expect(session.ask("b") == "go")
+        #expect(session.signature("b") == "a2")
+    }
+
+    @Test("What was written over is old only until the variable has been seen to hold what was written")
+    func seen() {
+        var session = MachineFixture()
+        let first = session.store
+        _ = session.ask("a")
+        _ = session.signIn(MachineFixture.credential(5))
+        #expect(session.ask("b") == "go, announce stale store", "the variable has not been set yet")
+        #expect(session.signature("b") == "a5")
+        session.store = MachineFixture.credential(5)
+        #expect(session.ask("c") == "go")
+        session.store = first
+        #expect(session.ask("d") == "go, announce changed", "somebody has put it back")
+        #expect(session.signature("d") == "a1")
+    }
+
+    @Test("A new refresh token beside an access token of another type is the one that is sent next")
+    func replacedRefreshToken() {
+        var session = MachineFixture()
+        session.now = 3_600
+        _ = session.ask("a")
+        #expect(session.replaceRefreshToken(refresh: 1) == "write r9")
+        session.store = session.machine.held?.credential ?? session.store
+        #expect(session.fail() == "refuse a: failed, announce: failed")
+        #expect(session.ask("b") == "wait, refresh 2 with r9 for b")
     }
 
     // MARK: Clocks
@@ -254,9 +354,9 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         session.now = 3_600
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
-        #expect(session.signOut() == "refuse a: signed out")
+        #expect(session.signOut() == "refuse a: signed out, announce signed out")
         session.store = MachineFixture.empty
-        #expect(session.succeed(2) == "nothing")
+        #expect(session.succeed(2) == "revoke r2")
         #expect(session.phase == "signed out")
         #expect(session.ask("b") == "refuse: missing")
     }
@@ -267,7 +367,7 @@ struct SessionChangeScriptTests {
         session.now = 3_600
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         session.store = MachineFixture.empty
-        #expect(session.succeed(2) == "refuse a: signed out, announce signed out")
+        #expect(session.succeed(2) == "refuse a: signed out, announce signed out, revoke r2")
         #expect(session.phase == "signed out")
     }
 
@@ -277,8 +377,8 @@ struct SessionChangeScriptTests {
         session.now = 3_600
         _ = session.ask("a")
         #expect(session.succeed(2) == "store a2")
-        let version = session.machine.firstVersion
-        #expect(session.signIn(MachineFixture.credential(5, life: 9_999)) == "refuse a: signed out")
+        let version = session.machine.tokenNumber
+        #expect(session.signIn(MachineFixture.credential(5, life: 9_999)) == "refuse a: signed out, announce signed in")
         #expect(session.machine.mayStore(version: version) == false)
         #expect(session.stored() == "nothing")
         #expect(session.phase == "a5 good")
@@ -289,7 +389,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         session.store = MachineFixture.credential(5)
-        #expect(session.signIn(session.store) == "nothing")
+        #expect(session.signIn(session.store) == "announce signed in")
         #expect(session.signature("a") == "outdated")
         #expect(session.ask("a") == "refuse: signed out")
         #expect(session.ask("b") == "go")
@@ -312,12 +412,12 @@ struct SessionChangeScriptTests {
     func laggingStore() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
-        #expect(session.signOut() == "nothing")
-        #expect(session.ask("b") == "refuse: missing")
-        #expect(session.signIn(MachineFixture.credential(5)) == "nothing")
+        #expect(session.signOut() == "announce signed out")
+        #expect(session.ask("b") == "refuse: missing, announce stale store")
+        #expect(session.signIn(MachineFixture.credential(5)) == "announce signed in")
         #expect(session.ask("c") == "go, announce stale store")
         #expect(session.signature("c") == "a5")
-        #expect(session.signIn(session.store) == "nothing", "signing in with it again is meant")
+        #expect(session.signIn(session.store) == "announce signed in", "signing in with it again is meant")
         #expect(session.ask("d") == "go")
     }
 
@@ -326,7 +426,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         session.now = 3_600
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
-        #expect(session.signIn(session.store) == "refuse a: signed out")
+        #expect(session.signIn(session.store) == "refuse a: signed out, announce signed in")
         #expect(session.ask("b") == "wait")
         #expect(session.succeed(2) == "store a2", "or its refresh token would be spent twice")
     }
@@ -336,7 +436,7 @@ struct SessionChangeScriptTests {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
         session.condemn()
-        #expect(session.signIn(session.store) == "nothing")
+        #expect(session.signIn(session.store) == "announce signed in")
         #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
     }
 
@@ -346,7 +446,7 @@ struct SessionChangeScriptTests {
         session.now = 3_600
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         session.store = MachineFixture.credential(5, life: 0)
-        #expect(session.signIn(session.store) == "refuse a: signed out")
+        #expect(session.signIn(session.store) == "refuse a: signed out, announce signed in")
         #expect(session.ask("b") == "wait")
         #expect(session.phase == "refreshing outdated, waiting: b")
         #expect(session.fail() == "refresh 2 with r5 for b", "its failure isn't the new session's")
@@ -364,7 +464,7 @@ struct SessionChangeScriptTests {
         session.leave("b")
         _ = session.succeed(2)
         session.store = session.machine.held?.credential ?? session.store
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.machine.nextReleased(now: session.moment).0 == "a")
         #expect(session.ask("d") == "wait")
         #expect(session.machine.nextReleased(now: session.moment).0 == "c")
@@ -380,7 +480,7 @@ struct SessionChangeScriptTests {
         session.now = 3_600
         for name in ["a", "b"] { _ = session.ask(name) }
         _ = session.succeed(2)
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.machine.nextReleased(now: session.moment).0 == "a")
         session.condemn()
         #expect(session.release() == "refresh 2 with r2 for b")

@@ -38,7 +38,7 @@ struct SessionScriptTests {
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
         session.now = 3_620
         #expect(session.succeed(2, life: 100, sentAt: 3_600) == "store a2")
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "a")
         session.store = session.machine.held?.credential ?? session.store
         session.now = 3_674
@@ -91,7 +91,7 @@ struct SessionScriptTests {
         #expect(session.ask("e") == "wait, refresh 2 with r1 for e")
         #expect(session.succeed(2, life: 100, refresh: 2) == "store a2")
         session.store = session.machine.held?.credential ?? session.store
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "e")
         session.now += 75
         #expect(session.ask("f") == "wait, refresh 3 with r2 for f", "the leeway counts again")
@@ -164,7 +164,7 @@ struct SessionScriptTests {
         #expect(session.wakeUp() == "refresh 2 with r1 for c")
         #expect(session.wakeUp() == "nothing")
         #expect(session.succeed(2, refresh: 2) == "store a2")
-        #expect(session.stored() == "release")
+        #expect(session.stored() == "release, announce refreshed")
         #expect(session.release() == "c, e")
     }
 
@@ -173,7 +173,8 @@ struct SessionScriptTests {
         var session = Self.expired()
         _ = session.ask("a")
         _ = session.fail(retryAfter: 10)
-        let (admission, _) = session.machine.asked("b", deadline: MachineFixture.instant(0), now: session.moment)
+        let (admission, _) = session.machine.asked(
+            "b", by: .refreshToken, deadline: MachineFixture.instant(0), now: session.moment)
         guard case .refuse(.refreshFailed(_, let retryAt, let delivery)) = admission else {
             Issue.record("\(admission)")
             return

@@ -11,7 +11,7 @@ struct SessionStoreScriptTests {
     func lateLoad() {
         var session = MachineFixture(needsLoading: true)
         #expect(session.ask("a") == "wait, load 1")
-        #expect(session.signOut() == "refuse a: signed out")
+        #expect(session.signOut() == "refuse a: signed out, announce signed out")
         #expect(session.ask("b") == "wait, load 2")
         #expect(session.load(MachineFixture.credential(1), number: 1) == "nothing")
         #expect(session.lookUp(MachineFixture.credential(1), generation: 0) == "nothing")
@@ -46,7 +46,7 @@ struct SessionStoreScriptTests {
         var session = Self.rejected()
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
         let stored = MachineFixture.credential(5, life: 0)
-        #expect(session.find(stored) == "stop, refresh 2 with r5 for a, announce changed")
+        #expect(session.find(stored) == "stop, announce changed, refresh 2 with r5 for a")
         #expect(session.find(stored, refresh: 2) == "go on with r5")
     }
 
@@ -56,6 +56,85 @@ struct SessionStoreScriptTests {
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
         let found = session.find(MachineFixture.credential(5, life: 0, refresh: ""))
         #expect(found == "stop, refuse a: missing, announce changed, announce ended: missing")
+    }
+
+    @Test("Another process signs somebody in, and the first person again: the session is the first person's")
+    func twoPeople() {
+        var session = Self.rejected()
+        let first = session.store
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        #expect(session.find(MachineFixture.credential(5)) == "stop, release, announce changed")
+        _ = session.abandon()
+        #expect(session.release() == "a")
+        session.condemn()
+        #expect(session.ask("b") == "wait, refresh 2 with r5 for b")
+        #expect(session.find(first, refresh: 2) == "stop, announce changed, refresh 3 with r1 for b")
+        #expect(session.find(first, refresh: 3) == "go on with r1", "nobody else's refresh token")
+    }
+
+    @Test("What this process signed in itself may be replaced by another one with what was there before")
+    func signedInHereAndPutBack() {
+        var session = MachineFixture(needsLoading: true)
+        let first = session.store
+        _ = session.lookUp(first)
+        _ = session.signIn(MachineFixture.credential(5))
+        session.machine.written(MachineFixture.credential(5))
+        session.condemn()
+        #expect(session.ask("a") == "wait, refresh 1 with r5 for a")
+        #expect(session.find(first) == "stop, release, announce changed")
+        #expect(session.release() == "a")
+        #expect(session.machine.held?.credential == first)
+    }
+
+    @Test("A session that has ended and finds its store emptied tells a newcomer that nobody is signed in")
+    func emptiedAfterTheEnd() {
+        var session = Self.rejected()
+        _ = session.ask("a", isRetry: true)
+        _ = session.reject()
+        #expect(session.ask("b") == "wait, load 1")
+        #expect(session.load(nil) == "announce signed out, refuse b: missing")
+    }
+
+    @Test("A provider is asked at once by who finds the store of an ended session emptied")
+    func emptiedAfterTheEndOfAProvider() {
+        var session = Self.rejected(by: .provider)
+        _ = session.ask("a", isRetry: true)
+        _ = session.reject()
+        #expect(session.ask("b") == "wait, load 1")
+        #expect(session.load(nil) == "announce signed out, refresh 2 with nothing for b")
+    }
+
+    @Test("Who asks who is signed in hears of what another process has stored, also after a provider failed")
+    func lookedUpAfterAFailure() {
+        var session = MachineFixture(needsLoading: true)
+        session.means = .provider
+        _ = session.ask("a")
+        _ = session.load(nil)
+        #expect(session.fail(retryAfter: 10) == "refuse a: failed, announce: failed")
+        #expect(session.lookUp(nil) == "nothing")
+        #expect(session.lookUp(MachineFixture.credential(5)) == "nothing")
+        #expect(session.phase == "a5 good")
+    }
+
+    // MARK: Two ways to renew
+
+    @Test("The request that sets a refresh off decides how another credential is got")
+    func twoMeans() {
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
+        #expect(session.ask("a", by: .provider) == "wait, refresh 1 with  for a")
+        #expect(session.ask("b") == "wait")
+        #expect(session.fail(retryAfter: 0) == "refuse a b: failed, announce: failed")
+        #expect(session.ask("c") == "wait, load 1", "there is no refresh token")
+        #expect(session.load(session.store) == "refuse c: missing, announce ended: missing")
+        #expect(session.ask("d", by: .provider) == "wait, refresh 2 with  for d", "the provider can still be asked")
+    }
+
+    @Test("With nobody signed in, those with a provider have it asked, and the others are refused")
+    func twoMeansAndNobody() {
+        var session = MachineFixture(needsLoading: true)
+        #expect(session.ask("a") == "wait, load 1")
+        #expect(session.ask("b", by: .provider) == "wait")
+        #expect(session.load(nil) == "refuse a: missing, refresh 1 with nothing for b")
     }
 
     // MARK: Refusals
@@ -88,9 +167,7 @@ struct SessionStoreScriptTests {
 
     @Test("A provider that has nothing more doesn't condemn what another process has stored")
     func refusedProvider() {
-        var policy = RefreshPolicy()
-        policy.acquires = true
-        var session = Self.rejected(MachineFixture.credential(1, refresh: ""), policy: policy)
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""), by: .provider)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with  for a")
         session.store = MachineFixture.credential(5, refresh: "")
         #expect(session.reject() == "release, announce changed")
@@ -101,10 +178,7 @@ struct SessionStoreScriptTests {
 
     @Test("A client's own session that is refused says so, also when its store is empty")
     func refusedClient() {
-        var policy = RefreshPolicy()
-        policy.acquires = true
-        policy.isWithoutUser = true
-        var session = Self.rejected(MachineFixture.credential(1, refresh: ""), policy: policy)
+        var session = Self.rejected(MachineFixture.credential(1, refresh: ""), by: .clientCredentials)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with  for a")
         session.store = MachineFixture.empty
         #expect(session.find(nil) == "go on with ")
@@ -116,13 +190,13 @@ struct SessionStoreScriptTests {
         var session = Self.rejected()
         _ = session.ask("a", isRetry: true)
         _ = session.succeed(2)
-        #expect(session.failToStore() == "release, announce not stored")
+        #expect(session.failToStore() == "release, announce not stored, announce refreshed")
         _ = session.release()
         session.condemn()
         #expect(session.ask("b") == "wait, refresh 2 with r2 for b")
-        #expect(session.find(MachineFixture.credential(1), refresh: 2) == "go on with r2", "r1 is spent")
-        let end = "announce stale store, refuse b: rejected, announce: rejected, announce ended: rejected"
-        #expect(session.reject(refresh: 2) == end)
+        let step = session.find(MachineFixture.credential(1), refresh: 2)
+        #expect(step == "go on with r2, announce stale store", "r1 is spent")
+        #expect(session.reject(refresh: 2) == "refuse b: rejected, announce: rejected, announce ended: rejected")
     }
 
     // MARK: The end
@@ -150,7 +224,7 @@ struct SessionStoreScriptTests {
     func preventedEnd() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
         #expect(session.ask("a", isRetry: true) == "wait, load 1")
-        #expect(session.signIn(MachineFixture.credential(2)) == "refuse a: signed out")
+        #expect(session.signIn(MachineFixture.credential(2)) == "refuse a: signed out, announce signed in")
         _ = session.ask("b")
         session.condemn()
         #expect(session.ask("b", isRetry: true) == "wait, refresh 1 with r2 for b")
@@ -189,7 +263,7 @@ struct SessionStoreScriptTests {
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
         #expect(session.find(session.store) == "go on with r1")
         let credential = session.store
-        #expect(session.signIn(credential) == "refuse a: signed out")
+        #expect(session.signIn(credential) == "refuse a: signed out, announce signed in")
         let generation = session.machine.generation
         #expect(session.machine.mayWrite(signedIn: credential, in: generation))
         #expect(session.succeed(2) == "store a2")
@@ -209,9 +283,10 @@ struct SessionStoreScriptTests {
 
     /// A session whose credential the server has refused in a first attempt.
     static func rejected(
-        _ credential: TokenCredential = MachineFixture.credential(1), policy: RefreshPolicy = RefreshPolicy()
+        _ credential: TokenCredential = MachineFixture.credential(1), by means: RenewalMeans = .refreshToken
     ) -> MachineFixture {
-        var session = MachineFixture(policy: policy, needsLoading: true)
+        var session = MachineFixture(needsLoading: true)
+        session.means = means
         session.store = credential
         _ = session.lookUp(credential)
         _ = session.ask("a")

@@ -18,7 +18,7 @@ struct TokenAnswerTests {
             let life = lifetime.map { $0 == $0.rounded() ? String(Int($0)) : String($0) } ?? "unknown"
             return "\(credential.accessToken) \(credential.refreshToken) \(life)"
         case .rejected(let error): return "rejected \(error.code)"
-        case .failed(let error, let retryAfter):
+        case .failed(let error, let retryAfter, _):
             let kind =
                 switch error {
                 case let error as OAuthError: error.code
@@ -196,7 +196,7 @@ struct TokenAnswerTests {
         let body = #"{"error":"no such token: old-refresh","error_description":"not the secret: hunter2"}"#
         let response = AtomResponse(data: Data(body.utf8), statusCode: 400)
         let answer = TokenAnswer(response, replacing: Self.old, clientSecret: "hunter2", sentAt: Self.sentAt)
-        guard case .failed(let error as OAuthError, _) = answer else {
+        guard case .failed(let error as OAuthError, _, _) = answer else {
             Issue.record("\(answer)")
             return
         }

@@ -16,6 +16,8 @@ struct ModelOperation: Hashable {
         case write(ModelCredential, generation: Int)
         /// What could not be written is written.
         case writeAgain
+        /// What a spent credential has come to is written over it.
+        case rewrite(ModelCredential, version: Int)
     }
 
     enum Stage: Hashable {
@@ -35,6 +37,8 @@ struct ModelOperation: Hashable {
         case granted(version: Int)
         case rejected
         case failed(retryAfter: Int?)
+        /// Its answer is still to come, for a session that is over.
+        case leftBehind
     }
 
     let kind: Kind
@@ -45,6 +49,8 @@ struct ModelOperation: Hashable {
     /// What it is to hold.
     var result = ModelCredential()
     var isCancelled = false
+    /// Whether what the app has said goes before what the store held.
+    var isSaid = false
     /// The model's own count, when it was asked for.
     let generation: Int
 
@@ -102,6 +108,9 @@ extension ModelWorld {
                 scribe.key.add(generation == machine.generation ? 18 : 19)
                 scribe.credential(credential)
             case .writeAgain: scribe.key.add(20)
+            case .rewrite(let credential, let version):
+                scribe.key.add(machine.mayStore(version: version) ? 21 : 22)
+                scribe.credential(credential)
             }
             switch operation.stage {
             case .queued: scribe.key.add(0)
@@ -117,10 +126,11 @@ extension ModelWorld {
             case .granted(let version): scribe.key.add(machine.mayStore(version: version) ? 2 : 3)
             case .rejected: scribe.key.add(4)
             case .failed(let retryAfter): scribe.key.add(retryAfter ?? 5)
+            case .leftBehind: scribe.key.add(6)
             }
             scribe.credential(operation.stored)
             scribe.credential(operation.result)
-            scribe.key.add(operation.isCancelled)
+            scribe.key.add((operation.isCancelled ? 1 : 0) + (operation.isSaid ? 2 : 0))
             scribe.key.add(operation.generation == generation)
         }
         scribe.key.add(-9)
@@ -134,6 +144,7 @@ extension ModelWorld {
             scribe.key.add(call.number == machine.running?.number)
             scribe.credential(call.stored)
         }
+        for number in leftBehind { scribe.key.add(number == machine.running?.number) }
         scribe.key.add(-11)
         if let unwritten {
             scribe.credential(unwritten.credential.map { ModelCredential($0) } ?? ModelCredential())

@@ -6,8 +6,34 @@ extension ModelSettings: CustomTestStringConvertible {
     static let all: [ModelSettings] = [
         time, cancellations, rejection, slots, failures, signing, outside, nextUser, refusals, stubbornStore,
         newAccess, everything, reading, sharedStore, sharedStoreAndTime, signingInStore, stubbornStoreOfItsOwn,
-        clientCredentials, provider,
+        clientCredentials, provider, slotsAndNews, twoPeople, twoPeopleInVariable, twoPeopleAndTheApp,
+        twoPeopleWithConstantTokens,
+        twoPeopleInVariableWithConstantTokens,
     ]
+
+    static let twoPeople = ModelSettings(
+        name: "two requests, two people and a store that other processes use", requests: 2,
+        disturbances: [.outsideOther, .outsideBack, .revokeAccess, .outsideEmpties], limit: 3, timeSteps: 1,
+        hasStore: true)
+
+    static let twoPeopleInVariable = ModelSettings(
+        name: "two requests, two people and the app's variable", requests: 2,
+        disturbances: [.outsideOther, .outsideBack, .revokeAccess, .outsideEmpties], limit: 3, timeSteps: 2)
+
+    static let twoPeopleAndTheApp = ModelSettings(
+        name: "two requests and two people who sign in and out by the app", requests: 2,
+        disturbances: [.signInOther, .signInBack, .signInAgain, .signOut, .outsideBack, .revokeAccess], limit: 3,
+        hasStore: true)
+
+    static let twoPeopleWithConstantTokens = ModelSettings(
+        name: "two requests, two people, a store, and a server that doesn't rotate", requests: 2,
+        disturbances: [.outsideOther, .outsideBack, .signOut, .revokeAccess], limit: 3, hasStore: true,
+        rotates: false)
+
+    static let twoPeopleInVariableWithConstantTokens = ModelSettings(
+        name: "two requests, two people, the app's variable, and a server that doesn't rotate", requests: 2,
+        disturbances: [.outsideOther, .outsideBack, .signOut, .signInBack, .revokeAccess], limit: 3, timeSteps: 1,
+        rotates: false)
 
     static let time = ModelSettings(name: "three requests and time", requests: 3, timeSteps: 2, readsApart: true)
 
@@ -22,6 +48,10 @@ extension ModelSettings: CustomTestStringConvertible {
     static let slots = ModelSettings(
         name: "three requests, a rejected token, cancellation, slots", requests: 3,
         disturbances: [.revokeAccess, .cancel], limit: 2, slots: true)
+
+    static let slotsAndNews = ModelSettings(
+        name: "three requests, slots, and news that somebody else reads", requests: 3,
+        disturbances: [.outsideRenews], limit: 2, timeSteps: 1, slots: true)
 
     static let failures = ModelSettings(
         name: "three requests and failures", requests: 3,
@@ -114,7 +144,10 @@ extension PlantedBug {
             .signing
         case .dropsWhatTheStoreSaysAfterARefresh, .staleReadIsTaken: .outside
         case .windowIsIgnored: .refusals
-        case .replacedTokenIsNewAgain: .stubbornStore
+        case .writtenOverIsNews: .newAccess
+        case .spentTokenIsForgotten: .twoPeopleInVariable
+        case .deadTokenIsForgotten: .twoPeople
+        case .signedBeforeWhoCameEarlier: .slots
         case .lateLoadIsTaken: .reading
         case .newsOfARefusalIsLost: .newAccess
         case .whatARefreshFindsIsIgnored, .emptyStoreIsIgnored, .endsWithoutReading, .refusalOfAnOldTokenEnds:

@@ -1,3 +1,5 @@
+@testable import AtomNetworking
+
 /// What a configuration of the model walks through.
 struct ModelSettings: Sendable {
     /// What may go wrong, or happen beside the requests.
@@ -19,6 +21,13 @@ struct ModelSettings: Sendable {
         /// Somebody else has another access token beside the same refresh
         /// token.
         case outsideNewAccess
+        /// The other of the two people signs in anew, by the app or by another
+        /// process or the app's own variable.
+        case signInOther
+        case outsideOther
+        /// What the other of them had is put back.
+        case signInBack
+        case outsideBack
         /// The app signs in with what the session has already.
         case signInAgain
         case loadingFails
@@ -32,6 +41,14 @@ struct ModelSettings: Sendable {
         case refreshToken
         case clientCredentials
         case provider
+
+        var means: RenewalMeans {
+            switch self {
+            case .refreshToken: .refreshToken
+            case .clientCredentials: .clientCredentials
+            case .provider: .provider
+            }
+        }
     }
 
     var name: String
@@ -43,6 +60,10 @@ struct ModelSettings: Sendable {
     var timeSteps = 0
     /// In seconds; the time steps decide which are reached.
     var deadlines: [Int] = []
+    /// Whether two people sign in, one after the other.
+    var hasTwoPeople: Bool {
+        !disturbances.isDisjoint(with: [.signInOther, .signInBack, .outsideOther, .outsideBack])
+    }
     /// Whether requests wait for a slot between admission and start.
     var slots = false
     /// Whether reading the store and asking are two steps.
@@ -72,6 +93,7 @@ enum ModelStep: Hashable, Sendable {
     case cancel(Int)
     case deadline(Int)
     case release
+    case enterLane
     case grant
     case fail(retryAfter: Int?, isAnswerLost: Bool)
     case refuse
@@ -80,6 +102,8 @@ enum ModelStep: Hashable, Sendable {
     case ring
     case time
     case signIn
+    case signInOther
+    case signInBack
     case signInAgain
     case signOut
     case appSigns
@@ -90,20 +114,24 @@ enum ModelStep: Hashable, Sendable {
     case loadingFails
     case begin
     case beginFails
-    case cancelled(wasTaken: Bool)
+    case cancelled
     case end
     case endFails
     case hear
     case writeAgain
+    /// A token request whose session is over is answered.
+    case cameLate(isGranted: Bool)
 
     /// Whether it happens by itself, sooner or later: nobody may depend on the
     /// others to hear.
     var isFair: Bool {
         switch self {
-        case .read, .ask, .slot, .answer, .release, .grant, .refuse, .write, .written, .ring, .appSigns, .loaded,
-            .begin, .cancelled, .end, .hear:
+        case .read, .ask, .slot, .answer, .release, .enterLane, .grant, .refuse, .write, .written, .ring, .appSigns,
+            .loaded,
+            .begin, .cancelled, .end, .hear, .cameLate:
             true
-        case .cancel, .deadline, .fail, .time, .signIn, .signInAgain, .signOut, .outside, .revokeAccess, .revokeSession,
+        case .cancel, .deadline, .fail, .time, .signIn, .signInOther, .signInBack, .signInAgain, .signOut, .outside,
+            .revokeAccess, .revokeSession,
             .loadingFails, .beginFails, .endFails, .writeAgain:
             false
         }

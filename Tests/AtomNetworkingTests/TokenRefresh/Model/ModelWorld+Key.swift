@@ -44,7 +44,6 @@ struct ModelScribe {
         access(credential.access)
         refresh(credential.refresh)
         key.add(credential.isEmpty ? 0 : max(credential.expiresAt - world.now, -1))
-        key.add(world.sut.machine.replaced.contains(credential.real))
     }
 
     mutating func access(_ number: Int) {
@@ -58,10 +57,11 @@ struct ModelScribe {
         time(token.serverExpiry)
         time(token.expiry)
         time(token.due)
+        key.add(token.expiresAtAsRead.map { $0 - world.now } ?? -4)
         key.add(
-            (token.isRevoked ? 1 : 0) + (token.isSeen ? 2 : 0) + (token.isRejected ? 4 : 0)
+            (token.isRevoked ? 1 : 0) + token.account * 2 + (token.isRejected ? 4 : 0)
                 + (token.isAccepted ? 8 : 0) + (token.isGranted ? 16 : 0) + (token.isCounted ? 32 : 0)
-                + (token.isWritten ? 64 : 0) + (token.isGone ? 128 : 0))
+                + (token.isWritten ? 64 : 0))
     }
 
     private mutating func refresh(_ number: Int) {
@@ -73,8 +73,8 @@ struct ModelScribe {
         refreshes.append(number)
         let token = world.refreshTokens[number]
         key.add(
-            (token.isValid ? 8 : 0) + (token.isKnownSpent ? 4 : 0) + (token.isKnownRefused ? 2 : 0)
-                + (token.isGone ? 1 : 0))
+            (token.isValid ? 8 : 0) + (token.isSpent ? 4 : 0) + (token.isKnownRefused ? 2 : 0) + token.account)
+        if let successor = token.successor { self.credential(successor) }
     }
 
     mutating func phase(_ phase: SessionMachine<Int>.Phase) {
@@ -111,10 +111,15 @@ extension ModelWorld {
             scribe.key.add(-1)
         }
         for flag in [
-            machine.isReleasing, machine.running?.isOutdated ?? false, machine.hasAnnouncedStaleStore,
+            machine.isReleasing, machine.running?.isOutdated ?? false, machine.running?.isSignedOut ?? false,
+            machine.hasAnnouncedStaleStore,
             machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, machine.isEndNews,
             isAcquisitionRefused,
         ] { scribe.key.add(flag) }
+        if let released = machine.releasedTicket {
+            for request in requests { scribe.key.add(request.ticket.map { $0 < released ? 1 : 2 } ?? 0) }
+        }
+        scribe.key.add(-15)
         scribe.key.add(min(machine.failures, 5))
         scribe.key.add(min(failures, 5))
         scribe.time(machine.notBefore)
@@ -126,26 +131,31 @@ extension ModelWorld {
         scribe.credential(store)
         scribe.credential(current ?? ModelCredential())
         scribe.credential(signing ?? ModelCredential())
+        for credential in shelf { scribe.credential(credential) }
+        scribe.credential(seen ?? ModelCredential())
+        scribe.key.add(seen == nil)
+        for credential in beneath { scribe.credential(credential) }
+        scribe.key.add(-14)
         scribe.key.add(signing != nil)
         describeStore(to: &scribe)
         scribe.time(wakeAt ?? Int.max)
         for refresh in inFlight {
             scribe.credential(refresh.credential)
             scribe.time(refresh.sentAt + 1_000)
-            scribe.key.add(refresh.isOutdated)
+            scribe.key.add((refresh.isOutdated ? 1 : 0) + (refresh.isSignedOut ? 2 : 0))
             scribe.key.add(machine.running?.number == refresh.number)
         }
         scribe.key.add(-6)
         for write in writes {
             scribe.credential(write.credential)
-            scribe.key.add(write.version == machine.firstVersion)
+            scribe.key.add(write.version == machine.tokenNumber)
             scribe.key.add(write.isDone)
         }
         scribe.key.add(-7)
         for request in requests { describe(request, to: &scribe) }
         for index in slotQueue { scribe.key.add(index) }
         scribe.key.add(-8)
-        for index in machine.waiters.members { scribe.key.add(index) }
+        for index in machine.waiters.members.map({ $0.waiter }) { scribe.key.add(index) }
         scribe.key.add(disturbancesLeft)
         scribe.key.add(timeStepsLeft)
         return scribe.key
@@ -159,9 +169,10 @@ extension ModelWorld {
             scribe.key.add(version == sut.machine.version ? 2 : 3)
             scribe.credential(credential)
         case .waiting: scribe.key.add(4)
+        case .released: scribe.key.add(9)
         case .inSlotQueue: scribe.key.add(5)
         case .onWire(let version, let access, let isAccepted):
-            scribe.key.add(version >= sut.machine.firstVersion ? 6 : 7)
+            scribe.key.add(version == sut.machine.tokenNumber ? 6 : 7)
             scribe.access(access)
             scribe.key.add(isAccepted)
         case .done:
@@ -170,8 +181,9 @@ extension ModelWorld {
         }
         scribe.key.add(request.generation.map { $0 == sut.machine.generation ? 1 : 2 } ?? 0)
         scribe.key.add(request.ownGeneration.map { $0 == generation ? 1 : 2 } ?? 0)
-        scribe.key.add((request.hasRetried ? 2 : 0) + (request.ticket != nil ? 1 : 0))
+        scribe.key.add((request.isNew ? 4 : 0) + (request.hasRetried ? 2 : 0) + (request.ticket != nil ? 1 : 0))
         if request.deadline < 100_000 { scribe.time(request.deadline) }
+        scribe.key.add(request.slotPlace.map { place in requests.count { ($0.slotPlace ?? .max) < place } } ?? -1)
         let isPlaced = request.ticket != nil
         scribe.key.add(
             isPlaced

@@ -1,93 +1,5 @@
 @testable import AtomNetworking
 
-// What the session knows, by rules of the model's own.
-extension ModelWorld {
-    /// Somebody read the store and told the session.
-    mutating func learn(_ read: ModelCredential) {
-        guard !read.isEmpty else {
-            if let old = current {
-                // What is being written may land after the sign-out.
-                if isBeingWritten(old) { retire(old) }
-                current = nil
-                isAcquisitionRefused = false
-                newGeneration()
-            }
-            return
-        }
-        guard !tokens[read.access].isGone, !refreshTokens[read.refresh].isGone else { return }
-        guard let known = current, known.access == read.access else {
-            if let current, tokens[current.access].isDead(at: now) || isBeingWritten(current) {
-                retire(current, by: read)
-            }
-            for index in inFlight.indices { inFlight[index].isOutdated = true }
-            current = read
-            isAcquisitionRefused = false
-            forgetFailures()
-            tokens[read.access].isSeen = false
-            see(read, life: read.expiresAt - now, from: now)
-            return
-        }
-        guard read != known else { return }
-        if read.refresh != known.refresh {
-            for index in inFlight.indices { inFlight[index].isOutdated = true }
-        }
-        if read.expiresAt != known.expiresAt {
-            tokens[read.access].isSeen = false
-            see(read, life: read.expiresAt - now, from: now)
-        }
-        current = read
-    }
-
-    private func isBeingWritten(_ credential: ModelCredential) -> Bool {
-        writes.contains { $0.credential == credential }
-    }
-
-    /// Expiry is fixed when a token is first seen.
-    mutating func see(_ credential: ModelCredential, life: Int, from start: Int) {
-        guard !tokens[credential.access].isSeen else { return }
-        tokens[credential.access].isSeen = true
-        tokens[credential.access].expiry = start + max(life, 0)
-        tokens[credential.access].due = start + max(life, 0) - min(30, max(life, 0) / 4)
-    }
-
-    /// The session does away with it, and never goes back.
-    mutating func retire(_ old: ModelCredential?, by new: ModelCredential? = nil) {
-        guard let old else { return }
-        tokens[old.access].isGone = true
-        if old.refresh != 0, old.refresh != new?.refresh { refreshTokens[old.refresh].isGone = true }
-    }
-
-    mutating func newGeneration() {
-        generation += 1
-        fruitless = []
-        forgetFailures()
-        for index in inFlight.indices { inFlight[index].isOutdated = true }
-    }
-
-    mutating func countIfFruitless(_ access: Int) {
-        guard tokens[access].isGranted, !tokens[access].isAccepted, !tokens[access].isCounted else { return }
-        tokens[access].isCounted = true
-        fruitless.append(now)
-    }
-
-    private mutating func forgetFailures() {
-        hasFailedEarly = false
-        failures = 0
-        notBefore = Int.min
-    }
-
-    var isDead: Bool { current.map { $0.access == 0 || tokens[$0.access].isDead(at: now) } ?? true }
-
-    var isGood: Bool {
-        guard let current, !isDead else { return false }
-        // What can't be refreshed is used to its end.
-        let isRenewable = current.refresh != 0 || settings.renewal != .refreshToken
-        return hasFailedEarly || !isRenewable || now < tokens[current.access].due
-    }
-
-    private var fruitlessInWindow: Int { fruitless.count { $0 + 30 > now } }
-}
-
 // The guarantees.
 extension ModelWorld {
     /// G2, G3, G7, G9.
@@ -100,11 +12,11 @@ extension ModelWorld {
         guard request.ownGeneration == generation else {
             throw Violation("request \(index) is signed for another generation (G9)")
         }
-        guard !tokens[access].isGranted || tokens[access].isWritten else {
+        guard isStored(access) else {
             throw Violation("request \(index) starts before its token is stored (G7)")
         }
         for other in requests where other.joined < request.joined {
-            if other.isWaiting || other.state == .inSlotQueue {
+            if other.isWaiting || other.state == .released || other.state == .inSlotQueue {
                 throw Violation("request \(index) overtakes another (G3)")
             }
         }
@@ -129,7 +41,7 @@ extension ModelWorld {
         else {
             throw Violation("a refresh is sent for another credential than the session's (G9)")
         }
-        guard !refreshTokens[credential.refresh].isKnownSpent else {
+        guard !refreshTokens[credential.refresh].isSpent else {
             throw Violation("a refresh token is spent twice (G1)")
         }
         guard !refreshTokens[credential.refresh].isKnownRefused, !isAcquisitionRefused else {
@@ -141,7 +53,8 @@ extension ModelWorld {
     /// G3, G8: who goes straight on.
     func checkGo(_ index: Int) throws(Violation) {
         guard isGood else { throw Violation("request \(index) goes on without a good token (G2)") }
-        guard !isReleasing, !requests.contains(where: \.isWaiting) else {
+        let request = requests[index]
+        guard !requests.contains(where: { $0.isWaiting && $0.joined < request.joined }) else {
             throw Violation("request \(index) overtakes those who wait (G3)")
         }
     }
@@ -153,7 +66,7 @@ extension ModelWorld {
         let isExpected =
             switch error {
             case .missingCredential:
-                settings.renewal == .refreshToken && (current == nil || current?.refresh == 0 && isDead) && !isHasty
+                settings.renewal == .refreshToken && (current == nil || !hasUsefulRefreshToken && isDead) && !isHasty
             case .refreshRejected:
                 isDead && (refreshTokens[current?.refresh ?? 0].isKnownRefused || isAcquisitionRefused) && !isHasty
             case .refreshFailed:
@@ -179,14 +92,14 @@ extension ModelWorld {
             guard refusals == 0 else { throw Violation("a failed early refresh refuses waiters (G8)") }
             return
         }
-        guard !requests.contains(where: \.isWaiting) else {
+        guard !requests.contains(where: { $0.isWaiting }) else {
             throw Violation("a waiter doesn't hear of the failure that it waited for (G8)")
         }
     }
 
     /// G1, G3, G5, G9: what holds in every state.
     func check() throws(Violation) {
-        let queue = sut.machine.waiters.members
+        let queue = sut.machine.waiters.members.map { $0.waiter }
         let waiting = requests.indices.filter { requests[$0].isWaiting }
         guard queue.sorted() == waiting else {
             throw Violation("the queue holds \(queue), waiting are \(waiting) (G5)")

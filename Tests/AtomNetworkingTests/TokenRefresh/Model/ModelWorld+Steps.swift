@@ -17,6 +17,7 @@ extension ModelWorld {
             leave(index)
         case .deadline(let index): leave(index)
         case .release: try release()
+        case .enterLane: try enterLane()
         case .grant: try settings.hasStore ? grantForStore() : grant()
         case .fail(let retryAfter, let isAnswerLost):
             disturbancesLeft -= 1
@@ -28,10 +29,11 @@ extension ModelWorld {
                 try fail(refresh, retryAfter)
             }
         case .refuse: try settings.hasStore ? refuseForStore() : refuse(inFlight.removeFirst(), read: store)
-        case .write: write()
+        case .write: try write()
         case .written:
             let write = writes.removeFirst()
-            try perform(sut.stored(version: write.version, now: moment))
+            if sut.mayStore(version: write.version) { learn(store) }
+            try perform(sut.stored(version: write.version, read: store.real, now: moment))
         case .ring:
             now = max(now, wakeAt ?? now)
             wakeAt = nil
@@ -39,10 +41,12 @@ extension ModelWorld {
         case .time:
             timeStepsLeft -= 1
             now = nextMoment ?? now
-        case .signIn: try startSigning(issue(life: settings.life))
-        case .signInAgain: try startSigning(current ?? ModelCredential())
-        case .signOut: try startSigning(ModelCredential())
-        case .appSigns: try sign()
+        case .signIn: try sign(issue(life: settings.life, to: store.isEmpty ? 0 : account(of: store)))
+        case .signInOther: try sign(issue(life: settings.life, to: other))
+        case .signInBack: try sign(shelf[other])
+        case .signInAgain: try sign(current ?? ModelCredential())
+        case .signOut: try sign(ModelCredential())
+        case .appSigns: try writeWhatTheAppSaid()
         case .outside(let change): changeOutside(change)
         case .revokeAccess:
             disturbancesLeft -= 1
@@ -50,7 +54,7 @@ extension ModelWorld {
         case .revokeSession:
             disturbancesLeft -= 1
             for index in refreshTokens.indices { refreshTokens[index].isValid = false }
-        case .loaded, .loadingFails, .begin, .beginFails, .cancelled, .end, .endFails, .hear, .writeAgain:
+        case .loaded, .loadingFails, .begin, .beginFails, .cancelled, .end, .endFails, .hear, .writeAgain, .cameLate:
             try takeInStore(step)
         }
         try check()
@@ -74,22 +78,23 @@ extension ModelWorld {
         }
         let couldGo =
             !isReleasing && !requests.contains { $0.isWaiting } && inFlight.isEmpty && writes.isEmpty
-            && !isCommittedToStore
+            && !isCommittedToStore && current.map { isStored($0.access) } ?? true
+        let isNew = requests[index].generation == nil
         let (admission, actions) = sut.asked(
-            index, of: requests[index].generation, ticket: requests[index].ticket,
+            index, by: settings.renewal.means, of: requests[index].generation, ticket: requests[index].ticket,
             read: settings.hasStore ? nil : (credential.real, version),
             deadline: ModelClock.instant(requests[index].deadline), now: moment)
         switch admission {
         case .go(let ticket, let generation):
             try checkGo(index)
             admit(index, ticket, generation)
-            requests[index].state = .inSlotQueue
-            slotQueue.append(index)
+            enterSlotQueue(index)
         case .wait(let ticket, let generation):
             if couldGo, isGood {
                 throw Violation("request \(index) waits although it could go (G4)")
             }
             admit(index, ticket, generation)
+            requests[index].isNew = isNew
             requests[index].state = .waiting
         case .refuse(let error):
             try checkRefusal(of: index, error, isNewcomer: true)
@@ -116,7 +121,9 @@ extension ModelWorld {
     private mutating func startNext() throws(Violation) {
         let index = slotQueue.removeFirst()
         guard let admitted = requests[index].generation else { throw Violation("started without a generation") }
-        switch sut.signature(of: admitted, for: index, at: moment.instant) {
+        switch sut.signature(
+            of: admitted, ticket: requests[index].ticket, for: index, at: moment.instant)
+        {
         case .none, .outdated:
             // It asks again before it gives its slot back.
             requests[index].state = .reading(version: sut.machine.version, store)
@@ -137,6 +144,7 @@ extension ModelWorld {
             let isAccepted =
                 !settings.refusesEverything && !tokens[access].isRevoked && now < tokens[access].serverExpiry
             requests[index].ticket = nil
+            requests[index].slotPlace = nil
             requests[index].state = .onWire(version: version, access: access, isAccepted: isAccepted)
         }
     }
@@ -173,10 +181,28 @@ extension ModelWorld {
             return try perform(actions)
         }
         guard requests[waiter].isWaiting else { throw Violation("request \(waiter) is released without waiting") }
-        requests[waiter].state = .inSlotQueue
-        slotQueue.append(waiter)
+        requests[waiter].generation = sut.machine.generation
+        requests[waiter].state = .released
         try perform(actions)
+        if !settings.slots { try enterLane() }
+    }
+
+    /// Who was released goes on; who releases waits for that.
+    private mutating func enterLane() throws(Violation) {
+        guard let waiter = requests.firstIndex(where: { $0.state == .released }) else { return }
+        enterSlotQueue(waiter)
         try startIfThereAreNoSlots()
+    }
+
+    /// Who has been granted a slot before, and not been sent, keeps its place.
+    private mutating func enterSlotQueue(_ index: Int) {
+        requests[index].state = .inSlotQueue
+        if requests[index].slotPlace == nil {
+            slotPlaces += 1
+            requests[index].slotPlace = slotPlaces
+        }
+        slotQueue.append(index)
+        slotQueue.sort { (requests[$0].slotPlace ?? 0) < (requests[$1].slotPlace ?? 0) }
     }
 
     // MARK: The refresh and the store
@@ -184,23 +210,20 @@ extension ModelWorld {
     private mutating func grant() throws(Violation) {
         let refresh = inFlight.removeFirst()
         let old = refresh.credential
-        if settings.rotates {
-            refreshTokens[old.refresh].isValid = false
-            refreshTokens[old.refresh].isKnownSpent = true
-        }
-        let access = current?.access
+        if settings.rotates { refreshTokens[old.refresh].isValid = false }
+        inFlight.insert(refresh, at: 0)
         learn(store)
-        let isOutdated = refresh.isOutdated || current?.refresh != old.refresh || current?.access != access
-        var granted = issue(life: settings.life)
-        if !settings.rotates { granted.refresh = old.refresh }
+        let ended = inFlight.removeFirst()
+        let isOutdated = ended.isOutdated && !isSuccessorOfCurrent(ended)
+        var granted = issue(
+            life: settings.life, to: account(of: old), refresh: settings.rotates ? nil : old.refresh)
         granted.expiresAt = refresh.sentAt + settings.life
         tokens[granted.access].isGranted = true
-        if isOutdated {
-            if current?.refresh != old.refresh { refreshTokens[old.refresh].isGone = true }
-        } else {
-            retire(current, by: granted)
+        spend(old, for: granted, isWanted: !ended.isSignedOut)
+        see(granted, life: settings.life, from: refresh.sentAt)
+        if !isOutdated {
+            willWrite(granted)
             current = granted
-            see(granted, life: settings.life, from: refresh.sentAt)
             brought(granted)
         }
         let actions = sut.refreshSucceeded(
@@ -247,6 +270,7 @@ extension ModelWorld {
             if settings.renewal == .refreshToken {
                 refreshTokens[refresh.credential.refresh].isKnownRefused = true
                 learn(read)
+                refreshTokens[refresh.credential.refresh].isKnownRefused = true
                 isTheirs = current?.refresh == refresh.credential.refresh
             } else {
                 if settings.renewal == .provider || !read.isEmpty { learn(read) }
@@ -263,67 +287,103 @@ extension ModelWorld {
         if isTheirs { try checkFailure(wasEarly, actions) }
     }
 
-    private mutating func write() {
+    private mutating func write() throws(Violation) {
         guard sut.mayStore(version: writes[0].version) else {
             writes.removeFirst()
             return
         }
+        // Looked at once more: what somebody else has put there is not overwritten.
+        learn(store)
+        try perform(sut.observed(store.real, now: moment))
+        guard !writes.isEmpty, sut.mayStore(version: writes[0].version) else {
+            if !writes.isEmpty { writes.removeFirst() }
+            return
+        }
         writes[0].isDone = true
+        try checkNothingIsLost(to: writes[0].credential)
         tokens[writes[0].credential.access].isWritten = true
         if settings.storeTakes { store = writes[0].credential }
     }
 
     // MARK: The app and others
 
-    private mutating func startSigning(_ credential: ModelCredential) throws(Violation) {
+    /// The session hears of a sign-in or, with nothing, of a sign-out before
+    /// anything is written.
+    private mutating func sign(_ said: ModelCredential) throws(Violation) {
         disturbancesLeft -= 1
-        signing = credential
-        guard settings.hasStore else {
-            store = credential
-            return
+        if !settings.hasStore, store != seen, !beneath.contains(store) {
+            (seen, beneath) = (store, [])
         }
-        // The session hears of it first, and writes it.
-        try sign()
-        queueWrite(credential)
+        let isRefreshOfIt = current?.hasTokens(of: said) ?? false && inFlight.first?.isOutdated == false
+        let refreshes = inFlight
+        let credential = said.isEmpty ? said : successor(of: said)
+        willWrite(credential)
+        if said.isEmpty {
+            forget()
+        } else {
+            isAcquisitionRefused = false
+            newGeneration()
+            // Signing in with what the session has already doesn't make its refresh worthless.
+            if isRefreshOfIt { inFlight = refreshes }
+            refreshTokens[credential.refresh].isKnownRefused = false
+            current = credential
+            see(credential, life: credential.expiresAt - now, from: now)
+        }
+        let actions =
+            said.isEmpty
+            ? sut.signedOut(read: settings.hasStore ? nil : store.real)
+            : sut.signedIn(said.real, read: settings.hasStore ? nil : store.real, now: moment)
+        if settings.hasStore { queueWrite(credential) } else { signing = credential }
+        try perform(actions)
     }
 
-    private mutating func sign() throws(Violation) {
+    /// The app's variable is set, and read back.
+    private mutating func writeWhatTheAppSaid() throws(Violation) {
         guard let credential = signing else { return }
         signing = nil
-        isAcquisitionRefused = false
-        if current?.access != credential.access { retire(current) }
-        if current?.expiresAt != credential.expiresAt { tokens[credential.access].isSeen = false }
-        let refreshes = inFlight
-        newGeneration()
-        // Signing in with what the session has already doesn't make its refresh worthless.
-        if current?.access == credential.access, current?.refresh == credential.refresh { inFlight = refreshes }
-        guard !credential.isEmpty else {
-            current = nil
-            return try perform(sut.signedOut())
+        shelve(for: credential)
+        if settings.storeTakes { store = credential }
+        learn(store)
+        try perform(sut.observed(store.real, now: moment))
+    }
+
+    /// What was in the store of one person is kept when another one comes.
+    mutating func shelve(for new: ModelCredential) {
+        guard settings.hasTwoPeople, !store.isEmpty, new.isEmpty || account(of: new) != account(of: store) else {
+            return
         }
-        current = credential
-        see(credential, life: credential.expiresAt - now, from: now)
-        try perform(sut.signedIn(credential.real, now: moment))
+        shelf[account(of: store)] = store
     }
 
     private mutating func changeOutside(_ change: ModelSettings.Disturbance) {
         disturbancesLeft -= 1
         lastWord = nil
+        let account = store.isEmpty ? 0 : account(of: store)
         switch change {
-        case .outsideRenews: store = issue(life: settings.life)
+        case .outsideRenews: store = issue(life: settings.life, to: account)
         case .otherRefreshes:
-            refreshTokens[store.refresh].isValid = false
-            store = issue(life: settings.life)
-        case .outsideNewAccess:
             let refresh = store.refresh
-            store = issue(life: settings.life)
-            store.refresh = refresh
-        case .outsideEmpties: store = ModelCredential()
+            if settings.rotates { refreshTokens[refresh].isValid = false }
+            store = issue(life: settings.life, to: account, refresh: settings.rotates ? nil : refresh)
+        case .outsideNewAccess:
+            store = issue(life: settings.life, to: account, refresh: store.refresh)
+        case .outsideOther:
+            let new = issue(
+                life: settings.life, to: other, refresh: settings.rotates ? nil : shelf[other].refresh)
+            shelve(for: new)
+            store = new
+        case .outsideBack:
+            let new = shelf[other]
+            shelve(for: new)
+            store = new
+        case .outsideEmpties:
+            shelve(for: ModelCredential())
+            store = ModelCredential()
         case .outsideProlongs:
             store.expiresAt += 30
             tokens[store.access].serverExpiry += 30
         case .outsideNewRefreshToken:
-            refreshTokens.append(ModelRefreshToken())
+            refreshTokens.append(ModelRefreshToken(account: account))
             store.refresh = refreshTokens.count - 1
         default: break
         }
@@ -351,6 +411,13 @@ extension ModelWorld {
                 guard !tokens[credential.access].isWritten, !writes.contains(where: { $0.credential == credential })
                 else { throw Violation("a credential is stored twice") }
                 writes.append(Write(credential: credential, version: version))
+            case .rewrite(let credential, let version):
+                let credential = ModelCredential(credential)
+                if settings.hasStore {
+                    operations.append(ModelOperation(.rewrite(credential, version: version), in: generation))
+                } else {
+                    writes.append(Write(credential: credential, version: version))
+                }
             case .release:
                 guard !isReleasing else { throw Violation("two release at a time") }
                 isReleasing = true
@@ -363,7 +430,7 @@ extension ModelWorld {
                     requests[waiter].state = .done
                 }
             case .wake(let instant): wakeAt = ModelClock.seconds(instant)
-            case .announceFailure, .announceStaleStore, .announce: break
+            case .announceFailure, .announceStaleStore, .announce, .revoke: break
             }
         }
     }

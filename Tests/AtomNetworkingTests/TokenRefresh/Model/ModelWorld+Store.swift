@@ -17,12 +17,12 @@ extension ModelWorld {
                 steps.append(.begin)
                 switch operation.kind {
                 case .load: break
-                case .write, .writeAgain: if can(.writingFails) { steps.append(.beginFails) }
+                case .write, .writeAgain, .rewrite: if can(.writingFails) { steps.append(.beginFails) }
                 case .refresh, .look, .keep: if can(.exchangeFails) { steps.append(.beginFails) }
                 }
             case .sent(let credential):
                 steps += answers(to: credential)
-                if operation.isCancelled { steps += [.cancelled(wasTaken: false), .cancelled(wasTaken: true)] }
+                if operation.isCancelled { steps.append(.cancelled) }
             case .answered:
                 steps.append(.end)
                 if can(.writingFails), operation.result != operation.stored { steps.append(.endFails) }
@@ -32,8 +32,12 @@ extension ModelWorld {
         if let call = provided.first {
             steps += answers(to: ModelCredential())
             if inFlight.first(where: { $0.number == call.number })?.isOutdated ?? true {
-                steps.append(.cancelled(wasTaken: false))
+                steps.append(.cancelled)
             }
+        }
+        if let number = leftBehind.first, let refresh = inFlight.first(where: { $0.number == number }) {
+            steps.append(.cameLate(isGranted: refreshTokens[refresh.credential.refresh].isValid))
+            if can(.refreshFails) { steps.append(.cameLate(isGranted: false)) }
         }
         if isWriteAlarmSet, unwritten != nil, !operations.contains(where: { $0.kind == .writeAgain }) {
             steps.append(.writeAgain)
@@ -55,14 +59,19 @@ extension ModelWorld {
     var isStoreLocked: Bool { operations.first?.isExclusive ?? false }
 
     /// Whether a new credential is committed and not stored yet.
-    var isCommittedToStore: Bool { operations.contains { $0.isGranted && $0.result == current } }
+    var isCommittedToStore: Bool {
+        operations.contains { operation in
+            if case .rewrite(let credential, _) = operation.kind { return credential == current }
+            return operation.isGranted && operation.result == current
+        }
+    }
 
     mutating func takeInStore(_ step: ModelStep) throws(Violation) {
         switch step {
         case .loaded:
             let load = loads.removeFirst()
-            let stored = intended(load.stored)
-            if load.generation == generation { learn(stored) }
+            let stored = load.stored
+            if load.generation == generation { learnAfterTheEnd(stored) }
             isLookingAtStore = true
             defer { isLookingAtStore = false }
             try perform(sut.loaded(number: load.number, stored.inStore, now: moment))
@@ -76,7 +85,8 @@ extension ModelWorld {
         case .beginFails:
             disturbancesLeft -= 1
             try beginInVain()
-        case .cancelled(let wasTaken): try cancelled(wasTaken: wasTaken)
+        case .cancelled: try cancelled()
+        case .cameLate(let isGranted): try cameLate(isGranted: isGranted)
         case .end: try end(fails: false)
         case .endFails:
             disturbancesLeft -= 1
@@ -120,11 +130,12 @@ extension ModelWorld {
     private mutating func begin() throws(Violation) {
         operations[0].stored = store
         operations[0].result = intended(store)
+        operations[0].isSaid = intended(store) != store
         let operation = operations[0]
         switch operation.kind {
         case .load(let number):
             operations.removeFirst()
-            loads.append(ModelLoad(number: number, stored: store, generation: operation.generation))
+            loads.append(ModelLoad(number: number, stored: intended(store), generation: operation.generation))
         case .look(let number):
             operations.removeFirst()
             if try look(number) {
@@ -148,6 +159,12 @@ extension ModelWorld {
             guard unwritten != nil else {
                 operations.removeFirst()
                 return
+            }
+            try end(fails: false)
+        case .rewrite(let credential, let version):
+            if sut.mayStore(version: version), refreshTokens[store.refresh].isSpent {
+                operations[0].result = credential
+                tokens[credential.access].isDropped = false
             }
             try end(fails: false)
         }
@@ -175,6 +192,10 @@ extension ModelWorld {
             }
             (operations[0].result, operations[0].stored) = missed
             operations[0].stage = .ended(hasFailed: true)
+        case .rewrite(let credential, _):
+            operations[0].result = credential
+            operations[0].stage = .ended(hasFailed: true)
+            tokens[credential.access].isWritten = true
         default: operations[0].stage = .ended(hasFailed: true)
         }
     }
@@ -184,14 +205,15 @@ extension ModelWorld {
         let stored = intended(store)
         var goesOn = false
         if let index = inFlight.firstIndex(where: { $0.number == number && !$0.isOutdated }) {
-            let isGone = !stored.isEmpty && (tokens[stored.access].isGone || refreshTokens[stored.refresh].isGone)
-            if isGone || stored.isEmpty && (current == nil || settings.renewal == .clientCredentials) {
-                goesOn = true
+            let old = current
+            if stored.isEmpty, settings.renewal == .clientCredentials {
+                // A client's own session isn't over because its store is empty.
+                seen = stored
+                beneath = []
             } else {
-                let old = current
                 learn(stored)
-                goesOn = old?.hasTokens(of: current ?? ModelCredential()) ?? (current == nil) && !isGood
             }
+            goesOn = (old?.hasTokens(of: current ?? ModelCredential()) ?? (current == nil)) && !isGood
             if goesOn {
                 let refresh = inFlight[index]
                 inFlight[index] = Refresh(
@@ -215,20 +237,21 @@ extension ModelWorld {
     }
 
     mutating func grantForStore() throws(Violation) {
-        var granted = issue(life: settings.life)
-        tokens[granted.access].isGranted = true
         if settings.renewal == .provider {
             let call = provided.removeFirst()
+            let granted = issue(life: settings.life, to: store.isEmpty ? 0 : account(of: store))
+            tokens[granted.access].isGranted = true
             operations.append(ModelOperation(.keep(call.number, granted, over: call.stored), in: generation))
             return
         }
         guard case .refresh(let number) = operations[0].kind,
             let refresh = inFlight.first(where: { $0.number == number })
         else { throw Violation("the session has lost sight of its refresh (G1)") }
-        if refresh.credential.refresh != 0 {
-            refreshTokens[refresh.credential.refresh].isValid = false
-            refreshTokens[refresh.credential.refresh].isKnownSpent = true
-        }
+        let old = refresh.credential
+        if settings.rotates, old.refresh != 0 { refreshTokens[old.refresh].isValid = false }
+        var granted = issue(
+            life: settings.life, to: account(of: old), refresh: settings.rotates ? nil : old.refresh)
+        tokens[granted.access].isGranted = true
         granted.expiresAt = refresh.sentAt + settings.life
         try commit(number, granted, sentAt: refresh.sentAt)
     }
@@ -237,25 +260,24 @@ extension ModelWorld {
         _ number: Int, _ granted: ModelCredential, sentAt: Int
     ) throws(Violation) {
         let refresh = try takeRefresh(number)
-        let old = refresh.credential
-        tokens[granted.access].isDropped = refresh.isOutdated
-        if !refresh.isOutdated {
-            retire(current)
+        spend(refresh.credential, for: granted, isWanted: !refresh.isSignedOut)
+        see(granted, life: settings.life, from: sentAt)
+        let isOutdated = refresh.isOutdated && !isSuccessorOfCurrent(refresh)
+        tokens[granted.access].isDropped = isOutdated
+        if !isOutdated {
+            willWrite(granted)
             current = granted
-            see(granted, life: settings.life, from: sentAt)
             brought(granted)
-        } else if old.refresh != 0, current?.refresh != old.refresh {
-            refreshTokens[old.refresh].isGone = true
         }
         let actions = sut.refreshSucceeded(
             number: number, granted.real, lifetime: Double(settings.life), sentAt: ModelClock.instant(sentAt),
             read: nil, now: moment)
         let isStored = actions.contains { if case .store = $0 { true } else { false } }
-        guard isStored != refresh.isOutdated else {
+        guard isStored != isOutdated else {
             throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
         }
         operations[0].stage = .answered
-        operations[0].outcome = isStored ? .granted(version: sut.machine.firstVersion) : .abandoned
+        operations[0].outcome = isStored ? .granted(version: sut.machine.tokenNumber) : .abandoned
         if isStored || sut.bug == .outdatedRefreshIsWritten { operations[0].result = granted }
         try perform(actions)
     }
@@ -278,12 +300,56 @@ extension ModelWorld {
     }
 
     /// The actor has cancelled what is being done for a session that is over.
-    private mutating func cancelled(wasTaken: Bool) throws(Violation) {
+    private mutating func cancelled() throws(Violation) {
         if settings.renewal == .provider {
             try fail(takeRefresh(provided.removeFirst().number), 0, at: .provider)
         } else {
-            try answered(.failed(retryAfter: nil), wasTaken: wasTaken)
+            guard case .refresh(let number) = operations[0].kind else { throw Violation("nothing to cancel") }
+            operations[0].stage = .answered
+            operations[0].outcome = .leftBehind
+            leftBehind.append(number)
         }
+    }
+
+    /// The answer to a refresh that nobody waits for any more.
+    private mutating func cameLate(isGranted: Bool) throws(Violation) {
+        let refresh = try takeRefresh(leftBehind.removeFirst())
+        guard refresh.isOutdated else { throw Violation("a refresh is left behind though its session goes on") }
+        guard isGranted else {
+            return try perform(sut.refreshAbandoned(number: refresh.number, now: moment))
+        }
+        let old = refresh.credential
+        if settings.rotates { refreshTokens[old.refresh].isValid = false }
+        var granted = issue(
+            life: settings.life, to: account(of: old), refresh: settings.rotates ? nil : old.refresh)
+        granted.expiresAt = refresh.sentAt + settings.life
+        tokens[granted.access].isDropped = true
+        tokens[granted.access].isGranted = true
+        see(granted, life: settings.life, from: refresh.sentAt)
+        spend(old, for: granted, isWanted: !refresh.isSignedOut)
+        let isWanted = isSuccessorOfCurrent(refresh)
+        if isWanted {
+            tokens[granted.access].isDropped = false
+            willWrite(granted)
+            current = granted
+            brought(granted)
+        }
+        let actions = sut.refreshSucceeded(
+            number: refresh.number, granted.real, lifetime: Double(settings.life),
+            sentAt: ModelClock.instant(refresh.sentAt), read: nil, now: moment)
+        let isRevoked = actions.contains { if case .revoke = $0 { true } else { false } }
+        guard isRevoked == refresh.isSignedOut else {
+            throw Violation("what a session that was signed out brings home is not revoked, or another's is (G9)")
+        }
+        let isStored = actions.contains { if case .store = $0 { true } else { false } }
+        guard isStored == isWanted else {
+            throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
+        }
+        if isStored {
+            let kind = ModelOperation.Kind.rewrite(granted, version: sut.machine.tokenNumber)
+            operations.append(ModelOperation(kind, in: generation))
+        }
+        try perform(actions)
     }
 
     private mutating func answered(_ outcome: ModelOperation.Outcome, wasTaken: Bool) throws(Violation) {
@@ -319,6 +385,10 @@ extension ModelWorld {
         case .write(let credential, let generation):
             if !hasFailed {
                 written()
+                if operation.result == credential {
+                    sut.written(credential.real)
+                    hasWritten(credential)
+                }
             } else if sut.mayWrite(signedIn: credential.inStore, in: generation) {
                 keepUnwritten(credential, over: operation.stored)
             }
@@ -327,6 +397,21 @@ extension ModelWorld {
                 keepUnwritten(operation.result, over: operation.stored)
             } else {
                 written()
+                sut.written(operation.result.real)
+                hasWritten(operation.result)
+            }
+        case .rewrite(let credential, let version):
+            if hasFailed {
+                guard sut.mayStore(version: version) else { return }
+                keepUnwritten(credential, over: operation.stored)
+                try perform(sut.notStored(version: version, now: moment))
+            } else if operation.result == credential {
+                tokens[credential.access].isWritten = true
+                if sut.mayStore(version: version) { hasWritten(credential) }
+                try perform(sut.stored(version: version, read: nil, now: moment))
+            } else {
+                learn(operation.result)
+                try perform(sut.observed(operation.result.real, now: moment))
             }
         case .load, .look: break
         }
@@ -341,13 +426,15 @@ extension ModelWorld {
                 try perform(sut.notStored(version: version, now: moment))
             } else {
                 written()
-                try perform(sut.stored(version: version, now: moment))
+                hasWritten(operation.result)
+                try perform(sut.stored(version: version, read: nil, now: moment))
             }
         case .abandoned:
             inFlight.removeAll { $0.number == number }
             try perform(sut.refreshAbandoned(number: number, now: moment))
         case .rejected: try refuse(takeRefresh(number), read: intended(store))
         case .failed(let retryAfter): try fail(takeRefresh(number), retryAfter)
+        case .leftBehind: break
         case .nothing: try fail(takeRefresh(number), nil, at: .store)
         }
     }

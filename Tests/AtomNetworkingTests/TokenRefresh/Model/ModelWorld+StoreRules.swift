@@ -33,7 +33,7 @@ extension ModelWorld {
     /// the store is behind.
     func checkStoreHolds(_ credential: ModelCredential) throws(Violation) {
         guard settings.hasStore, credential.refresh != 0, store.refresh != credential.refresh else { return }
-        guard intended(store).refresh == credential.refresh || refreshTokens[store.refresh].isGone else {
+        guard intended(store).refresh == credential.refresh || refreshTokens[store.refresh].isSpent else {
             throw Violation("a refresh token is sent that isn't the stored one (G1)")
         }
     }
@@ -44,6 +44,7 @@ extension ModelWorld {
         guard !tokens[operation.result.access].isDropped else {
             throw Violation("what an outdated refresh brought is written (G9)")
         }
+        if operation.isGranted, !operation.isSaid { try checkNothingIsLost(to: operation.result) }
         guard !operation.isGranted, let missed, operation.result == missed.credential else { return }
         if case .write(let credential, _) = operation.kind, credential == operation.result { return }
         guard missed.over == operation.stored else {
@@ -51,10 +52,23 @@ extension ModelWorld {
         }
     }
 
+    /// G0: what a refresh brought is not written over somebody else's live
+    /// refresh token, and nothing spent over a live one.
+    func checkNothingIsLost(to new: ModelCredential) throws(Violation) {
+        let old = store
+        guard old.refresh != 0, refreshTokens[old.refresh].isValid, new.refresh != old.refresh else { return }
+        guard !new.isEmpty, account(of: new) == account(of: old) else {
+            throw Violation("somebody's live refresh token is overwritten by another's (G0)")
+        }
+        guard refreshTokens[new.refresh].isValid else {
+            throw Violation("a live refresh token is overwritten by a dead one (G0)")
+        }
+    }
+
     /// G1, G7, G9: what holds in every state.
     func checkStore() throws(Violation) {
         guard settings.hasStore else { return }
-        guard inFlight.count <= 1, operations.count(where: \.isExclusive) <= 1 else {
+        guard inFlight.count <= 1, operations.count(where: { $0.isExclusive }) <= 1 else {
             throw Violation("two refreshes are on their way (G1)")
         }
         guard operations.isEmpty, let lastWord, store != lastWord else { return }

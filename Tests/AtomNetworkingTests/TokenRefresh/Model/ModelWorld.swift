@@ -17,13 +17,15 @@ struct ModelCredential: Hashable {
     }
 
     init(_ credential: TokenCredential) {
+        guard !credential.isEmpty else { return }
         access = Int(credential.accessToken.dropFirst()) ?? 0
         refresh = Int(credential.refreshToken.dropFirst()) ?? 0
         expiresAt = Int(credential.expiresAt.timeIntervalSince1970.rounded()) - ModelClock.epoch
     }
 
     var real: TokenCredential {
-        TokenCredential(
+        guard !isEmpty else { return .empty }
+        return TokenCredential(
             accessToken: Self.accessTokens[access],
             expiresAt: Date(timeIntervalSince1970: Double(ModelClock.epoch + expiresAt)),
             refreshToken: Self.refreshTokens[refresh])
@@ -49,22 +51,22 @@ enum ModelClock {
 
 /// What everybody outside the machine knows about an access token.
 struct ModelToken: Hashable {
+    /// Whose it is, of the two people who sign in.
+    var account = 0
     /// When the server stops accepting it.
     var serverExpiry = 0
     var isRevoked = false
     /// When the session knows it to expire, and to be due for a refresh.
     var expiry = Int.max
     var due = Int.max
-    var life = 0
-    var isSeen = false
+    /// The expiry as it was read when the session's own was fixed.
+    var expiresAtAsRead: Int?
     /// Whether a first attempt with it was refused, to the session's knowledge.
     var isRejected = false
     var isAccepted = false
     var isGranted = false
     var isCounted = false
     var isWritten = false
-    /// Whether the session has done away with it.
-    var isGone = false
     /// Whether it came home too late.
     var isDropped = false
 
@@ -73,10 +75,13 @@ struct ModelToken: Hashable {
 
 /// What the server knows about a refresh token, and what it let be known.
 struct ModelRefreshToken: Hashable {
+    var account = 0
     var isValid = true
-    var isKnownSpent = false
     var isKnownRefused = false
-    var isGone = false
+    /// Whether a refresh of the session's has exchanged it for another one.
+    var isSpent = false
+    /// What it has come to, unless that was signed out.
+    var successor: ModelCredential?
 }
 
 struct ModelRequest: Hashable {
@@ -85,6 +90,8 @@ struct ModelRequest: Hashable {
         case asks
         case reading(version: Int, ModelCredential)
         case waiting
+        /// Out of the session's queue, and not in the lane yet.
+        case released
         case inSlotQueue
         case onWire(version: Int, access: Int, isAccepted: Bool)
         case done
@@ -99,6 +106,10 @@ struct ModelRequest: Hashable {
     /// When it joined the queue, as a number that only grows.
     var joined = 0
     var hasRetried = false
+    /// Its place in the lane, until it is sent.
+    var slotPlace: Int?
+    /// Whether it joined the queue without having been admitted before.
+    var isNew = false
     var deadline = 100_000
 
     var isUnderWay: Bool { state != .idle && state != .done }
@@ -121,6 +132,8 @@ struct ModelWorld {
         let sentAt: Int
         /// Whether its success may be kept.
         var isOutdated = false
+        /// Whether the session that it was for has been signed out.
+        var isSignedOut = false
     }
 
     struct Write: Hashable {
@@ -134,6 +147,7 @@ struct ModelWorld {
     var now = 0
     var requests: [ModelRequest]
     var slotQueue: [Int] = []
+    var slotPlaces = 0
     var joins = 0
     var isReleasing = false
     var wakeAt: Int?
@@ -149,6 +163,8 @@ struct ModelWorld {
     var loads: [ModelLoad] = []
     /// The refreshes that the app's provider is asked for.
     var provided: [ModelProviderCall] = []
+    /// The refreshes that nobody waits for any more.
+    var leftBehind: [Int] = []
     var unwritten: UnwrittenCredential?
     /// What couldn't be written, and what the store held then.
     var missed: (credential: ModelCredential, over: ModelCredential)?
@@ -159,11 +175,19 @@ struct ModelWorld {
     /// knows.
     var isLookingAtStore = false
     var isUnreadable = false
-    /// What the app signs in or, if empty, out with: it is in the store
-    /// already, and the session is about to hear.
+    /// What the app signs in or, if empty, out with: the session has heard,
+    /// and its variable is about to be set.
     var signing: ModelCredential?
+    /// What each of the two people had in the store when somebody else's came
+    /// there: an app that switches between them puts it back.
+    var shelf = [ModelCredential](repeating: ModelCredential(), count: 2)
+
     // What the session knows, by the model's own account.
     var current: ModelCredential?
+    /// What it read or wrote in the store last; `nil` before it has.
+    var seen: ModelCredential?
+    /// What it wrote over, until it has seen what it wrote.
+    var beneath: [ModelCredential] = []
     var generation = 0
     var hasFailedEarly = false
     var failures = 0
@@ -182,25 +206,31 @@ struct ModelWorld {
         policy.fruitlessLimit = settings.fruitlessLimit
         policy.backOffBase = .seconds(20)
         policy.backOffCap = .seconds(60)
-        policy.acquires = settings.renewal != .refreshToken
-        policy.isWithoutUser = settings.renewal == .clientCredentials
         sut = ModelledMachine(SessionMachine(policy: policy, needsLoading: settings.hasStore), bug: bug)
         requests = Array(repeating: ModelRequest(), count: settings.requests)
         for (index, deadline) in settings.deadlines.enumerated() { requests[index].deadline = deadline }
         disturbancesLeft = settings.limit
         timeStepsLeft = settings.timeSteps
-        if !settings.isStoreEmpty { store = issue(life: settings.firstLife) }
+        if !settings.isStoreEmpty { store = issue(life: settings.firstLife, to: 0) }
     }
 
     /// A credential that the server has just made.
-    mutating func issue(life: Int) -> ModelCredential {
-        tokens.append(ModelToken(serverExpiry: now + life))
+    ///
+    /// - Parameter refresh: The refresh token that it goes on with, if it does.
+    mutating func issue(life: Int, to account: Int, refresh: Int? = nil) -> ModelCredential {
+        tokens.append(ModelToken(account: account, serverExpiry: now + life))
         guard settings.renewal == .refreshToken else {
             return ModelCredential(access: tokens.count - 1, expiresAt: now + life)
         }
-        refreshTokens.append(ModelRefreshToken())
+        if let refresh, refresh != 0 {
+            return ModelCredential(access: tokens.count - 1, refresh: refresh, expiresAt: now + life)
+        }
+        refreshTokens.append(ModelRefreshToken(account: account))
         return ModelCredential(access: tokens.count - 1, refresh: refreshTokens.count - 1, expiresAt: now + life)
     }
+
+    /// Whose credential it is.
+    func account(of credential: ModelCredential) -> Int { tokens[credential.access].account }
 }
 
 extension ModelWorld {
@@ -217,13 +247,14 @@ extension ModelWorld {
             case .asks: steps.append(.read(index))
             case .reading: steps.append(.ask(index))
             case .onWire: steps.append(.answer(index))
+            case .released: steps.append(.enterLane)
             case .waiting, .inSlotQueue, .done: break
             }
             if case .waiting = request.state, now >= request.deadline { steps.append(.deadline(index)) }
             if request.isUnderWay, can(.cancel) { steps.append(.cancel(index)) }
         }
         if !slotQueue.isEmpty { steps.append(.slot) }
-        if isReleasing { steps.append(.release) }
+        if isReleasing, !requests.contains(where: { $0.state == .released }) { steps.append(.release) }
         if settings.hasStore {
             steps += storeSteps
         } else if let refresh = inFlight.first, signing == nil {
@@ -243,12 +274,12 @@ extension ModelWorld {
         if can(.signIn), signing == nil { steps.append(.signIn) }
         // The app knows what has been stored.
         if can(.signInAgain), signing == nil, current != nil, !isCommittedToStore { steps.append(.signInAgain) }
+        if can(.signInOther), signing == nil { steps.append(.signInOther) }
+        if can(.signInBack), signing == nil, !shelf[other].isEmpty { steps.append(.signInBack) }
         if can(.signOut), signing == nil { steps.append(.signOut) }
         // The app does one thing at a time.
         for change in Self.outsideChanges
-        where can(change) && signing == nil && !isStoreLocked && (!store.isEmpty || change == .outsideRenews)
-            && (![.otherRefreshes, .outsideNewAccess].contains(change) || refreshTokens[store.refresh].isValid)
-        {
+        where can(change) && signing == nil && !isStoreLocked && isPossible(change) {
             steps.append(.outside(change))
         }
         if can(.revokeAccess), let current, !tokens[current.access].isRevoked { steps.append(.revokeAccess) }
@@ -258,8 +289,21 @@ extension ModelWorld {
 
     private static let outsideChanges: [ModelSettings.Disturbance] = [
         .outsideRenews, .outsideEmpties, .outsideProlongs, .outsideNewRefreshToken, .outsideNewAccess,
-        .otherRefreshes,
+        .otherRefreshes, .outsideOther, .outsideBack,
     ]
+
+    /// Whether what others do would change the store.
+    private func isPossible(_ change: ModelSettings.Disturbance) -> Bool {
+        switch change {
+        case .outsideRenews, .outsideOther: true
+        case .outsideBack: !shelf[other].isEmpty && shelf[other] != store
+        case .otherRefreshes, .outsideNewAccess: !store.isEmpty && refreshTokens[store.refresh].isValid
+        default: !store.isEmpty
+        }
+    }
+
+    /// Who isn't the one in the store; with nobody there, who was.
+    var other: Int { store.isEmpty ? (shelf[1].isEmpty ? 0 : 1) : 1 - account(of: store) }
 
     func can(_ disturbance: ModelSettings.Disturbance) -> Bool {
         disturbancesLeft > 0 && settings.disturbances.contains(disturbance)
@@ -283,7 +327,8 @@ extension ModelWorld {
 
     /// Whether everybody has heard and nothing is under way.
     var isQuiet: Bool {
-        !requests.contains(where: \.isUnderWay) && inFlight.isEmpty && writes.isEmpty && !isReleasing
+        !requests.contains { $0.isUnderWay } && inFlight.isEmpty && writes.isEmpty && !isReleasing
             && signing == nil && operations.isEmpty && loads.isEmpty && provided.isEmpty
+            && leftBehind.isEmpty
     }
 }

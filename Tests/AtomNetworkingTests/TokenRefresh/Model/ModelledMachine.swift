@@ -18,7 +18,10 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case wakeUpIsForgotten
     case releaseIsForgotten
     case olderGenerationIsSigned
-    case replacedTokenIsNewAgain
+    case writtenOverIsNews
+    case spentTokenIsForgotten
+    case deadTokenIsForgotten
+    case signedBeforeWhoCameEarlier
     case refusalIsToldTwice
     case earlyFailureRefusesWaiters
     case transientFailureEndsTheSession
@@ -60,31 +63,35 @@ struct ModelledMachine {
     }
 
     mutating func asked(
-        _ waiter: Int, of generation: Int?, ticket: Int?, read: (credential: TokenCredential, version: Int)?,
+        _ waiter: Int, by means: RenewalMeans, of generation: Int?, ticket: Int?,
+        read: (credential: TokenCredential, version: Int)?,
         deadline: MonotonicInstant, now: Moment
     ) -> (Machine.Admission, [Action]) {
         perturbBefore()
         var read = read
         if bug == .staleReadIsTaken, let taken = read { read = (taken.credential, machine.version) }
-        if bug == .newcomersOvertakeTheReleased, machine.isReleasing, machine.isGood(at: now.instant),
+        if bug == .newcomersOvertakeTheReleased, machine.isReleasing, machine.isGood(at: now.instant, by: means),
             read?.version == machine.version
         {
             return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
         }
         if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
         let (admission, actions) = machine.asked(
-            waiter, of: bug == .olderGenerationIsSigned ? nil : generation,
+            waiter, by: means, of: bug == .olderGenerationIsSigned ? nil : generation,
             ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, deadline: deadline, now: now)
         return (admission, perturb(actions))
     }
 
-    func signature(of generation: Int, for waiter: Int, at instant: MonotonicInstant) -> Machine.Signature {
+    func signature(
+        of generation: Int, ticket: Int?, for waiter: Int, at instant: MonotonicInstant
+    ) -> Machine.Signature {
         let signature = machine.signature(
-            of: bug == .olderGenerationIsSigned ? machine.generation : generation, at: instant)
+            of: bug == .olderGenerationIsSigned ? machine.generation : generation,
+            ticket: bug == .signedBeforeWhoCameEarlier ? nil : ticket, at: instant)
         guard bug == .deadTokenIsSent || forced.contains(waiter), signature == .none, let held = machine.held else {
             return signature
         }
-        return .authorization(held.authorization, version: machine.version)
+        return .authorization(held.authorization, version: machine.tokenNumber)
     }
 
     mutating func accepted(version: Int) {
@@ -93,7 +100,7 @@ struct ModelledMachine {
     }
 
     mutating func rejected(version: Int, now: Moment) {
-        machine.rejected(version: bug == .secondRefreshOnLate401 ? machine.version : version, now: now)
+        machine.rejected(version: bug == .secondRefreshOnLate401 ? machine.tokenNumber : version, now: now)
     }
 
     mutating func left(ticket: Int) {
@@ -104,11 +111,11 @@ struct ModelledMachine {
 
     mutating func nextReleased(tickets: [Int?], now: Moment) -> (Int?, [Action]) {
         if !forced.isEmpty { return (forced.removeFirst(), []) }
-        if bug == .lastInFirstOut, machine.isReleasing, machine.isGood(at: now.instant),
-            let last = machine.waiters.members.last, let ticket = tickets[last]
+        if bug == .lastInFirstOut, machine.isReleasing, let last = machine.waiters.members.last,
+            machine.isGood(at: now.instant, by: last.means), let ticket = tickets[last.waiter]
         {
             machine.left(ticket: ticket)
-            return (last, [])
+            return (last.waiter, [])
         }
         let (waiter, actions) = machine.nextReleased(now: now)
         return (waiter, perturb(actions))
@@ -124,11 +131,11 @@ struct ModelledMachine {
             number: number, credential, lifetime: lifetime, sentAt: sentAt,
             read: bug == .dropsWhatTheStoreSaysAfterARefresh ? nil : read, now: now)
         if bug == .refreshAfterSignOutIsStored, isOutdated {
-            actions.append(.store(credential, version: machine.firstVersion))
+            actions.append(.store(credential, version: machine.tokenNumber))
         }
         if bug == .credentialIsStoredTwice, !isOutdated { actions += actions }
         if bug == .releaseBeforeStore, !isOutdated {
-            actions = machine.stored(version: machine.firstVersion, now: now) + actions
+            actions = machine.stored(version: machine.tokenNumber, now: now) + actions
         }
         return perturb(actions)
     }
@@ -200,18 +207,27 @@ struct ModelledMachine {
         }
     }
 
-    mutating func stored(version: Int, now: Moment) -> [Action] { perturb(machine.stored(version: version, now: now)) }
+    mutating func stored(version: Int, read: TokenCredential?, now: Moment) -> [Action] {
+        perturb(machine.stored(version: version, read: read, now: now))
+    }
+
+    mutating func observed(_ read: TokenCredential, now: Moment) -> [Action] {
+        perturbBefore()
+        return perturb(machine.observed(read, now: now))
+    }
+
+    mutating func written(_ credential: TokenCredential) { machine.written(credential) }
 
     mutating func wokeUp(now: Moment) -> [Action] { perturb(machine.wokeUp(now: now)) }
 
-    mutating func signedIn(_ credential: TokenCredential, now: Moment) -> [Action] {
+    mutating func signedIn(_ credential: TokenCredential, read: TokenCredential?, now: Moment) -> [Action] {
         perturbBefore()
-        return perturb(machine.signedIn(credential, now: now))
+        return perturb(machine.signedIn(credential, read: read, now: now).1)
     }
 
-    mutating func signedOut() -> [Action] {
+    mutating func signedOut(read: TokenCredential?) -> [Action] {
         perturbBefore()
-        let actions = perturb(machine.signedOut())
+        let actions = perturb(machine.signedOut(read: read))
         return bug == .signOutLeavesWaiters ? [] : actions
     }
 
@@ -228,7 +244,9 @@ struct ModelledMachine {
     private mutating func perturbBefore() {
         switch bug {
         case .windowIsIgnored: machine.fruitless = []
-        case .replacedTokenIsNewAgain: machine.replaced = ReplacedTokens()
+        case .writtenOverIsNews: machine.store = StoreMemory()
+        case .spentTokenIsForgotten: machine.spent = SpentTokens()
+        case .deadTokenIsForgotten: machine.known = KnownTokens()
         case .outdatedRefreshAllowsASecond: if machine.running?.isOutdated == true { machine.running = nil }
         case .backOffIsIgnored: machine.notBefore = nil
         default: break

@@ -1,0 +1,151 @@
+@testable import AtomNetworking
+
+// What the session knows, by rules of the model's own.
+extension ModelWorld {
+    /// Somebody read the store and told the session: what differs from what
+    /// was read or written there last is news.
+    mutating func learn(_ read: ModelCredential) {
+        if read == seen {
+            // The store holds what was written by now.
+            beneath = []
+            return
+        }
+        // Not written yet.
+        guard !beneath.contains(read) else { return }
+        seen = read
+        beneath = []
+        guard !read.isEmpty else {
+            if current != nil { forget() }
+            return
+        }
+        guard let successor = refreshTokens[read.refresh].successor else { return goBy(read) }
+        // What it has come to takes its place, and is written before anything is signed with it.
+        guard current?.hasTokens(of: successor) != true else { return }
+        tokens[successor.access].isWritten = false
+        tokens[successor.access].isGranted = true
+        willWrite(successor)
+        goBy(successor)
+    }
+
+    /// The store was read for those who wait.
+    ///
+    /// Where the session had ended before they came, they don't belong to it.
+    mutating func learnAfterTheEnd(_ read: ModelCredential) {
+        var hasEnded = false
+        if case .loading(_?) = sut.machine.phase { hasEnded = !sut.machine.isEndNews }
+        let before = generation
+        learn(read)
+        guard hasEnded, generation != before else { return }
+        for index in requests.indices where requests[index].isWaiting && requests[index].isNew {
+            requests[index].ownGeneration = generation
+        }
+    }
+
+    /// What a credential has come to: a refresh token that a refresh of ours
+    /// has exchanged is never sent again.
+    func successor(of credential: ModelCredential) -> ModelCredential {
+        refreshTokens[credential.refresh].successor ?? credential
+    }
+
+    /// The session goes by what somebody has put into the store.
+    private mutating func goBy(_ read: ModelCredential) {
+        guard read != current else { return }
+        let isSameAccess = read.access == current?.access
+        if !isSameAccess || read.refresh != current?.refresh { outdateRefresh() }
+        current = read
+        see(read, life: read.expiresAt - now, from: now)
+        guard !isSameAccess else { return }
+        refreshTokens[read.refresh].isKnownRefused = false
+        isAcquisitionRefused = false
+        forgetFailures()
+    }
+
+    private mutating func outdateRefresh() {
+        for index in inFlight.indices { inFlight[index].isOutdated = true }
+    }
+
+    /// Nobody is signed in any more.
+    mutating func forget() {
+        for index in refreshTokens.indices where refreshTokens[index].successor == current {
+            refreshTokens[index].successor = nil
+        }
+        for index in inFlight.indices where !inFlight[index].isOutdated { inFlight[index].isSignedOut = true }
+        current = nil
+        isAcquisitionRefused = false
+        newGeneration()
+    }
+
+    /// A refresh has exchanged a refresh token.
+    mutating func spend(_ old: ModelCredential, for new: ModelCredential, isWanted: Bool) {
+        guard old.refresh != 0, old.refresh != new.refresh else { return }
+        for index in refreshTokens.indices where refreshTokens[index].successor?.refresh == old.refresh {
+            refreshTokens[index].successor = isWanted ? new : nil
+        }
+        refreshTokens[old.refresh].isSpent = true
+        refreshTokens[old.refresh].successor = isWanted ? new : nil
+    }
+
+    /// Whether an outdated refresh brings what the session's refresh token has
+    /// come to: somebody has put it back meanwhile.
+    func isSuccessorOfCurrent(_ refresh: Refresh) -> Bool {
+        settings.rotates && refresh.credential.refresh != 0 && !refresh.isSignedOut
+            && current?.refresh == refresh.credential.refresh
+    }
+
+    /// The session is about to write.
+    mutating func willWrite(_ credential: ModelCredential) {
+        if let seen { beneath.append(seen) }
+        seen = credential
+        beneath.removeAll { $0 == credential }
+    }
+
+    /// The store has taken it.
+    mutating func hasWritten(_ credential: ModelCredential) {
+        if credential == seen { beneath = [] }
+    }
+
+    /// Expiry is fixed when a pair of access token and expiry is first seen.
+    mutating func see(_ credential: ModelCredential, life: Int, from start: Int) {
+        guard tokens[credential.access].expiresAtAsRead != credential.expiresAt else { return }
+        tokens[credential.access].expiresAtAsRead = credential.expiresAt
+        tokens[credential.access].expiry = start + max(life, 0)
+        tokens[credential.access].due = start + max(life, 0) - min(30, max(life, 0) / 4)
+    }
+
+    mutating func newGeneration() {
+        generation += 1
+        fruitless = []
+        forgetFailures()
+        outdateRefresh()
+    }
+
+    mutating func countIfFruitless(_ access: Int) {
+        guard tokens[access].isGranted, !tokens[access].isAccepted, !tokens[access].isCounted else { return }
+        tokens[access].isCounted = true
+        fruitless.append(now)
+    }
+
+    private mutating func forgetFailures() {
+        hasFailedEarly = false
+        failures = 0
+        notBefore = Int.min
+    }
+
+    var isDead: Bool { current.map { $0.access == 0 || tokens[$0.access].isDead(at: now) } ?? true }
+
+    var isGood: Bool {
+        guard let current, !isDead else { return false }
+        // What can't be refreshed is used to its end.
+        let isRenewable = hasUsefulRefreshToken || settings.renewal != .refreshToken
+        return hasFailedEarly || !isRenewable || now < tokens[current.access].due
+    }
+
+    /// Whether the token is in the store, or doesn't have to be put there.
+    func isStored(_ access: Int) -> Bool { !tokens[access].isGranted || tokens[access].isWritten }
+
+    var hasUsefulRefreshToken: Bool {
+        current.map { $0.refresh != 0 && !refreshTokens[$0.refresh].isSpent } ?? false
+    }
+
+    var fruitlessInWindow: Int { fruitless.count { $0 + 30 > now } }
+}
