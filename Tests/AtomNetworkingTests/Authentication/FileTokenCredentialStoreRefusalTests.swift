@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("A file of tokens in the wrong place")
+@Suite("A file of tokens in the wrong place", .timeLimit(.minutes(5)))
 struct FileTokenCredentialStoreRefusalTests {
     private static let isRoot = geteuid() == 0
 
@@ -47,6 +47,42 @@ struct FileTokenCredentialStoreRefusalTests {
         }
         #expect(reasons.count == 1, sourceLocation: location)
         return reasons.first
+    }
+
+    @Test("A lock file that the system never calls the same twice")
+    func lockFileWithoutIdentity() throws {
+        let folder = try #require(try StoreFolder(folder.url.path, creating: false))
+        let looks = Locked(0)
+        let error = #expect(throws: TokenStoreError.self) {
+            // That it ends at all is for the test's sake.
+            try folder.tryLock("x") { _, _ in
+                looks.with {
+                    $0 += 1
+                    return $0 > 1_000
+                }
+            }
+        }
+        guard case .refused(let reason)? = error else {
+            Issue.record("\(String(describing: error)) after \(looks.value) looks")
+            return
+        }
+        #expect(reason.contains("local disk"))
+        #expect(looks.value < 100)
+        #expect(try folder.tryLock("x") != nil, "it is given back")
+    }
+
+    @Test("A lock file that is replaced a few times while it is taken")
+    func replacedLockFile() throws {
+        let folder = try #require(try StoreFolder(folder.url.path, creating: false))
+        let looks = Locked(0)
+        let file = try folder.tryLock("x") { _, _ in
+            looks.with {
+                $0 += 1
+                return $0 > 3
+            }
+        }
+        #expect(file != nil)
+        #expect(looks.value == 4)
     }
 
     @Test(

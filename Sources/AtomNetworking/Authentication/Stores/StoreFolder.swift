@@ -158,20 +158,30 @@ struct StoreFolder {
 
     /// Takes the lock that lies in this file, which is made if there is none.
     ///
+    /// - Parameter isSame: Whether two answers of the system are about one
+    ///   file.
     /// - Returns: `nil` if somebody has it.
-    func tryLock(_ name: String) throws(TokenStoreError) -> Descriptor? {
-        while true {
+    /// - Throws: `TokenStoreError.refused` if the system never says that the
+    ///   file which was locked is the one of this name.
+    func tryLock(
+        _ name: String, isSame: (stat, stat) -> Bool = { $0.st_ino == $1.st_ino && $0.st_dev == $1.st_dev }
+    ) throws(TokenStoreError) -> Descriptor? {
+        for _ in 0..<Self.lockTries {
             guard let file = try open(name, O_RDWR | O_CREAT), try file.tryLock() else { return nil }
             let locked = try file.status()
             var named = stat()
             // Removed in between, it excludes nobody who comes later.
-            if fstatat(descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == locked.st_ino,
-                named.st_dev == locked.st_dev
-            {
+            if fstatat(descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0, isSame(locked, named) {
                 return file
             }
         }
+        throw .refused(
+            "its lock file is another one each time it is looked at, as on some network file systems;"
+                + " put it on a local disk")
     }
+
+    /// Once is enough unless somebody removes the file in between.
+    private static let lockTries = 8
 
     // MARK: Names
 
