@@ -37,7 +37,8 @@ final class TemporaryFolder: Sendable {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 
-    func store() -> FileTokenCredentialStore { FileTokenCredentialStore(fileURL: file) }
+    /// By the clock of the system: a loaded machine is slow.
+    func store() -> FileTokenCredentialStore { FileTokenCredentialStore(fileURL: file, lockTimeout: .seconds(300)) }
 }
 
 /// What the system says of a file itself, not of what it links to.
@@ -83,12 +84,12 @@ final class AlarmWatchingTimeSource: TimeSource, Sendable {
     }
 
     /// Waits until alarms have been set that many times.
-    func settings(_ count: Int) async {
+    func settings(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
         let signal = Signal()
         state.with { state in
             if state.settings >= count { signal.raise() } else { state.waiting.append((count, signal)) }
         }
-        await signal.wait()
+        await signal.wait(sourceLocation: sourceLocation)
     }
 
     private struct WatchedAlarm: Alarm {
@@ -131,8 +132,9 @@ struct HeldExchange {
     }
 
     /// Lets the exchange end.
-    func end() async throws {
+    @discardableResult
+    func end() async throws -> TokenCredential? {
         gate.raise()
-        _ = try await task.value
+        return try await task.value
     }
 }

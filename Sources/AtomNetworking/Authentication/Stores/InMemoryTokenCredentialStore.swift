@@ -1,4 +1,7 @@
 /// Keeps tokens for as long as the process runs.
+///
+/// Nobody waits for anybody: what is saved while an exchange runs stays, and
+/// the exchange returns it.
 public final class InMemoryTokenCredentialStore: TokenCredentialStore {
     private let credential: Guarded<TokenCredential?>
 
@@ -15,5 +18,20 @@ public final class InMemoryTokenCredentialStore: TokenCredentialStore {
     /// Keeps the tokens; `nil` drops them.
     public func save(_ credential: TokenCredential?) async throws {
         self.credential.withLock { $0 = credential }
+    }
+
+    /// Reads the tokens, computes new ones, and keeps them unless others have
+    /// been saved meanwhile.
+    ///
+    /// - Returns: What is kept now.
+    public func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        let old = credential.withLock { $0 }
+        let new = try await body(old)
+        return credential.withLock { stored in
+            if new != old, stored.hasTokens(of: old) { stored = new }
+            return stored
+        }
     }
 }

@@ -23,7 +23,8 @@
 /// }
 /// ```
 ///
-/// Such a store is for one process. One that is shared implements
+/// Such a store is for one process, and you may save to it at any time: what is
+/// saved while a refresh runs stays. One that is shared implements
 /// ``exchange(_:)`` too, and keeps all others out while it runs; then at most
 /// one refresh runs among all who share it.
 public protocol TokenCredentialStore: AnyObject, Sendable {
@@ -47,9 +48,13 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
     /// is up. Who loads meanwhile may wait, or get what was stored before.
     /// Nothing that waits for a person runs in it.
     ///
+    /// A store that keeps nobody out writes only over what it gave to `body`:
+    /// what somebody else saves meanwhile, for example to sign out, stays.
+    ///
     /// - Parameter body: Takes what is stored and returns what is to be
     ///   stored; nothing is written if that is the same. Called once.
-    /// - Returns: What `body` returned.
+    /// - Returns: What `body` returned, or what somebody else has saved
+    ///   meanwhile, if that stays.
     /// - Throws: What `body` throws, or anything when the tokens can't be read
     ///   or written.
     func exchange(
@@ -58,15 +63,33 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
 }
 
 extension TokenCredentialStore {
-    /// Loads, calls `body` and saves, with nothing that keeps other processes
-    /// out.
+    /// Loads, calls `body` and saves, with nothing that keeps others out.
+    ///
+    /// Loads again before it saves, and saves only if the tokens are still
+    /// those that `body` was given. Between that look and the write somebody
+    /// may still come: implement it where that matters.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
         let old = try await load()
         let new = try await body(old)
-        if new != old { try await save(new) }
+        guard new != old else { return new }
+        let stored = try await load()
+        // By the tokens: not every store gives a date back as it was.
+        guard stored.hasTokens(of: old) else { return stored }
+        try await save(new)
         return new
+    }
+}
+
+extension TokenCredential? {
+    /// Whether both tokens are the other's, or neither has any.
+    func hasTokens(of other: TokenCredential?) -> Bool {
+        switch (self, other) {
+        case (let one?, let other?): one.hasTokens(of: other)
+        case (nil, nil): true
+        default: false
+        }
     }
 }
 
