@@ -160,7 +160,10 @@ extension SessionActor {
         }
         switch answer {
         case .granted(let new, let lifetime):
-            return commit(number, new, lifetime: lifetime, sentAt: sentAt)
+            let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
+            // What is the same isn't written, and only a write takes the note's place.
+            if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
+            return outcome
         case .rejected(let error):
             if wasInterrupted { return .rejected(.refreshInterrupted(error, delivery: .notSent)) }
             if let journal, let spent { await journal.removeRefreshIntent(for: spent) }

@@ -197,6 +197,30 @@ import Testing
         #expect(disk.hasIntent == expected.isKept)
     }
 
+    @Test func anAnswerThatChangesNothingTakesTheNoteAwayToo() async throws {
+        let unchanging = TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0")
+        let disk = SharedDisk(unchanging)
+        let session = try SessionFixture(store: RecordingStore(disk))
+        let first = session.call()
+        await session.transport.exchange(0).answer(status: 401)
+        let refresh = await session.refresh()
+        #expect(disk.hasIntent)
+        refresh.answer(#"{"access_token":"A0"}"#)
+        await session.transport.exchange(2).answer()
+        #expect(await first.status() == 200)
+        #expect(disk.writes.isEmpty, "nothing to write")
+        #expect(!disk.hasIntent, "the server has answered, and R0 is not spent")
+
+        let second = session.call()
+        await session.transport.exchange(3).answer(status: 401)
+        await session.refresh(1).deny("invalid_grant")
+        let error = await second.error()
+        guard case .authentication(.refreshRejected) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     struct IntentCase: Sendable {
         var status: Int?
         var code: String?
@@ -296,8 +320,8 @@ import Testing
         #expect(await session.call().error()?.isAccessTokenRefreshFailure == true)
     }
 
-    private func untilArmed(_ time: ManualTimeSource) async {
-        while time.nextAlarm == nil { await Task.yield() }
+    private func untilArmed(_ time: ManualTimeSource, sourceLocation: SourceLocation = #_sourceLocation) async {
+        #expect(await eventually { time.nextAlarm != nil }, sourceLocation: sourceLocation)
     }
 }
 
