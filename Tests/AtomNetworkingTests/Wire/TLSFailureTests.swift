@@ -9,7 +9,7 @@ import Testing
 #endif
 
 #if os(Linux) || os(macOS)
-    @Suite struct TLSFailureTests {
+    @Suite(.timeLimit(.minutes(5))) struct TLSFailureTests {
         @Test func plainHTTPSpokenToOverTLSHasReceivedNoRequest() async throws {
             let server = try LoopbackServer { _ in .json("{}") }
             defer { server.stop() }
@@ -22,10 +22,10 @@ import Testing
             #expect(server.requestCount == 0)
         }
 
-        @Test func aServerThatHangsUpDuringTheHandshakeIsAFailure() async throws {
-            let listener = try LoopbackServer(maximumBodyLength: 0) { _ in .closeImmediately }
-            listener.stop()
-            var endpoint = listener.endpoint()
+        @Test func aRefusedConnectionHasReceivedNoRequestOverTLSEither() async throws {
+            let gone = try LoopbackServer { _ in .json("{}") }
+            gone.stop()
+            var endpoint = gone.endpoint()
             endpoint.scheme = .https
             let outcome = await Atom.forTest().outcome(of: endpoint)
             #expect(outcome.urlError?.code == .cannotConnectToHost)
@@ -34,63 +34,101 @@ import Testing
 
         @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"))
         func aSelfSignedCertificateIsNotTrusted() async throws {
-            let listener = try await OpenSSL.startServer()
-            defer { listener.process.terminate() }
-            let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: listener.port)
+            let server = try await OpenSSLServer()
+            let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port)
             let outcome = await Atom.forTest().outcome(of: endpoint)
+            await server.end()
 
             let codes: [URLError.Code] = [.serverCertificateUntrusted, .secureConnectionFailed]
             #expect(outcome.urlError.map { codes.contains($0.code) } == true)
             #expect(outcome.error?.delivery == .notSent)
             #expect(outcome.error?.description.contains("certificate") == true)
         }
+
+        @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), arguments: [true, false])
+        func nothingIsLeftOfTheServerThatTheTestsStart(isEnded: Bool) async throws {
+            var server: OpenSSLServer? = try await OpenSSLServer()
+            let port = try #require(server?.port)
+            let folder = try #require(server?.folder)
+            if isEnded { await server?.end() }
+            // As in a test that throws.
+            server = nil
+            let plain = WireEndpoint(host: "127.0.0.1", port: port)
+            let atom = Atom.forTest(request: 2, resource: 2)
+            #expect(await eventually { await atom.outcome(of: plain).urlError?.code == .cannotConnectToHost })
+            #expect(await eventually { !FileManager.default.fileExists(atPath: folder.path) })
+        }
     }
 
-    /// `openssl s_server` with a certificate of its own making.
     enum OpenSSL {
         static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             .map { "\($0)/openssl" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
 
+    /// `openssl s_server` with a certificate of its own making, for as long as
+    /// there is this object.
+    ///
+    /// Signals don't end it: it inherits from a thread of Dispatch that all but
+    /// SIGKILL are blocked. So a shell stands between that ends it when nobody
+    /// holds the other end of its input any more, however that comes about.
+    final class OpenSSLServer: Sendable {
         struct SetupError: Error {}
 
-        static func startServer() async throws -> (process: Process, port: Int) {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let key = folder.appendingPathComponent("key.pem").path
-            let certificate = folder.appendingPathComponent("certificate.pem").path
-            let making = try run([
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
-                "-subj", "/CN=127.0.0.1",
-            ])
-            making.waitUntilExit()
+        let port: Int
+        /// Holds the certificate and its key, and is removed by the shell.
+        let folder: URL
+
+        private let input = Pipe()
+        private let shell: Process
+
+        init() async throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
             // A port that was free a moment ago.
             let free = try LoopbackServer { _ in .empty() }
             free.stop()
-            let port = free.port
-            let server = try run([
-                "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key, "-www",
-            ])
-            let plain = WireEndpoint(host: "127.0.0.1", port: port)
-            let atom = Atom.forTest(request: 2, resource: 2)
-            for _ in 0..<2_000 where server.isRunning {
-                // Anything but a refused connection means that it listens.
-                if await atom.outcome(of: plain).urlError?.code != .cannotConnectToHost { return (server, port) }
+            port = free.port
+            shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            let script = """
+                mkdir -m 700 "$2" && cd "$2" || exit
+                "$1" req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=127.0.0.1
+                "$1" s_server -accept "127.0.0.1:$3" -cert certificate.pem -key key.pem -www </dev/null &
+                exec >/dev/null
+                read -r nothing
+                kill -KILL $!
+                wait
+                rm -r "$2"
+                """
+            shell.arguments = ["-c", script, "sh", try #require(OpenSSL.path), folder.path, "\(port)"]
+            shell.standardInput = input
+            let output = Pipe()
+            shell.standardOutput = output
+            shell.standardError = FileHandle.nullDevice
+            try shell.run()
+            // It serves one connection at a time: one that only asks whether it listens could keep others out.
+            let handle = output.fileHandleForReading
+            let isListening = await onAThreadOfItsOwn {
+                var heard = Data()
+                while heard.range(of: Data("ACCEPT".utf8)) == nil {
+                    let part = handle.availableData
+                    guard !part.isEmpty else { return false }
+                    heard += part
+                }
+                return true
             }
-            server.terminate()
-            throw SetupError()
+            guard isListening else { throw SetupError() }
         }
 
-        private static func run(_ arguments: [String]) throws -> Process {
-            guard let path else { throw SetupError() }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: path)
-            process.arguments = arguments
-            process.standardInput = Pipe()
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            return process
+        deinit {
+            try? input.fileHandleForWriting.close()
+        }
+
+        /// Ends it, and waits until it is gone.
+        func end() async {
+            try? input.fileHandleForWriting.close()
+            let shell = shell
+            await onAThreadOfItsOwn { shell.waitUntilExit() }
         }
     }
 #endif
