@@ -167,6 +167,7 @@ struct CompatibilityTests {
 
         do {
             _ = try URLPath("no slash")
+            Issue.record("It was accepted")
         } catch {
             switch error {
             case .requestable(.invalidURLPath): break

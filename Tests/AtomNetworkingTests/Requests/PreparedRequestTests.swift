@@ -30,7 +30,7 @@ struct PreparedRequestTests {
             RecordingEndpoint(timeout: ServiceTimeout(request: 0, resource: 0)),
         ] {
             #expect(refusal { () throws(AtomError) in try Self.prepare(endpoint) } != nil)
-            #expect(endpoint.reads.values.allSatisfy { $0 == 1 })
+            #expect(!endpoint.reads.isEmpty && endpoint.reads.values.allSatisfy { $0 == 1 })
         }
     }
 

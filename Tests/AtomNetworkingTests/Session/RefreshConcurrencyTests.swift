@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// What peers got wrong about refreshing under concurrency, each by name.
-@Suite struct RefreshConcurrencyTests {
+@Suite(.timeLimit(.minutes(5))) struct RefreshConcurrencyTests {
     @Test func aGoodTokenLetsARequestPassBeforeResumeReturns() throws {
         let session = try SessionFixture()
         session.call("/now")
@@ -227,6 +227,7 @@ import Testing
             #expect(session.sent.allSatisfy { $0.token == "B0" })
             #expect(session.sent.count == 3)
         }
+        #expect(duringWrite.value != nil, "the setter was called")
     }
 
     @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {
@@ -351,7 +352,7 @@ import Testing
             }
         }
         let refresh = await session.refresh()
-        while session.atomIsStillAdmitting(500) { await Task.yield() }
+        try #require(await eventually { !session.atomIsStillAdmitting(500) })
         refresh.grant(1)
         _ = await session.transport.exchange(500)
         #expect(session.sentPaths == (0..<500).map { "/\($0)" })

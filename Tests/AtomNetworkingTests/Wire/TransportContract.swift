@@ -6,6 +6,9 @@ import LoopbackServer
 /// A transport that has to keep the promises of ``Transport``; `TransportUnderTest` lists those that are checked.
 struct ContractSubject: Sendable, CustomStringConvertible {
     let description: String
+    /// Whether it opens connections one after the other, and not from several
+    /// threads: only then the order of the calls is seen from outside.
+    var opensConnectionsInOrder = true
     let make: @Sendable () -> any Transport
 
     static let all = TransportUnderTest.subjects
@@ -24,20 +27,29 @@ final class EventRecorder: @unchecked Sendable {
     // All variables are touched under `lock` only.
     private let lock = NSLock()
     private var recorded: [TransportEvent] = []
-    private var isReceiving = false
     private var threadInCancel: Thread?
     private var complaints: [String] = []
 
+    /// Held while an event is taken, and never waited for: that would put the
+    /// second of two events behind the first.
+    private let receiving = NSLock()
+    private let whileReceiving: @Sendable () -> Void
+
+    /// - Parameter whileReceiving: Runs while an event is being taken. By
+    ///   default it gives way, so that two events at a time meet.
+    init(whileReceiving: @escaping @Sendable () -> Void = { for _ in 0..<5 { sched_yield() } }) {
+        self.whileReceiving = whileReceiving
+    }
+
     func receive(_ event: TransportEvent) {
+        let isAlone = receiving.try()
+        defer { if isAlone { receiving.unlock() } }
         lock.withLock {
-            if isReceiving { complaints.append("two events at a time") }
+            if !isAlone { complaints.append("two events at a time") }
             if threadInCancel === Thread.current { complaints.append("an event inside cancel") }
-            isReceiving = true
-        }
-        lock.withLock {
             recorded.append(event)
-            isReceiving = false
         }
+        if isAlone { whileReceiving() }
     }
 
     func cancel(_ exchange: any TransportExchange) {

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// What every ``Transport`` promises.
-@Suite struct TransportContractConcurrencyTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportContractConcurrencyTests {
     private func request(
         _ server: LoopbackServer, _ path: String = "/x", method: String = "GET", body: Data? = nil
     ) throws -> TransportRequest {
@@ -128,12 +128,47 @@ import Testing
 
     @Test("Started one after the other they arrive one after the other", arguments: ContractSubject.all)
     func startOrder(subject: ContractSubject) async throws {
-        let server = try LoopbackServer { _ in .json("{}") }
+        // Each keeps its connection until all are there.
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
         let transport = subject.make()
         let recorders = try (0..<6).map { start(transport, try request(server, "/\($0)")).recorder }
+        #expect(await server.waitForRequests(6))
+        gate.open()
         #expect(await eventually { recorders.allSatisfy { $0.terminals > 0 } })
         #expect(recorders.allSatisfy { $0.violations == [] })
-        #expect(Set(server.requests.map(\.path)).count == 6)
+        // Connections are numbered as they come; their requests are read by a thread for each.
+        let arrived = server.requests.sorted { $0.connection < $1.connection }.map(\.path)
+        let order = (0..<6).map { "/\($0)" }
+        #expect((subject.opensConnectionsInOrder ? arrived : arrived.sorted()) == order)
+    }
+
+    @Test("Two events at a time are noticed, and one inside cancel")
+    func recorder() {
+        final class Canceller: TransportExchange {
+            let recorder: EventRecorder
+            init(_ recorder: EventRecorder) { self.recorder = recorder }
+            func cancel() { recorder.receive(.failed(TransportFailure(URLError(.cancelled)))) }
+        }
+        let inner = Box<EventRecorder?>(nil)
+        let overlapping = EventRecorder { inner.value?.receive(.data(Data())) }
+        inner.change { $0 = overlapping }
+        overlapping.receive(.response(TransportResponse(statusCode: 200)))
+        inner.change { $0 = nil }
+        overlapping.receive(.finished)
+        #expect(overlapping.violations == ["two events at a time"])
+        let cancelled = EventRecorder()
+        cancelled.cancel(Canceller(cancelled))
+        #expect(cancelled.violations == ["an event inside cancel"])
+    }
+
+    @Test("Two threads that send events at the same time are noticed")
+    func overlap() {
+        let recorder = EventRecorder()
+        for _ in 0..<10_000 where !recorder.violations.contains("two events at a time") {
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in recorder.receive(.sent(1)) }
+        }
+        #expect(recorder.violations.contains("two events at a time"))
     }
 }
