@@ -2,7 +2,7 @@ import AirlineServer
 import Foundation
 import Testing
 
-@Suite struct AdminTests {
+@Suite(.timeLimit(.minutes(5))) struct AdminTests {
     @Test func accessTokensExpireOnRequest() async throws {
         try await withServer { server, client in
             let tokens = try await client.signIn()

@@ -2,7 +2,7 @@ import AirlineServer
 import Foundation
 import Testing
 
-@Suite struct AirlineTests {
+@Suite(.timeLimit(.minutes(5))) struct AirlineTests {
     @Test func flightsAreListedAndFiltered() async throws {
         try await withServer { _, client in
             let all = try await client.get("/flights")

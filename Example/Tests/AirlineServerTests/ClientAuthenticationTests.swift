@@ -2,7 +2,7 @@ import AirlineServer
 import Foundation
 import Testing
 
-@Suite struct ClientAuthenticationTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientAuthenticationTests {
     private let grant = "grant_type=password&username=ada&password=lovelace"
 
     private func basic(_ pair: String) -> [String: String] {

@@ -2,7 +2,7 @@ import AirlineServer
 import Foundation
 import Testing
 
-@Suite struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
     @Test func theTokenEndpointIsUnavailableForTheNextCalls() async throws {
         try await withServer { server, client in
             let tokens = try await client.signIn()

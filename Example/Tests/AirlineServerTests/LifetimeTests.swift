@@ -1,7 +1,7 @@
 import AirlineServer
 import Testing
 
-@Suite struct LifetimeTests {
+@Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
     @Test func anAccessTokenExpiresToTheFractionOfASecond() async throws {
         let time = ManualTime()
         try await withServer(configuration { $0.accessTokenLifetime = 1.5 }, time: time) { server, client in

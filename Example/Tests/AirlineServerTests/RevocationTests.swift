@@ -1,7 +1,7 @@
 import AirlineServer
 import Testing
 
-@Suite struct RevocationTests {
+@Suite(.timeLimit(.minutes(5))) struct RevocationTests {
     private func revoke(_ token: String, as credentials: String, with client: AirlineClient) async throws -> Answer {
         try await client.post("/oauth/revoke", form: "token=\(token)&\(credentials)")
     }

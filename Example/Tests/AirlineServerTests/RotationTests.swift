@@ -1,7 +1,7 @@
 import AirlineServer
 import Testing
 
-@Suite struct RotationTests {
+@Suite(.timeLimit(.minutes(5))) struct RotationTests {
     @Test func aRefreshReplacesBothTokens() async throws {
         try await withServer { server, client in
             let first = try await client.signIn()

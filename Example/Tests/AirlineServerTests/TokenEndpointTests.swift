@@ -2,7 +2,7 @@ import AirlineServer
 import Foundation
 import Testing
 
-@Suite struct TokenEndpointTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenEndpointTests {
     @Test func aPasswordBuysTokens() async throws {
         try await withServer { server, client in
             let answer = try await client.token("grant_type=password&username=ada&password=lovelace")

@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite struct WireTests {
+@Suite(.timeLimit(.minutes(5))) struct WireTests {
     private let session = URLSession(configuration: .ephemeral)
 
     private func send(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite struct RequestCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestCommandTests {
     private struct Run {
         let status: RequestExitStatus
         let output: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite struct SessionCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionCommandTests {
     private let folder: TemporaryFolder
     private let file: SessionFile
 

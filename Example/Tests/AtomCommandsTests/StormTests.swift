@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite struct StormTests {
+@Suite(.timeLimit(.minutes(10))) struct StormTests {
     @Test func aStormIsAnsweredThoughTheTokenKeepsExpiring() async throws {
         let server = try await AirlineServer.start()
         let plan = Storm.Plan(requests: 300, concurrency: 30, tokenLifetime: 1.5, workMilliseconds: 40)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomCommands
 
-@Suite struct TourTests {
+@Suite(.timeLimit(.minutes(5))) struct TourTests {
     @Test func theMainJobEndsAsExpected() async throws {
         let output = RecordingTerminal()
         let isPassed = try await Tour.run(on: output.terminal())

@@ -22,12 +22,14 @@
         ///   - prepare: Puts files on it, with the path of its root.
         init(pages: Int, isReadOnly: Bool = false, prepare: @escaping @Sendable (String) throws -> Void) throws {
             let folder = try TemporaryFolder()
+            // The folder itself stays out of the thread: to whoever sees the disk in its place it can't be removed.
+            let path = folder.url.path
             let done = DispatchSemaphore(value: 0)
             let result = Locked<Result<Int32, any Error>>(.failure(POSIXError(.EPERM)))
             Thread {
                 defer { done.signal() }
                 func mount(_ flags: Int, _ data: String?) throws {
-                    guard Glibc.mount("tmpfs", folder.url.path, "tmpfs", UInt(flags), data) == 0 else {
+                    guard Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), data) == 0 else {
                         throw POSIXError(.EPERM)
                     }
                 }
@@ -36,16 +38,16 @@
                         Glibc.mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
                     else { throw POSIXError(.EPERM) }
                     try mount(0, "size=\(pages * 4)k,mode=700")
-                    try prepare(folder.url.path)
+                    try prepare(path)
                     if isReadOnly { try mount(Int(MS_REMOUNT | MS_RDONLY), nil) }
-                    let root = open(folder.url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                    let root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                     guard root >= 0 else { throw POSIXError(.EPERM) }
                     result.set(.success(root))
                 } catch {
                     result.set(.failure(error))
                 }
             }.start()
-            done.wait()
+            guard done.wait(timeout: .now() + 300) == .success else { throw POSIXError(.ETIMEDOUT) }
             self.folder = folder
             root = try result.value.get()
         }
@@ -72,7 +74,8 @@
 
     @Suite(
         "A file of tokens on a disk that fails",
-        .enabled(if: SmallDisk.isAllowed, "this process may not mount a disk: it isn't root, or in a container"))
+        .enabled(if: SmallDisk.isAllowed, "this process may not mount a disk: it isn't root, or in a container"),
+        .timeLimit(.minutes(5)))
     struct FileTokenCredentialStoreDiskTests {
         private static func putTokens(_ content: Data, in root: String) throws {
             try #require(mkdir(root + "/store", 0o700) == 0)
@@ -93,7 +96,8 @@
             #expect(try await store.exchange { $0 } == .numbered(1))
             let filler = try #require(fopen(disk.path("filler"), "w"))
             setvbuf(filler, nil, _IONBF, 0)
-            while fwrite([UInt8](repeating: 0, count: 4_096), 1, 4_096, filler) == 4_096 {}
+            let pages = (0..<17).prefix { _ in fwrite([UInt8](repeating: 0, count: 4_096), 1, 4_096, filler) == 4_096 }
+            try #require(pages.count < 17, "the disk has room for 16")
             fclose(filler)
             await #expect(throws: TokenStoreError.diskFull) { try await store.save(.numbered(2)) }
             await #expect(throws: TokenStoreError.diskFull) { try await store.exchange { _ in .numbered(2) } }

@@ -194,7 +194,8 @@
                             for _ in 0..<Int.random(in: 0..<20_000) { sched_yield() }
                             kill(getpid(), SIGKILL)
                         }.start()
-                        while true {
+                        // More than it lives for.
+                        for _ in 0..<100_000 {
                             _ = try await store.exchange { old in
                                 begun.signal()
                                 let number = (old?.number ?? 0) + 1

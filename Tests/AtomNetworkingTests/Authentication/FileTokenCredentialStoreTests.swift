@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A file of tokens")
+@Suite("A file of tokens", .timeLimit(.minutes(5)))
 struct FileTokenCredentialStoreTests {
     private let folder: TemporaryFolder
     private let store: FileTokenCredentialStore

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// The two timeouts, by a clock that the test holds.
-@Suite struct ExchangeDeadlineTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeDeadlineTests {
     private let time = ManualTimeSource()
 
     private func start(

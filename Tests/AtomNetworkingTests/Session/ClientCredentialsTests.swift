@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A client that signs for itself (RFC 6749 §4.4).
-@Suite struct ClientCredentialsTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientCredentialsTests {
     @Test func theFirstRequestsFetchOneToken() async throws {
         let store = InMemoryTokenCredentialStore()
         let session = try SessionFixture(store: store, grant: .clientCredentials)

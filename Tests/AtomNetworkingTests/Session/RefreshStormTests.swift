@@ -208,7 +208,7 @@ private struct StormFixture {
 
     /// Waits until so many requests and the refresh have been admitted.
     func allWait(_ count: Int) async {
-        while services[0].manager.deadlines.count <= count { await Task.yield() }
+        #expect(await eventually(seconds: 600) { services[0].manager.deadlines.count > count })
     }
 
     /// Has the client find that its token's time is up.

@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// The two notifications that Atom's apps listen to.
-@Suite(.serialized) struct SessionNotificationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SessionNotificationTests {
     @Test func aFailedRefreshIsAnnouncedOnceAfterItsWaitersWereTold() async throws {
         let session = try SessionFixture(lifetime: 0)
         let calls = (0..<10).map { session.call("/\($0)") }

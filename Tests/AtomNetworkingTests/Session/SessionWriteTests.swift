@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What a session writes to its store")
+@Suite("What a session writes to its store", .timeLimit(.minutes(5)))
 struct SessionWriteTests {
     @Test("Signing in with what is just being refreshed leaves what the refresh brings in the store")
     func signInWhileRefreshing() async throws {
@@ -65,22 +65,20 @@ private actor LockedStore: TokenCredentialStore {
 
     private(set) var content: TokenCredential?
     private var isLocked = true
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let hasContent = Signal()
 
     func unlock() { isLocked = false }
 
     /// Returns when something has been written.
     func isWritten() async {
-        guard content == nil else { return }
-        await withCheckedContinuation { waiting.append($0) }
+        await hasContent.wait()
     }
 
     func load() -> TokenCredential? { content }
 
     func save(_ credential: TokenCredential?) {
         content = credential
-        for continuation in waiting { continuation.resume() }
-        waiting = []
+        hasContent.raise()
     }
 
     func exchange(

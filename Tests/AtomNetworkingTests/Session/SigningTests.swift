@@ -209,7 +209,7 @@ import Testing
         }
         disk.refuse()
         time.advance(by: .seconds(1))
-        while disk.stored != .issued(2) { await Task.yield() }
+        try #require(await eventually { disk.stored == .issued(2) })
     }
 
     @Test func signingOutRevokesTheRefreshTokenAndWaitsForNobody() async throws {
@@ -239,7 +239,7 @@ private final class GatedStore: TokenCredentialStore {
     func load() async throws -> TokenCredential? {
         let read = stored.value
         isReading.raise()
-        await mayGoOn.wait()
+        await mayGoOn.wait(seconds: nil)
         return read
     }
 

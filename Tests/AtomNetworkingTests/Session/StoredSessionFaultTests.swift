@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What a session makes of a store or a provider that keeps no promise")
+@Suite("What a session makes of a store or a provider that keeps no promise", .timeLimit(.minutes(5)))
 struct StoredSessionFaultTests {
     @Test("An exchange that runs its body again stores what the refresh has brought, and spends nothing twice")
     func bodyTwice() async throws {
@@ -32,7 +32,7 @@ struct StoredSessionFaultTests {
         #expect(session.sent[0].token == "A1")
         // Unless the first run was over when the second began, the write is made up for.
         session.time.advance(by: .seconds(1))
-        while await store.load()?.accessToken != "A1" { await Task.yield() }
+        #expect(await eventually { await store.load()?.accessToken == "A1" })
     }
 
     @Test("What could not be stored and is stored by the next refresh is announced as stored")
@@ -71,7 +71,7 @@ struct StoredSessionFaultTests {
         disk.stored = session.held
         let reads = disk.readCount
         session.time.advance(by: .seconds(1))
-        while disk.readCount == reads { await Task.yield() }
+        try #require(await eventually { disk.readCount > reads })
         #expect(disk.writes.isEmpty)
         #expect(try await session.kinds(of: events, in: store) == ["not stored", "refreshed", "stored"])
     }

@@ -1,5 +1,6 @@
 import AtomNetworking
 import Foundation
+import Testing
 
 /// Many callers at once, every other one async and the rest with completions,
 /// and what each of them heard.
@@ -106,7 +107,7 @@ final class CallerStorm: Sendable {
 
     /// Waits until everybody has heard something.
     func end() async {
-        await hasEnded.wait()
+        await hasEnded.wait(seconds: 900)
     }
 
     /// What was heard by now.

@@ -1,5 +1,6 @@
 import AtomNetworking
 import Foundation
+import Testing
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -30,7 +31,7 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     // Touched under `lock` only.
     private let lock = NSLock()
     private var started: [ScriptedExchange] = []
-    private var waiting: [(index: Int, continuation: CheckedContinuation<ScriptedExchange, Never>)] = []
+    private var waiting: [(index: Int, signal: Signal)] = []
 
     /// - Parameters:
     ///   - exchangesPerOrigin: How many slots an origin has; `nil` for no limit.
@@ -53,15 +54,16 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     var cancelCount: Int { exchanges.count { $0.isCancelled } }
 
     /// The exchange that was started as number `index`, as soon as it is.
-    func exchange(_ index: Int) async -> ScriptedExchange {
-        await withCheckedContinuation { continuation in
-            let known = lock.withLock { () -> ScriptedExchange? in
-                if index < started.count { return started[index] }
-                waiting.append((index, continuation))
-                return nil
-            }
-            if let known { continuation.resume(returning: known) }
+    ///
+    /// When that takes minutes the test fails, and gets one that belongs to
+    /// nobody.
+    func exchange(_ index: Int, sourceLocation: SourceLocation = #_sourceLocation) async -> ScriptedExchange {
+        let isStarted = Signal()
+        lock.withLock {
+            if index < started.count { isStarted.raise() } else { waiting.append((index, isStarted)) }
         }
+        await isStarted.wait(sourceLocation: sourceLocation)
+        return lock.withLock { index < started.count ? started[index] : .nobodys }
     }
 
     func start(
@@ -72,11 +74,9 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
             started.append(exchange)
             let woken = waiting.filter { $0.index < started.count }
             waiting.removeAll { $0.index < started.count }
-            return woken.map { ($0.continuation, started[$0.index]) }
+            return woken.map(\.signal)
         }
-        for (continuation, exchange) in woken {
-            continuation.resume(returning: exchange)
-        }
+        for signal in woken { signal.raise() }
         script?(exchange)
         return exchange
     }
@@ -101,6 +101,14 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
         self.endsOnCancel = endsOnCancel
         self.receive = receive
     }
+
+    /// What a test gets that has waited in vain.
+    fileprivate static let nobodys: ScriptedExchange = {
+        guard let request = try? TransportRequest(base: BaseURL(host: "nobody.example.com"), path: URLPath("/")) else {
+            preconditionFailure("Host and path are valid as they stand here")
+        }
+        return ScriptedExchange(request, endsOnCancel: true) { _ in }
+    }()
 
     /// Whether it was cancelled before its end.
     var isCancelled: Bool { lock.withLock { wasCancelled } }

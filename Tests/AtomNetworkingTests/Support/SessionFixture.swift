@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import AtomNetworking
 
@@ -74,8 +75,9 @@ struct SessionFixture {
         while true {
             let exchange = await transport.exchange(number)
             if refreshes.count > index { return refreshes[index] }
-            _ = exchange
             number += 1
+            // Nothing has come in minutes, and the test has failed.
+            if transport.exchanges.count < number { return exchange }
         }
     }
 }
@@ -180,7 +182,7 @@ final class Call: @unchecked Sendable {
     // Touched under `lock` only.
     private let lock = NSLock()
     private var outcomes: [Outcome] = []
-    private var waiting: [CheckedContinuation<Outcome, Never>] = []
+    private let hasHeard = Signal()
     private var task: ServiceTask?
 
     func keep(_ task: ServiceTask) {
@@ -188,12 +190,8 @@ final class Call: @unchecked Sendable {
     }
 
     func heard(_ outcome: Outcome) {
-        let woken = lock.withLock {
-            outcomes.append(outcome)
-            defer { waiting = [] }
-            return waiting
-        }
-        for continuation in woken { continuation.resume(returning: outcome) }
+        lock.withLock { outcomes.append(outcome) }
+        hasHeard.raise()
     }
 
     func cancel() {
@@ -203,24 +201,20 @@ final class Call: @unchecked Sendable {
     /// How often the completion was called.
     var count: Int { lock.withLock { outcomes.count } }
 
-    /// The first outcome, as soon as it is heard.
-    func outcome() async -> Outcome {
-        await withCheckedContinuation { continuation in
-            let known = lock.withLock { () -> Outcome? in
-                if outcomes.isEmpty { waiting.append(continuation) }
-                return outcomes.first
-            }
-            if let known { continuation.resume(returning: known) }
-        }
+    /// The first outcome, as soon as it is heard; when that takes minutes the
+    /// test fails.
+    func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> Outcome {
+        await hasHeard.wait(sourceLocation: sourceLocation)
+        return lock.withLock { outcomes.first } ?? .failure(.unexpected)
     }
 
     /// The status of a good answer.
-    func status() async -> Int? {
-        try? await outcome().get().statusCode
+    func status(sourceLocation: SourceLocation = #_sourceLocation) async -> Int? {
+        try? await outcome(sourceLocation: sourceLocation).get().statusCode
     }
 
     /// The error of a bad one.
-    func error() async -> AtomError? {
-        if case .failure(let error) = await outcome() { error } else { nil }
+    func error(sourceLocation: SourceLocation = #_sourceLocation) async -> AtomError? {
+        if case .failure(let error) = await outcome(sourceLocation: sourceLocation) { error } else { nil }
     }
 }

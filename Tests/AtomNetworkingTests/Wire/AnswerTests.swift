@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct AnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct AnswerTests {
     private func answer(
         _ answer: LoopbackServer.Response, to method: HTTPMethod = .get
     ) async throws -> Result<AtomResponse, AtomError> {

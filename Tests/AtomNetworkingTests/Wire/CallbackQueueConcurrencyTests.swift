@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Where a session calls its delegate")
+@Suite("Where a session calls its delegate", .timeLimit(.minutes(5)))
 struct CallbackQueueConcurrencyTests {
     private final class Journal: @unchecked Sendable {
         // Touched under `lock` only.

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// On Linux a task that is cancelled just as it completes kills the process.
-@Suite struct CancellationConcurrencyTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationConcurrencyTests {
     /// Where in an exchange the test cancels.
     enum Moment: CaseIterable, Sendable {
         case head

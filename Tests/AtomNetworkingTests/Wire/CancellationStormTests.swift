@@ -10,7 +10,7 @@ import Testing
 
 /// Many requests, cancelled at random moments by handles and by tasks: everyone hears once, nothing is left behind and
 /// the process is alive.
-@Suite(.serialized) struct CancellationStormTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CancellationStormTests {
     /// As many as `ATOM_STORM_REQUESTS` says, which is 30,000 in CI; else few enough not to disturb the other tests.
     private static let requests: Int = {
         if let wish = ProcessInfo.processInfo.environment["ATOM_STORM_REQUESTS"].flatMap({ Int($0) }) { return wish }

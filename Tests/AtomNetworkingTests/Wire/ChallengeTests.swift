@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// Foundation on Linux hangs for ever on a Basic challenge, and traps on others when they are answered.
-@Suite struct ChallengeTests {
+@Suite(.timeLimit(.minutes(5))) struct ChallengeTests {
     @Test(
         "A 401 comes back at once with its body and its challenge",
         arguments: [

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite struct CookieTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieTests {
     /// Answers `/set…` with the cookies and everything else with what was sent.
     private static func handler(_ cookies: String...) -> LoopbackServer.Handler {
         { request in

@@ -9,7 +9,7 @@ import Testing
     ///
     /// It does so before anything of the SDK's is called, so nothing above URLSession can prevent it. Each test fails once
     /// Foundation has been repaired (swift-corelibs-foundation #5285), and then belongs among the others.
-    @Suite struct FoundationTrapTests {
+    @Suite(.timeLimit(.minutes(5))) struct FoundationTrapTests {
         @Test func anEndInTheMiddleOfTheHead() async {
             await withKnownIssue("Transfer completed, but there's no response") {
                 await #expect(processExitsWith: .success) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct LifetimeConcurrencyTests {
+@Suite(.timeLimit(.minutes(5))) struct LifetimeConcurrencyTests {
     /// What must be gone in the end.
     private struct Remains {
         weak var transport: URLSessionTransport?

@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 /// What the server sees of a request and the caller of an answer.
-@Suite struct MessageTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageTests {
     private func seen(_ change: (inout WireEndpoint) -> Void) async throws -> LoopbackServer.Request {
         var request: LoopbackServer.Request?
         let server = try LoopbackServer { _ in .json("{}") }

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Inside URLSession on Linux waiting requests run into their timeouts, in no order.
-@Suite(.serialized) struct SlotConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SlotConcurrencyTests {
     /// Starts the endpoints in order and waits for all outcomes.
     private func outcomes(
         _ atom: Atom, _ endpoints: [WireEndpoint]

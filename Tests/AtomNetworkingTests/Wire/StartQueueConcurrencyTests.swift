@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Exchanges that are started while others are on the wire.
-    @Suite("Where exchanges are started", .serialized)
+    @Suite("Where exchanges are started", .serialized, .timeLimit(.minutes(5)))
     struct StartQueueConcurrencyTests {
         private let transport = URLSessionTransport()
         private let server: LoopbackServer
@@ -139,7 +139,7 @@ import Testing
                 second.recorder.cancel(second.exchange)
                 let isHandled = DispatchSemaphore(value: 0)
                 delegate.queue.addOperation { isHandled.signal() }
-                isHandled.wait()
+                #expect(isHandled.wait(timeout: .now() + 60) == .success)
             }
             delegate.startLater(second.exchange, try request("/hang"), in: session)
             #expect(await eventually { second.recorder.kinds.last == .failed })

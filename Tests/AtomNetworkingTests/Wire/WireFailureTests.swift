@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Foundation on Linux says "unknown error" to most of these.
-@Suite struct WireFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct WireFailureTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let answer: LoopbackServer.Response

@@ -101,10 +101,12 @@ final class Box<Value>: @unchecked Sendable {
     func change<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
 }
 
-/// Waits for something that no callback tells of, looking every few milliseconds; `false` after thirty seconds.
-func eventually(_ condition: () -> Bool) async -> Bool {
-    let end = ContinuousClock.now.advanced(by: .seconds(30))
-    while !condition() {
+/// Waits for something that no callback tells of, looking every few milliseconds; `false` when it doesn't come.
+func eventually(
+    seconds: Double = 120, isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
+) async -> Bool {
+    let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+    while await !condition() {
         guard ContinuousClock.now < end else { return false }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }

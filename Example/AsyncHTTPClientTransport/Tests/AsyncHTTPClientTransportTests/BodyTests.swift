@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite struct BodyTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyTests {
     /// `{"seats": 180}`, compressed.
     static let codings = [
         ("gzip", "H4sIAAAAAAACA6tWKk5NLClWslIwtDCoBQCvPjPLDgAAAA=="),

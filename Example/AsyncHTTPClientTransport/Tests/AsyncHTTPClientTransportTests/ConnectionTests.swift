@@ -38,7 +38,7 @@ extension EventRecorder {
     }
 }
 
-@Suite struct ConnectionConcurrencyTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionConcurrencyTests {
     @Test func requestsOneAfterTheOtherUseOneConnection() async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
@@ -206,7 +206,7 @@ extension EventRecorder {
     }
 }
 
-@Suite struct DeadlineTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
     @Test func aShortTimeoutOfTheClientsOwnCutsNothingShort() async throws {
         let silent = try SilentListener()
         defer { silent.close() }

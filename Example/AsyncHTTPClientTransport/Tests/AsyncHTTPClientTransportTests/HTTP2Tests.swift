@@ -11,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.enabled(if: OpenSSL.path != nil, "openssl is not installed"))
+@Suite(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), .timeLimit(.minutes(5)))
 struct HTTP2ConcurrencyTests {
     private func transport(
         _ server: HTTP2Server, _ change: (inout HTTPClient.Configuration) -> Void = { _ in }

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Answers on which Foundation on Linux ends the process, and nonsense of all kinds.
-@Suite struct TrapTests {
+@Suite(.timeLimit(.minutes(5))) struct TrapTests {
     @Test func anEndInTheMiddleOfTheHeadIsAFailure() async throws {
         let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
         defer { server.stop() }

@@ -3,7 +3,7 @@ import Foundation
 import PostgresStore
 import Testing
 
-@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"))
+@Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
 struct FailureTests {
     @Test func waitingForOthersEndsWithItsOwnError() async throws {
         let database = try Database()
@@ -162,7 +162,7 @@ struct FailureTests {
     }
 }
 
-@Suite struct UnreachableTests {
+@Suite(.timeLimit(.minutes(5))) struct UnreachableTests {
     @Test func aServerThatIsNotThereIsATypedError() async throws {
         // Bound and not listened on: nobody else answers there.
         let reserved = try LoopbackSocket()
