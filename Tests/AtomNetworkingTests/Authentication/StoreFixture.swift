@@ -37,8 +37,7 @@ final class TemporaryFolder: Sendable {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 
-    /// By the clock of the system: a loaded machine is slow.
-    func store() -> FileTokenCredentialStore { FileTokenCredentialStore(fileURL: file, lockTimeout: .seconds(300)) }
+    func store() -> FileTokenCredentialStore { FileTokenCredentialStore(fileURL: file) }
 }
 
 /// What the system says of a file itself, not of what it links to.
