@@ -83,7 +83,6 @@ extension Exchange {
             let delivery = state.delivery
             return end(failure(.badServerResponse, "The transport ended without a response", delivery), &state)
         }
-        if !isRefresh { manager.cookies.store(from: response, for: state.attempt.target) }
         if let signedVersion = state.signedVersion {
             if response.statusCode != 401 {
                 manager.session?.answered(version: signedVersion, isRejected: false)

@@ -176,7 +176,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         let attempt = state.withLock { $0.attempt }
         // Cookies know no ports (RFC 6265 §8.5): the jar alone would take them to another origin of the same host.
         guard attempt.isAtHome, !attempt.headerFields.contains("Cookie") else { return nil }
-        return manager.cookies.header(for: attempt.target)
+        return manager.cookies.field(for: attempt.target.cookieAddress, at: manager.time.date)
     }
 
     private func receive(_ event: TransportEvent, attemptNumber number: Int, origin: Origin) {
@@ -184,6 +184,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case .sent:
             state.withLock { if number == $0.attemptNumber { $0.lastActivity = manager.time.now } }
         case .response(let head):
+            keepCookies(of: head, attemptNumber: number)
             let now = manager.time.now
             state.withLock { if number == $0.attemptNumber { $0.receive(head, at: now) } }
         case .data(let data):
@@ -196,6 +197,14 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             handle { number == $0.attemptNumber ? fail(failure, &$0) : .nothing }
             giveSlotBack(origin)
         }
+    }
+
+    /// Before the answer is judged, so that whatever is sent next carries them.
+    private func keepCookies(of head: TransportResponse, attemptNumber number: Int) {
+        guard !isRefresh, head.headerFields.contains("Set-Cookie") else { return }
+        let target = state.withLock { number == $0.attemptNumber && !$0.isEnded ? $0.attempt.target : nil }
+        guard let target else { return }
+        manager.cookies.keep(head.headerFields, from: target.cookieAddress, at: manager.time.date)
     }
 
     private func giveSlotBack(_ origin: Origin) {

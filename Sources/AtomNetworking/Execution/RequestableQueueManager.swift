@@ -12,7 +12,7 @@ final class RequestableQueueManager: Sendable {
     let transport: any Transport
     let slots: OriginSlots
     let deadlines: DeadlineQueue
-    let cookies: CookieJar
+    let cookies: CookieStore
     let log: ExchangeLog
     let time: any TimeSource
     let redirectPolicy: RedirectPolicy
@@ -44,7 +44,7 @@ final class RequestableQueueManager: Sendable {
         refusal = configuration.transport == nil ? configuration.configuration.violation : nil
         slots = OriginSlots(limit: configuration.maximumExchangesPerOrigin ?? transport.exchangesPerOrigin)
         deadlines = DeadlineQueue(time: time)
-        cookies = CookieJar(storage: configuration.configuration.cookieStorage)
+        cookies = CookieStore(system: configuration.configuration.cookieStorage)
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
         redirectPolicy = configuration.redirectPolicy
         maximumResponseSize = configuration.maximumResponseSize

@@ -6,6 +6,9 @@ enum HTTPGrammar {
         return !text.isEmpty && text.withUTF8 { bytes in bytes.allSatisfy { tokenBytes.contains($0) } }
     }
 
+    /// Whether a token can hold the byte.
+    static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
+
     /// The part of a text before the first character that a token can't hold,
     /// which is all that is shown of a field name that may be a whole field.
     static func tokenPrefix(of text: String) -> String {

@@ -186,7 +186,7 @@ extension TransportResponse {
             // Cast as what it is: as an AnyHashable, a name is looked into three times as long.
             guard let name = name.base as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
-                for cookie in Self.cookies(in: value) {
+                for cookie in JoinedSetCookies.lines(in: value) {
                     fields.append(HeaderFields.Field(name: name, value: cookie))
                 }
             } else {
@@ -196,25 +196,5 @@ extension TransportResponse {
         // Foundation's dictionary has no order; a stable one makes logs and tests readable.
         fields.sort { $0.name < $1.name }
         self.init(statusCode: response.statusCode, headerFields: HeaderFields(fields))
-    }
-
-    /// Takes joined `Set-Cookie` values apart: where a comma and a space are
-    /// followed by a token and an equals sign, which no date is, a cookie
-    /// begins.
-    static func cookies(in joined: String) -> [String] {
-        let bytes = Array(joined.utf8)
-        var starts = [0]
-        for comma in bytes.indices where bytes[comma] == UInt8(ascii: ",") {
-            guard comma + 1 < bytes.count, bytes[comma + 1] == UInt8(ascii: " ") else { continue }
-            let rest = bytes[(comma + 2)...]
-            guard let end = rest.firstIndex(of: UInt8(ascii: "=")),
-                HTTPGrammar.isToken(String(decoding: rest[..<end], as: UTF8.self))
-            else { continue }
-            starts.append(comma + 2)
-        }
-        return starts.indices.map { index in
-            let end = index + 1 < starts.count ? starts[index + 1] - 2 : bytes.count
-            return String(decoding: bytes[starts[index]..<end], as: UTF8.self)
-        }
     }
 }

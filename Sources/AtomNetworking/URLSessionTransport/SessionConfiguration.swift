@@ -30,11 +30,11 @@ extension SessionConfiguration {
         return nil
     }
 
-    /// Where cookies are kept.
+    /// Where cookies are kept; `nil` for the memory of each service.
     var cookieStorage: HTTPCookieStorage? {
         switch self {
         case .background, .default: .shared
-        case .ephemeral: URLSessionConfiguration.ephemeral.httpCookieStorage
+        case .ephemeral: nil
         }
     }
 

@@ -106,6 +106,39 @@ import Testing
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "s=1")
     }
 
+    @Test func aCookieWhoseNameEndsAsAnothersIsAnotherOne() async throws {
+        let server = try LoopbackServer(handler: Self.handler("sid=1; Path=/api", "apisid=2; Path=/"))
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        _ = await atom.outcome(of: server.endpoint("/set"))
+        #expect(await atom.outcome(of: server.endpoint("/api")).text == "sid=1; apisid=2")
+    }
+
+    @Test func aCommaInATextSetsNoOtherCookie() async throws {
+        let server = try LoopbackServer(
+            handler: Self.handler("a=1; Path=/", "pref=chosen by a user, session=EVIL; Path=/", "b=2"))
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        _ = await atom.outcome(of: server.endpoint("/set"))
+        let sent = await atom.outcome(of: server.endpoint("/get")).text
+        #expect(sent == "a=1; pref=chosen by a user, session=EVIL; b=2")
+    }
+
+    @Test func fortyCookiesOf4KBCloseNoServer() async throws {
+        let server = try LoopbackServer { request in
+            guard request.path.hasPrefix("/set/") else {
+                return (request["Cookie"] ?? "").utf8.count < 8_190 ? .text("read") : .status(431)
+            }
+            let name = request.path.dropFirst("/set/".count)
+            return .empty(204, headers: [("Set-Cookie", "c\(name)=\(String(repeating: "v", count: 4_000)); Path=/")])
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for number in 0..<40 { _ = await atom.outcome(of: server.endpoint("/set/\(number)")) }
+        #expect(await atom.outcome(of: server.endpoint("/get")).text == "read")
+        #expect(server.requests.count == 41)
+    }
+
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
         @Test func anEphemeralSessionWritesNothingToDisk() async {
             await #expect(processExitsWith: .success) {

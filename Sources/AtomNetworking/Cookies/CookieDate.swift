@@ -5,10 +5,11 @@ enum CookieDate {
     /// The date in a text, wherever in it its parts stand; `nil` if one is
     /// missing or can't be.
     static func date(from text: String) -> Date? {
-        var time: [Int]?
-        var day: Int?
-        var month: Int?
-        var year: Int?
+        // 64 bits wide: seconds since 1970 are past what 32 hold in 2038.
+        var time: [Int64]?
+        var day: Int64?
+        var month: Int64?
+        var year: Int64?
         for token in text.utf8.split(whereSeparator: isDelimiter) {
             let number = leadingNumber(of: token)
             if time == nil, let parsed = timeOfDay(token) {
@@ -21,8 +22,8 @@ enum CookieDate {
                 year = number.digits == 2 ? number.value + (number.value < 70 ? 2_000 : 1_900) : number.value
             }
         }
-        guard let time, let day, let month, let year, (1...31).contains(day), year >= 1_601, time[0] < 24,
-            time[1] < 60, time[2] < 60
+        guard let time, let day, let month, let year, year >= 1_601, day >= 1,
+            day <= days(in: month, of: year), time[0] < 24, time[1] < 60, time[2] < 60
         else { return nil }
         return Date(timeIntervalSince1970: seconds(year, month, day, time))
     }
@@ -35,26 +36,34 @@ enum CookieDate {
     }
 
     /// The digits a token begins with, at most five of them.
-    private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int, digits: Int) {
+    private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int64, digits: Int) {
         let digits = token.prefix(5).prefix { (0x30...0x39).contains($0) }
-        return (digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }, digits.count)
+        return (digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }, digits.count)
     }
 
-    private static func timeOfDay(_ token: Substring.UTF8View) -> [Int]? {
+    private static func timeOfDay(_ token: Substring.UTF8View) -> [Int64]? {
         let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         let numbers = parts.map(leadingNumber)
         return numbers.allSatisfy { (1...2).contains($0.digits) } ? numbers.map(\.value) : nil
     }
 
-    private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
+    private static func monthNumber(_ token: Substring.UTF8View) -> Int64? {
         let name = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
         return ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-            .firstIndex(of: name).map { $0 + 1 }
+            .firstIndex(of: name).map { Int64($0) + 1 }
+    }
+
+    private static func days(in month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Days since 1970 in the proleptic Gregorian calendar, without a formatter.
-    private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: [Int]) -> Double {
+    private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: [Int64]) -> Double {
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
         let yearOfEra = shifted - era * 400

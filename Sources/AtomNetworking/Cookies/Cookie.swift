@@ -1,0 +1,131 @@
+import Foundation
+
+/// What cookies see of a request: no port and no query (RFC 6265 §8.5).
+struct CookieAddress: Sendable, Equatable {
+    /// In lower case; an IPv6 address with its brackets.
+    let host: String
+    /// Begins with a slash.
+    let path: String
+    /// Whether the scheme is HTTPS.
+    let isSecure: Bool
+}
+
+extension CookieAddress {
+    /// The host and every domain above it.
+    var domains: [String] {
+        guard !Cookie.isAddress(host) else { return [host] }
+        let bytes = host.utf8
+        let dots = bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") }
+        return [host] + dots.map { String(host[bytes.index(after: $0)...]) }
+    }
+
+    /// The path up to its last slash (RFC 6265bis §5.1.4).
+    var folder: String {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+        return end == path.startIndex ? "/" : String(path[..<end])
+    }
+}
+
+/// A cookie as it is kept (RFC 6265bis §5.7).
+struct Cookie: Sendable, Equatable {
+    let name: String
+    let value: String
+    /// In lower case, without a dot in front.
+    let domain: String
+    /// Whether hosts below the domain don't get it.
+    let isHostOnly: Bool
+    let path: String
+    let isSecure: Bool
+    let isHTTPOnly: Bool
+    /// `nil` for as long as the jar lasts.
+    let expires: Date?
+
+    /// When it was set first, and when it was last set or sent, counted by the
+    /// jar: a clock that is set or that stands still would confuse the order.
+    var creation: UInt64 = 0
+    var lastAccess: UInt64 = 0
+
+    /// Judges what a server sets; `nil` if it may not.
+    init?(_ received: SetCookie, from address: CookieAddress) {
+        guard let scope = Self.scope(of: received.domain, host: address.host) else { return nil }
+        guard !received.isSecure || address.isSecure else { return nil }
+        name = received.name
+        value = received.value
+        (domain, isHostOnly) = scope
+        path = received.path ?? address.folder
+        isSecure = received.isSecure
+        isHTTPOnly = received.isHTTPOnly
+        expires = received.expires
+        // Names that promise something keep it, in any case: many servers don't tell them apart (RFC 6265bis §4.1.3).
+        if Self.begins(name, with: "__Secure-"), !isSecure { return nil }
+        if Self.begins(name, with: "__Host-"), !isSecure || !isHostOnly || received.path != "/" { return nil }
+    }
+
+    init(
+        name: String, value: String, domain: String, isHostOnly: Bool, path: String, isSecure: Bool, expires: Date?
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.isSecure = isSecure
+        isHTTPOnly = false
+        self.expires = expires
+    }
+}
+
+extension Cookie {
+    /// Whether it goes with a request: domain, path and scheme (RFC 6265bis §5.8.3).
+    func isFor(_ address: CookieAddress) -> Bool {
+        let isDomainRight = isHostOnly ? address.host == domain : Self.host(address.host, matches: domain)
+        return isDomainRight && (address.isSecure || !isSecure) && Self.path(address.path, matches: path)
+    }
+
+    func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+
+    /// Whether they are one cookie, of which the later takes the place of the
+    /// earlier (RFC 6265bis §5.7).
+    func isSame(as other: Cookie) -> Bool {
+        name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
+    }
+
+    /// Whether this is a Secure cookie that the other one, set without HTTPS,
+    /// would replace or be taken for (RFC 6265bis §5.7).
+    func isSecureAgainst(_ other: Cookie) -> Bool {
+        isSecure && name == other.name && Self.path(other.path, matches: path)
+            && (Self.host(domain, matches: other.domain) || Self.host(other.domain, matches: domain))
+    }
+
+    /// Whether a host is a domain or below it (RFC 6265bis §5.1.3).
+    static func host(_ host: String, matches domain: String) -> Bool {
+        let rest = host.utf8.count - domain.utf8.count
+        guard rest > 0 else { return host == domain }
+        return host.utf8.dropFirst(rest).elementsEqual(domain.utf8)
+            && host.utf8.dropFirst(rest - 1).first == UInt8(ascii: ".") && !isAddress(host)
+    }
+
+    /// Whether a request's path lies in a cookie's (RFC 6265bis §5.1.4).
+    static func path(_ path: String, matches cookiePath: String) -> Bool {
+        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
+        return path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/")
+            || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
+    }
+
+    static func isAddress(_ host: String) -> Bool {
+        host.utf8.first == UInt8(ascii: "[") || host.utf8.last.map { (0x30...0x39).contains($0) } == true
+    }
+
+    /// A domain must be the host's own or one above it, of two labels at
+    /// least: who may set a cookie for `com` or `localhost` is the host itself.
+    private static func scope(of domain: String?, host: String) -> (domain: String, isHostOnly: Bool)? {
+        guard let domain else { return (host, true) }
+        let isShort = !domain.utf8.contains(UInt8(ascii: "."))
+        if domain == host, isShort || isAddress(host) { return (host, true) }
+        return !isShort && Self.host(host, matches: domain) ? (domain, false) : nil
+    }
+
+    private static func begins(_ name: String, with prefix: String) -> Bool {
+        HeaderFields.isSameName(String(decoding: name.utf8.prefix(prefix.utf8.count), as: UTF8.self), prefix)
+    }
+}

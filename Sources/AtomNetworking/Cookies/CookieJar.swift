@@ -1,0 +1,91 @@
+import Foundation
+
+/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8).
+///
+/// A pure value: time is an argument. However much servers set, it holds 50
+/// cookies of a domain and 3,000 in all; beyond, those that expired go first,
+/// of a domain then those that aren't `Secure`, and each time what was neither
+/// set nor sent for longest.
+struct CookieJar: Equatable {
+    static let maximumPerDomain = 50
+    static let maximumCount = 3_000
+
+    /// By their domain; none is empty.
+    private var domains: [String: [Cookie]] = [:]
+    private(set) var count = 0
+    /// Counts what is done with the jar, for the order in which it was.
+    private var step: UInt64 = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Keeps a cookie, or takes an older one away if this one has expired.
+    mutating func keep(_ cookie: Cookie, from address: CookieAddress, at now: Date) {
+        guard address.isSecure || !isLeftAlone(by: cookie, at: now) else { return }
+        step += 1
+        var cookie = cookie
+        cookie.creation = step
+        cookie.lastAccess = step
+        change(cookie.domain) { kept in
+            if let index = kept.firstIndex(where: { $0.isSame(as: cookie) }) {
+                // Its place in the order stays; but one that had expired was there no more.
+                let old = kept.remove(at: index)
+                if !old.isExpired(at: now) { cookie.creation = old.creation }
+            }
+            guard !cookie.isExpired(at: now) else { return }
+            kept.append(cookie)
+            guard kept.count > Self.maximumPerDomain else { return }
+            let order = { (cookie: Cookie) in
+                (cookie.isExpired(at: now) ? 0 : 1, cookie.isSecure ? 1 : 0, cookie.lastAccess, cookie.creation)
+            }
+            if let index = kept.indices.min(by: { order(kept[$0]) < order(kept[$1]) }) { kept.remove(at: index) }
+        }
+        if count > Self.maximumCount { removeOne(at: now) }
+    }
+
+    /// The value of the `Cookie` field for a request, or `nil` for none; what
+    /// is in it counts as used.
+    mutating func field(for address: CookieAddress, at now: Date) -> String? {
+        var matching: [Cookie] = []
+        for domain in address.domains where domains[domain] != nil {
+            change(domain) { kept in
+                kept.removeAll { $0.isExpired(at: now) }
+                matching += kept.filter { $0.isFor(address) }
+            }
+        }
+        guard !matching.isEmpty else { return nil }
+        step += 1
+        let access = step
+        let field = CookieField(of: matching)
+        for cookie in field.cookies {
+            change(cookie.domain) { kept in
+                guard let index = kept.firstIndex(where: { $0.isSame(as: cookie) }) else { return }
+                kept[index].lastAccess = access
+            }
+        }
+        return field.value
+    }
+
+    /// Whether the cookie, set without HTTPS, would stand in the way of a
+    /// Secure one.
+    private func isLeftAlone(by cookie: Cookie, at now: Date) -> Bool {
+        domains.contains { domain, kept in
+            (Cookie.host(domain, matches: cookie.domain) || Cookie.host(cookie.domain, matches: domain))
+                && kept.contains { $0.isSecureAgainst(cookie) && !$0.isExpired(at: now) }
+        }
+    }
+
+    private mutating func removeOne(at now: Date) {
+        let order = { (cookie: Cookie) in (cookie.isExpired(at: now) ? 0 : 1, cookie.lastAccess, cookie.creation) }
+        let first = domains.values.joined().min { order($0) < order($1) }
+        guard let first else { return }
+        change(first.domain) { kept in kept.removeAll { $0.isSame(as: first) } }
+    }
+
+    private mutating func change(_ domain: String, _ body: (inout [Cookie]) -> Void) {
+        var kept = domains.removeValue(forKey: domain) ?? []
+        count -= kept.count
+        body(&kept)
+        count += kept.count
+        if !kept.isEmpty { domains[domain] = kept }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Where a service keeps its cookies: in a jar of its own, or in Foundation's
+/// storage, which it then shares with the process.
+///
+/// The rules are applied here in both cases: Foundation on Linux sends cookies
+/// whatever their path, expiry and `Secure` flag, passes over `Max-Age`, takes
+/// a cookie for `.com` from any host below it, and traps on a field whose name
+/// holds characters of more than one code unit. What it keeps is up to it, on
+/// Linux one of `sid` for `/api` and `apisid` for `/`.
+///
+/// Until a server sets the first cookie this costs one look at a flag per
+/// request, except with Foundation's storage, which others fill too. That may
+/// write to disk and call observers: no lock may be held here.
+final class CookieStore: @unchecked Sendable {
+    /// How many `Set-Cookie` lines of one answer are read, the first ones, as
+    /// with curl: as many as a domain may have.
+    static let maximumPerAnswer = 50
+
+    // Foundation's storage is thread-safe.
+    private enum Place {
+        case memory(Guarded<CookieJar>)
+        case system(HTTPCookieStorage)
+    }
+
+    private let place: Place
+
+    /// - Parameter system: `nil` for a jar that lasts as long as this.
+    init(system: HTTPCookieStorage?) {
+        place = system.map { .system($0) } ?? .memory(Guarded(CookieJar()))
+    }
+
+    /// Whether it is worth asking for the cookies of a request.
+    var mayHaveCookies: Bool {
+        switch place {
+        case .memory(let jar): jar.withLock { !$0.isEmpty }
+        case .system: true
+        }
+    }
+
+    /// The value of the `Cookie` field for a request, or `nil` for none.
+    func field(for address: CookieAddress, at now: Date) -> String? {
+        switch place {
+        case .memory(let jar):
+            return jar.withLock { $0.field(for: address, at: now) }
+        case .system(let storage):
+            let matching = storage.kept(at: now).filter { $0.isFor(address) }
+            return CookieField(of: matching.sorted { $0.name < $1.name }).value
+        }
+    }
+
+    /// Keeps what an answer sets.
+    func keep(_ fields: HeaderFields, from address: CookieAddress, at now: Date) {
+        let received = fields.lazy.filter { HeaderFields.isSameName($0.name, "Set-Cookie") }
+        for field in received.prefix(Self.maximumPerAnswer) {
+            guard let cookie = SetCookie(field.value, at: now).flatMap({ Cookie($0, from: address) }) else { continue }
+            switch place {
+            case .memory(let jar):
+                jar.withLock { $0.keep(cookie, from: address, at: now) }
+            case .system(let storage):
+                if !address.isSecure, storage.kept(at: now).contains(where: { $0.isSecureAgainst(cookie) }) { continue }
+                // One that has expired takes an older one of its name away.
+                if let cookie = HTTPCookie(cookie) { storage.setCookie(cookie) }
+            }
+        }
+    }
+}
+
+extension HTTPCookieStorage {
+    fileprivate func kept(at now: Date) -> [Cookie] {
+        (cookies ?? []).compactMap { Cookie($0) }.filter { !$0.isExpired(at: now) }
+    }
+}
+
+extension Cookie {
+    /// `nil` for one that can't be sent.
+    fileprivate init?(_ cookie: HTTPCookie) {
+        guard !SetCookie.holdsControlCharacter(cookie.name), !SetCookie.holdsControlCharacter(cookie.value) else {
+            return nil
+        }
+        let domain = cookie.domain.lowercased()
+        // A leading dot says that hosts below it get it too.
+        let isHostOnly = !domain.hasPrefix(".")
+        self.init(
+            name: cookie.name, value: cookie.value, domain: isHostOnly ? domain : String(domain.dropFirst()),
+            isHostOnly: isHostOnly, path: cookie.path, isSecure: cookie.isSecure, expires: cookie.expiresDate)
+    }
+}
+
+extension HTTPCookie {
+    fileprivate convenience init?(_ cookie: Cookie) {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: cookie.name, .value: cookie.value, .path: cookie.path, .version: "0",
+            .domain: cookie.isHostOnly ? cookie.domain : "." + cookie.domain,
+        ]
+        if cookie.isSecure { properties[.secure] = "TRUE" }
+        if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey(rawValue: "HttpOnly")] = "TRUE" }
+        if let expires = cookie.expires { properties[.expires] = expires } else { properties[.discard] = "TRUE" }
+        self.init(properties: properties)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// One `Set-Cookie` field line, read by RFC 6265bis §5.6: what it says, not
+/// yet whether this server may say so.
+struct SetCookie: Sendable, Equatable {
+    let name: String
+    let value: String
+    /// In lower case and without a dot in front; `nil` if there was none.
+    private(set) var domain: String?
+    /// `nil` for the folder of the request.
+    private(set) var path: String?
+    private(set) var isSecure = false
+    private(set) var isHTTPOnly = false
+    /// At most 400 days away; `nil` for as long as the jar lasts.
+    private(set) var expires: Date?
+
+    /// What name and value may have together.
+    static let maximumPairLength = 4_096
+    static let maximumAttributeLength = 1_024
+
+    /// `nil` if the line holds no cookie.
+    ///
+    /// A cookie without a name is none, as in RFC 6265 §5.2. RFC 6265bis takes
+    /// it, for the sake of old pages: it is sent as its value alone, so that
+    /// `=session=EVIL` could put in any name.
+    init?(_ line: String, at now: Date) {
+        // A line break would turn a cookie into a header field when it is sent back.
+        guard !Self.holdsControlCharacter(line) else { return nil }
+        var parts = Self.split(line.utf8, at: ";")
+        let pair = Self.pair(parts.removeFirst())
+        guard let value = pair.value, !pair.name.isEmpty,
+            pair.name.utf8.count + value.utf8.count <= Self.maximumPairLength
+        else { return nil }
+        name = pair.name
+        self.value = value
+        var lifetime: Date?
+        for part in parts {
+            let attribute = Self.pair(part)
+            let text = attribute.value ?? ""
+            guard text.utf8.count <= Self.maximumAttributeLength else { continue }
+            let isNamed = { HeaderFields.isSameName(attribute.name, $0) }
+            if isNamed("Secure") {
+                isSecure = true
+            } else if isNamed("HttpOnly") {
+                isHTTPOnly = true
+            } else if isNamed("Path") {
+                path = text.utf8.first == UInt8(ascii: "/") ? text : nil
+            } else if isNamed("Domain") {
+                domain = text.isEmpty ? nil : Self.canonicalDomain(text)
+            } else if isNamed("Expires") {
+                expires = CookieDate.date(from: text) ?? expires
+            } else if isNamed("Max-Age") {
+                lifetime = Self.expiry(maximumAge: text, now: now) ?? lifetime
+            }
+        }
+        // Max-Age wins (§5.7).
+        expires = (lifetime ?? expires).map { min($0, now.addingTimeInterval(Double(Self.maximumLifetime))) }
+    }
+
+    /// All but the tab (RFC 6265bis §5.6).
+    static func holdsControlCharacter(_ text: String) -> Bool {
+        text.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
+    }
+}
+
+extension SetCookie {
+    /// 400 days in seconds (RFC 6265bis §5.5).
+    private static let maximumLifetime: Int64 = 34_560_000
+
+    /// The past for zero and less (RFC 6265bis §5.6.2).
+    private static func expiry(maximumAge text: String, now: Date) -> Date? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        // More digits than a number holds are a long time.
+        let seconds = Int64(String(decoding: digits, as: UTF8.self)) ?? .max
+        if isNegative || seconds == 0 { return .distantPast }
+        return now.addingTimeInterval(Double(min(seconds, maximumLifetime)))
+    }
+
+    /// Letters beyond ASCII stay as they are and match no host: some have a
+    /// lower case within ASCII, which would be another domain.
+    private static func canonicalDomain(_ text: String) -> String {
+        let bytes = text.utf8.first == UInt8(ascii: ".") ? text.utf8.dropFirst() : text.utf8[...]
+        return String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?) {
+        guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
+        return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
+    }
+
+    /// Splits by bytes, since a delimiter may be part of a longer `Character`.
+    private static func split(_ text: String.UTF8View, at separator: Unicode.Scalar) -> [Substring.UTF8View] {
+        text.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
+    }
+
+    private static func trimmed(_ part: Substring.UTF8View) -> String {
+        let isText = { (byte: UInt8) in byte != 0x20 && byte != 0x09 }
+        guard let first = part.firstIndex(where: isText), let last = part.lastIndex(where: isText) else { return "" }
+        return String(decoding: part[first...last], as: UTF8.self)
+    }
+}

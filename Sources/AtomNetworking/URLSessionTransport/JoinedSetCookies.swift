@@ -1,0 +1,111 @@
+/// The `Set-Cookie` lines of an answer as Foundation gives them: joined with a
+/// comma and a blank.
+///
+/// Commas occur in cookies too, so which of them Foundation wrote can't always
+/// be told (RFC 9110 §5.3): `a=b, c=d` is two lines or one. A line begins
+/// after a comma where a token and an equals sign follow, which no date in
+/// `Expires` has, unless the comma stands
+///
+/// - in a value between quotes, or
+/// - in a value with blanks in it. A server that lets them in lets in commas,
+///   and the text may be somebody else's.
+///
+/// What is not parted is one cookie with a long value: rather one less than one
+/// that nobody set.
+struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
+    private let bytes: Bytes
+    private var position: Int
+
+    init(_ bytes: Bytes) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    /// Where each line is.
+    ///
+    /// Reads each byte a few times at most, however many commas there are: a
+    /// server chooses them, and all requests wait for this.
+    static func lines(in bytes: Bytes) -> [Range<Int>] {
+        var joined = Self(bytes)
+        var lines: [Range<Int>] = []
+        var start = bytes.startIndex
+        while let end = joined.endOfLine() {
+            lines.append(start..<end)
+            start = end + 2
+        }
+        lines.append(start..<bytes.endIndex)
+        return lines
+    }
+
+    /// Goes to the end of the line and over the comma and the blank; `nil` if
+    /// it is the last one.
+    private mutating func endOfLine() -> Int? {
+        if let end = endInPair() { return end }
+        // Attributes. The comma of a date isn't followed by a token and an equals sign.
+        while position < bytes.endIndex {
+            if let end = endHere() { return end }
+            position += 1
+        }
+        return nil
+    }
+
+    /// The same, up to the first semicolon.
+    private mutating func endInPair() -> Int? {
+        var isInValue = false
+        var hasText = false
+        var hasInnerBlank = false
+        var isAfterBlank = false
+        while position < bytes.endIndex {
+            let byte = bytes[position]
+            switch byte {
+            case UInt8(ascii: ";"):
+                return nil
+            case UInt8(ascii: "=") where !isInValue:
+                isInValue = true
+            case UInt8(ascii: "\"") where isInValue && !hasText:
+                hasText = true
+                skipQuoted()
+            case UInt8(ascii: " "), UInt8(ascii: "\t"):
+                isAfterBlank = hasText
+            default:
+                if !hasInnerBlank, let end = endHere() { return end }
+                hasInnerBlank = hasInnerBlank || isAfterBlank
+                hasText = isInValue
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Goes from a value's first quote to its last one, if there is one.
+    private mutating func skipQuoted() {
+        // Up to the next quote and no further, or a server could have the rest read again for each.
+        var next = position + 1
+        while next < bytes.endIndex, bytes[next] != UInt8(ascii: "\"") { next += 1 }
+        guard next < bytes.endIndex else { return }
+        let after = next + 1
+        guard after == bytes.endIndex || " \t;,".utf8.contains(bytes[after]) else { return }
+        position = next
+    }
+
+    /// Where the line ends if it does so at this comma; goes over comma and blank then.
+    private mutating func endHere() -> Int? {
+        guard bytes[position] == UInt8(ascii: ","), position + 1 < bytes.endIndex,
+            bytes[position + 1] == UInt8(ascii: " ")
+        else { return nil }
+        let name = position + 2
+        var end = name
+        while end < bytes.endIndex, HTTPGrammar.isTokenByte(bytes[end]) { end += 1 }
+        guard end > name, end < bytes.endIndex, bytes[end] == UInt8(ascii: "=") else { return nil }
+        defer { position = name }
+        return position
+    }
+}
+
+extension JoinedSetCookies<[UInt8]> {
+    /// The lines of a joined value.
+    static func lines(in joined: String) -> [String] {
+        let bytes = Array(joined.utf8)
+        return lines(in: bytes).map { String(decoding: bytes[$0], as: UTF8.self) }
+    }
+}

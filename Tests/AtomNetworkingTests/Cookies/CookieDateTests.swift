@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+@Suite struct CookieDateTests {
+    @Test(
+        "A date is read in all its forms",
+        arguments: [
+            "Wed, 21 Oct 2037 07:28:00 GMT", "Wednesday, 21-Oct-37 07:28:00 GMT", "Wed Oct 21 07:28:00 2037",
+            "21 oct 2037 7:28:0", "2037 21 October 07:28:00 +0100",
+        ])
+    func date(text: String) {
+        #expect(CookieDate.date(from: text) == Date(timeIntervalSince1970: 2_139_722_880))
+    }
+
+    @Test(arguments: [
+        "", "tomorrow", "21 Oct 07:28:00", "32 Oct 2037 07:28:00", "21 Oct 1600 07:28:00", "21 Oct 2037 24:00:00",
+        "21 Oct 2037 07:60:00", "21 Oct 99999 07:28:00", "21 Oct 99999999999999999999 07:28:00",
+        "21 Oct 2037 99999999999:0:0", "0 Oct 2037 07:28:00", "31 Jun 2037 07:28:00", "29 Feb 2037 07:28:00",
+        "29 Feb 2100 07:28:00", "30 Feb 2000 07:28:00",
+    ])
+    func whatIsNoDateIsNone(text: String) {
+        #expect(CookieDate.date(from: text) == nil)
+    }
+
+    @Test(arguments: [
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("29 Feb 2000 12:00:00", 951_825_600),
+        ("31 Dec 99 23:59:59", 946_684_799), ("1 Jan 1601 0:0:0", -11_644_473_600),
+        ("31 Dec 9999 23:59:59", 253_402_300_799),
+    ])
+    func theFirstAndTheLastDatesAreReadToo(text: String, seconds: Double) {
+        #expect(CookieDate.date(from: text)?.timeIntervalSince1970 == seconds)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct CookieStoreTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private let address = CookieAddress("http://a.example.com/v1/me")
+
+    /// A storage of Foundation's that is this test's alone.
+    private static func storage() throws -> HTTPCookieStorage {
+        try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+    }
+
+    private func fields(_ lines: [String]) -> HeaderFields {
+        HeaderFields(lines.map { HeaderFields.Field(name: "Set-Cookie", value: $0) })
+    }
+
+    @Test func anEphemeralServiceHasAJarOfItsOwn() {
+        #expect(SessionConfiguration.ephemeral.cookieStorage == nil)
+        #expect(SessionConfiguration.default.cookieStorage === HTTPCookieStorage.shared)
+    }
+
+    @Test func onlyAStoreWithCookiesIsWorthAsking() throws {
+        let store = CookieStore(system: nil)
+        #expect(!store.mayHaveCookies)
+        store.keep(fields(["", "=x"]), from: address, at: now)
+        #expect(!store.mayHaveCookies)
+        store.keep(fields(["a=1"]), from: address, at: now)
+        #expect(store.mayHaveCookies)
+        // Others may fill it.
+        #expect(CookieStore(system: try Self.storage()).mayHaveCookies)
+    }
+
+    @Test(arguments: [false, true])
+    func theFirstFiftyLinesOfAnAnswerAreRead(inFoundation: Bool) throws {
+        let store = CookieStore(system: inFoundation ? try Self.storage() : nil)
+        store.keep(fields((100..<160).map { "c\($0)=1" }), from: address, at: now)
+        let sent = store.field(for: address, at: now)?.components(separatedBy: "; ")
+        #expect(sent == (100..<150).map { "c\($0)=1" })
+    }
+
+    @Test func foundationsStorageIsJudgedByTheSameRules() throws {
+        let storage = try Self.storage()
+        let store = CookieStore(system: storage)
+        let secure = CookieAddress("https://a.example.com/v1/me")
+        store.keep(fields(["s=1; Secure; Path=/", "__Host-a=1", "b=2; Path=/v2"]), from: secure, at: now)
+        store.keep(fields(["s=EVIL; Path=/", "c=3; Max-Age=10"]), from: address, at: now)
+        #expect(store.field(for: secure, at: now) == "c=3; s=1")
+        #expect(store.field(for: address, at: now) == "c=3")
+        #expect(store.field(for: secure, at: now + 10) == "s=1")
+    }
+
+    @Test func whatOthersPutIntoFoundationsStorageWritesNoHeaderField() throws {
+        let storage = try Self.storage()
+        let properties: [HTTPCookiePropertyKey: Any] = [
+            .name: "a", .value: "1\r\nX-Evil: 1", .path: "/", .domain: "a.example.com",
+        ]
+        storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        #expect(CookieStore(system: storage).field(for: address, at: now) == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func fiveThousandRandomFieldsTrapNothing(inFoundation: Bool) throws {
+        var generator = SeededGenerator(seed: 6_265)
+        let pieces = [
+            "=", ";", ",", " ", "\"", "a", "Expires", "Max-Age", "Domain", "Path", "Secure", "/", ".", "-", "9",
+            "e\u{301}", "\u{1F468}\u{200D}\u{1F469}", "\u{FEFF}", "\t", "\u{301}", "Wed, 21 Oct 2037 07:28:00 GMT",
+            "99999999999999999999", ":", "\u{7F}", "%00", "com", "example.com", "\u{E9}", "Port", "Version=1",
+            "Comment", "Discard", "\\", "__Host-", "__Secure-",
+        ]
+        var store = CookieStore(system: nil)
+        for round in 0..<5_000 {
+            // A full jar would be all that is tested, and slow.
+            if round % 100 == 0 { store = CookieStore(system: inFoundation ? try Self.storage() : nil) }
+            let line = (0..<Int.random(in: 0...14, using: &generator)).map { _ in
+                pieces[Int.random(in: pieces.indices, using: &generator)]
+            }.joined()
+            store.keep(fields([line]), from: address, at: now)
+            let field = store.field(for: address, at: now) ?? ""
+            #expect(HTTPGrammar.violation(inFieldValue: field) == nil)
+            let lines = JoinedSetCookies.lines(in: line)
+            #expect(lines.joined(separator: ", ") == line)
+            store.keep(fields(lines), from: address, at: now)
+        }
+    }
+}
