@@ -41,11 +41,10 @@ import Testing
 
     @Test(
         "Each octet is read a few times at most, whatever a server sends",
-        arguments: [
-            ", ", ", b", ", b=", ",", "=", "a=\"", "a=\", ", "; ", ", tokentoken", ", é", " ", "\"", ", \"=", "a=b c, ",
-        ])
-    func linear(piece: String) {
-        let bytes = Array(("a=1" + String(repeating: piece, count: 20_000) + "=").utf8)
+        arguments: ["", "a=1", "a=1;"],
+        [", ", ", b", ", b=", ",", "=", "a=\"", "a=\", ", "; ", ", tokentoken", ", é", " ", "\"", ", \"=", "a=b c, "])
+    func linear(start: String, piece: String) {
+        let bytes = Array((start + String(repeating: piece, count: 2_000) + "=").utf8)
         let reads = Box(0)
         _ = JoinedSetCookies.lines(in: CountedBytes(bytes: bytes, reads: reads))
         #expect(reads.value <= 8 * bytes.count)
