@@ -137,7 +137,8 @@ public struct TransportResponse: Sendable {
     /// The status code of the final response, never of an interim one.
     public let statusCode: Int
 
-    /// The header fields as they came.
+    /// The header fields as they came, repeats kept: each `Set-Cookie` line
+    /// makes one cookie and is never parted.
     public let headerFields: HeaderFields
 
     /// Makes a response head.

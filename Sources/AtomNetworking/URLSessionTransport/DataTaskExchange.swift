@@ -15,6 +15,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var statusCode: Int?
     var isCancelled = false
     var isChallenged = false
+    /// Whether its body can't be sent again, which its connection's end would take.
+    var isBodyLost = false
 
     init(_ delegate: ExchangeDelegate, receive: @escaping @Sendable (TransportEvent) -> Void) {
         self.delegate = delegate

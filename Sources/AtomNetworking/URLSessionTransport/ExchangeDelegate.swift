@@ -143,14 +143,47 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         receiver(of: task)?(.sent(Int(bytesSent)))
     }
 
+    #if canImport(FoundationNetworking)
+        /// A kept connection was closed by the server without an answer.
+        ///
+        /// libcurl repeats the request on another one and asks for the body
+        /// from its beginning. Foundation doesn't give it one that is no
+        /// stream: the server would wait for it until the silence is too long.
+        /// And whether the request may be sent twice is not for it to say (RFC
+        /// 9110 §9.2.2).
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            let exchange = state.withLock { state in
+                let exchange = state.exchanges[task.taskIdentifier]
+                exchange?.isBodyLost = true
+                return exchange
+            }
+            // All sessions of the process wait on this thread, also the cancellation, which is made on another one.
+            completionHandler(nil)
+            if let exchange { cancel(exchange) }
+        }
+    #endif
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let ended = state.withLock { state -> (exchange: DataTaskExchange, hasResponse: Bool, isRefused: Bool)? in
+        struct End {
+            let exchange: DataTaskExchange
+            let hasResponse: Bool
+            let isRefused: Bool
+            let isBodyLost: Bool
+        }
+        let ended = state.withLock { state -> End? in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return nil }
             let hasResponse = exchange.statusCode != nil
             // Asked here: it can still be cancelled, which changes nothing any more.
-            return (exchange, hasResponse, isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled)
+            return End(
+                exchange: exchange, hasResponse: hasResponse,
+                isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled,
+                isBodyLost: exchange.isBodyLost && !hasResponse)
         }
-        guard let (exchange, hasResponse, isRefused) = ended else { return }
+        guard let ended else { return }
+        let (exchange, hasResponse) = (ended.exchange, ended.hasResponse)
         guard let error else {
             // On Linux the head of a redirect that leads nowhere stays in the task, and its body is lost.
             if !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
@@ -159,9 +192,11 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             exchange.receive(.finished)
             return
         }
-        if isRefused {
+        if ended.isRefused {
             exchange.receive(.finished)
         } else {
+            // Whoever cancelled it as well hears nothing of it any more.
+            let error = ended.isBodyLost ? URLError(.networkConnectionLost) : error
             let isSecure = task.originalRequest?.url?.scheme == "https"
             let failure = WireFailure(error: error, hasResponse: hasResponse, isSecure: isSecure)
             exchange.receive(.failed(failure.transportFailure))

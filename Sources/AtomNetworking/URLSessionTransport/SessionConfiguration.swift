@@ -12,9 +12,16 @@ public enum SessionConfiguration: Sendable, Hashable {
     case background(String)
 
     /// Cookies are the process's, kept by `HTTPCookieStorage.shared`.
+    ///
+    /// Which of them are taken and sent is judged as with ``ephemeral``; what
+    /// is kept, and for how long, is Foundation's to decide.
     case `default`
 
-    /// Nothing is written to disk; cookies last as long as the ``Atom``.
+    /// Nothing is written to disk; cookies last as long as the ``Atom``, in a
+    /// jar of its own.
+    ///
+    /// The jar goes by RFC 6265bis and is bounded: 50 cookies of a domain, 3,000
+    /// in all, and 8,190 octets in the `Cookie` line of one request.
     case ephemeral
 }
 

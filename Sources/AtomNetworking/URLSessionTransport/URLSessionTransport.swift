@@ -63,8 +63,8 @@ public final class URLSessionTransport: Transport {
         }
         let urlRequest = Self.urlRequest(for: request, url: url)
         guard request.needsFreshConnection else { return start(urlRequest, receive: receive) }
-        // Connections belong to a session. On Linux a request would else wait for one of six, and a body
-        // whose connection turns out to be closed is never sent, though its request is repeated.
+        // Connections belong to a session. On Linux a request would else wait for one of six, and one
+        // whose kept connection the server closes is lost, a refresh token with it.
         let delegate = ExchangeDelegate()
         let session = URLSession(
             configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)

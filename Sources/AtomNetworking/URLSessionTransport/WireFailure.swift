@@ -68,6 +68,7 @@ struct WireFailure {
             return (.cannotParseResponse, "The head of the server's answer can't be read: \(complaint)", started)
         }
         if isSecure { return insecure(text) }
+        if text.contains("Send failure") { return (.networkConnectionLost, "The connection was lost", started) }
         return (.cannotParseResponse, "The server's answer can't be read: \(text)", started)
     }
 

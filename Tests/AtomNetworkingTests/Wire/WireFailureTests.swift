@@ -74,6 +74,20 @@ import Testing
             .cannotParseResponse, .maybeSent, "UTF-8")
     ]
 
+    @Test("A body is lost at once when its kept connection closes", arguments: [10, 100_000])
+    func keptConnection(size: Int) async throws {
+        let server = try LoopbackServer { $0.method == "GET" ? .text("kept") : .closeImmediately }
+        defer { server.stop() }
+        // The whole time is that of the silence: by itself, URLSession on Linux waits for it to pass.
+        let atom = Atom.forTest(request: 20)
+        #expect(await atom.outcome(of: server.endpoint()).text == "kept")
+        let post = server.endpoint(method: .post(Data(repeating: 0x61, count: size)))
+        let outcome = await atom.outcome(of: post)
+        #expect(outcome.urlError?.code == .networkConnectionLost)
+        #expect(outcome.error?.delivery == .maybeSent)
+        #expect(await atom.outcome(of: server.endpoint()).text == "kept")
+    }
+
     @Test(
         "A failure says what happened and how far the request got",
         arguments: TransportUnderTest.make == nil ? cases + casesOfURLSession : cases)
@@ -88,6 +102,13 @@ import Testing
         #expect(description.contains(failure.words), "\(description)")
         #expect(!description.contains("hush"))
         #expect(outcome.urlError?.userInfo[NSUnderlyingErrorKey] != nil, "the cause is kept")
+    }
+
+    @Test func aBrokenPipeIsALostConnection() {
+        let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: "Send failure: Broken pipe"])
+        let failure = WireFailure(error: error, hasResponse: false, isSecure: false).transportFailure
+        #expect(failure.urlError(delivery: .maybeSent).code == .networkConnectionLost)
+        #expect(failure.delivery == .maybeSent)
     }
 
     @Test func aRefusedConnectionHasSentNothing() async throws {
