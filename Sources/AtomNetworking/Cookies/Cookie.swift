@@ -112,8 +112,10 @@ extension Cookie {
             || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
+    /// An IPv4 address is what ends in a number.
     static func isAddress(_ host: String) -> Bool {
-        host.utf8.first == UInt8(ascii: "[") || host.utf8.last.map { (0x30...0x39).contains($0) } == true
+        let last = host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }
+        return host.utf8.first == UInt8(ascii: "[") || (!last.isEmpty && last.allSatisfy { (0x30...0x39).contains($0) })
     }
 
     /// A domain must be the host's own or one above it, of two labels at

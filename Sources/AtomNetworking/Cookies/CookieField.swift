@@ -7,7 +7,8 @@
 ///
 /// What was set or sent last goes first, so that a new sign-in always has its
 /// cookie sent, whatever came before it; one that no longer fits is passed over
-/// for smaller ones. Browsers have no such limit, and no user without them.
+/// for smaller ones. Browsers have no such limit: there a person can clear the
+/// cookies.
 struct CookieField: Equatable {
     static let maximumLength = 8_190 - "Cookie: ".utf8.count
 

@@ -48,8 +48,10 @@ final class CookieStore: @unchecked Sendable {
         case .memory(let jar):
             return jar.withLock { $0.field(for: address, at: now) }
         case .system(let storage):
-            let matching = storage.kept(at: now).filter { $0.isFor(address) }
-            return CookieField(of: matching.sorted { $0.name < $1.name }).value
+            var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
+            // Which was set first isn't known: of one length of path, the name decides.
+            for index in matching.indices { matching[index].creation = UInt64(index) }
+            return CookieField(of: matching).value
         }
     }
 

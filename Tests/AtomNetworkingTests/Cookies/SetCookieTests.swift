@@ -37,6 +37,12 @@ import Testing
         #expect(cookie?.isHostOnly == true)
     }
 
+    @Test func aHostThatEndsInADigitIsNoAddress() {
+        #expect(cookie("n=v; Domain=b.node1", "http://a.b.node1/")?.isHostOnly == false)
+        #expect(cookie("n=v; Domain=0.0.1", "http://127.0.0.1/") == nil)
+        #expect(cookie("n=v; Domain=127.0.0.1", "http://127.0.0.1/")?.isHostOnly == true)
+    }
+
     @Test func aLetterBeyondASCIIIsNoOtherLetterInLowerCase() {
         #expect(cookie("n=v; Domain=a.b\u{212A}.com", "http://a.bk.com/") == nil)
         #expect(cookie("n=v; \u{017F}ecure", "https://a.bk.com/")?.isSecure == false)
