@@ -79,12 +79,12 @@ extension AtomResponse: Equatable {
 }
 
 extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status, media type and size; never the body or a header value, either
-    /// of which may carry a credential.
+    /// Status, media type and size; never the body or another header value,
+    /// which may carry a credential, nor a media type that isn't plain.
     public var description: String {
         var text = statusCode.map { "HTTP \($0) \(HTTPStatus.reasonPhrase(for: $0))" } ?? "no HTTP status"
         if let type = headerFields["Content-Type"] {
-            text += ", \(Redaction.clipped(type, limit: 80))"
+            text += ", \(Redaction.mediaType(type) ?? "unusual media type")"
         }
         return text + ", \(data.count) bytes"
     }

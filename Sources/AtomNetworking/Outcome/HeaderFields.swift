@@ -107,17 +107,19 @@ extension HeaderFields: Hashable {}
 extension HeaderFields: CustomStringConvertible, CustomReflectable {
     /// The names only: a value may be a credential.
     public var description: String {
-        "[" + fields.map(\.name).joined(separator: ", ") + "]"
+        "[" + shownNames.joined(separator: ", ") + "]"
     }
 
     /// Keeps `dump` to what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields.map(\.name), displayStyle: .collection) }
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: shownNames, displayStyle: .collection) }
+
+    private var shownNames: [String] { fields.map { Redaction.name($0.name) } }
 }
 
 extension HeaderFields.Field: CustomStringConvertible, CustomReflectable {
     /// The name only: a value may be a credential.
-    public var description: String { "\(name): …" }
+    public var description: String { "\(Redaction.name(name)): …" }
 
     /// Keeps `dump` to what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+    public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }

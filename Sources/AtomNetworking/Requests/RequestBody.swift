@@ -53,8 +53,9 @@ public struct RequestBody: Sendable {
 
     private static func explanation(of error: any Error) -> String {
         guard case EncodingError.invalidValue(_, let context) = error else { return "\(type(of: error))" }
-        let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-        return path.isEmpty ? context.debugDescription : "\(context.debugDescription) at “\(path)”"
+        let path = context.codingPath.map { Redaction.name($0.stringValue) }.joined(separator: ".")
+        let explanation = Redaction.excerpt(context.debugDescription, limit: 300)
+        return path.isEmpty ? explanation : "\(explanation) at “\(path)”"
     }
 }
 

@@ -27,10 +27,10 @@ public struct HeaderItem: RequestableItem, Hashable {
 
 extension HeaderItem: CustomStringConvertible, CustomReflectable {
     /// The name only: a value may be a credential.
-    public var description: String { "\(name): …" }
+    public var description: String { "\(Redaction.name(name)): …" }
 
     /// Keeps `dump` to what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+    public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }
 
 /// A name and value of a URL's query; both arrive at the server as given.
@@ -50,10 +50,10 @@ public struct QueryItem: RequestableItem, Hashable {
 
 extension QueryItem: CustomStringConvertible, CustomReflectable {
     /// The name only: a value may be a credential.
-    public var description: String { "\(name)=…" }
+    public var description: String { "\(Redaction.name(name))=…" }
 
     /// Keeps `dump` to what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+    public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }
 
 // One of the few conformances on a type that isn't ours; endpoints write `["name": "value"]`.

@@ -12,8 +12,9 @@ struct RedactionTests {
 
     @Test("A long text is cut at the limit")
     func limit() {
-        #expect(Redaction.excerpt(String(repeating: "a", count: 100)).count == 100)
-        #expect(Redaction.excerpt(String(repeating: "a", count: 101)) == String(repeating: "a", count: 100) + "…")
+        let words = String(repeating: "word ", count: 20)
+        #expect(Redaction.excerpt(words) == words)
+        #expect(Redaction.excerpt(words + "a") == words + "…")
         #expect(Redaction.excerpt("abcdef", limit: 3) == "abc…")
         #expect(Redaction.excerpt(String(repeating: "\u{301}", count: 100_000)).unicodeScalars.count <= 101)
     }
@@ -56,7 +57,18 @@ struct RedactionTests {
         arguments: [
             ("https://a.example/x", "https://a.example/x"), ("https://a.example/x?", "https://a.example/x?"),
             ("https://a.example/?token=hunter2", "https://a.example/?token=…"),
-            ("https://a.example/?a=hunter2&b=hunter2&c", "https://a.example/?a=…&b=…&c"),
+            ("https://a.example/?a=hunter2&b=hunter2&c=", "https://a.example/?a=…&b=…&c=…"),
+            ("https://a.example/?hunter2", "https://a.example/?…"), ("/x?hunter2", "/x?…"),
+            ("https://a.example/?a=1&hunter2&b=2", "https://a.example/?a=…&…&b=…"),
+            ("https://a.example/?a=1&&b=2&", "https://a.example/?a=…&&b=…&"),
+            ("https://a.example/?hunter2#hunter2", "https://a.example/?…"),
+            ("https://a.example/?550e8400-e29b-41d4-a716-446655440000=", "https://a.example/?…=…"),
+            ("https://a.example/r/d41d8cd98f00b204e9800998ecf8427e/x", "https://a.example/r/…/x"),
+            ("https://d41d8cd98f00b204e980.example/x", "https://d41d8cd98f00b204e980.example/x"),
+            (
+                "https://a.example/550e8400-e29b-41d4-a716-446655440000",
+                "https://a.example/550e8400-e29b-41d4-a716-446655440000"
+            ),
             ("https://a.example/?a==hunter2", "https://a.example/?a=…"),
             ("https://a.example/?a=b?c=hunter2", "https://a.example/?a=…"),
             ("https://a.example/x#token=hunter2", "https://a.example/x"),
@@ -78,6 +90,21 @@ struct RedactionTests {
             (#"{"a":hunter2}"#, #"{"a":…}"#), ("{\"a\":\n\t\"hunter2\"}", #"{"a":"…"}"#),
         ])
     func outline(_ body: String, becomes shown: String) {
+        #expect(Redaction.jsonOutline(Data(body.utf8)) == shown)
+    }
+
+    @Test(
+        "Keys that look like tokens are hidden, ordinary ones are not",
+        arguments: [
+            (#"{"first_name":1,"seatMap":{"x-y.z":2}}"#, #"{"first_name":…,"seatMap":{"x-y.z":…}}"#),
+            (#"{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x":1}"#, #"{"…":…}"#),
+            (#"{"550e8400-e29b-41d4-a716-446655440000":{"seat":1}}"#, #"{"…":{"seat":…}}"#),
+            (#"{"\u0065yJhbGciOi\u004aIUzI1NiJ9":1}"#, #"{"…":…}"#),
+            (#"{"d41d8cd9\/8f00b204e9800998":1}"#, #"{"…":…}"#),
+            (#"{"pr\u00e9nom":1}"#, #"{"pr\u00e9nom":…}"#), (#"{"bad \x":1}"#, #"{"…":…}"#),
+            (#"{"no such token: d41d8cd98f00b204e9800998ecf8427e":1}"#, #"{"…":…}"#),
+        ])
+    func keys(_ body: String, becomes shown: String) {
         #expect(Redaction.jsonOutline(Data(body.utf8)) == shown)
     }
 

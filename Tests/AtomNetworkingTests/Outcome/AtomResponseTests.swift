@@ -83,6 +83,26 @@ struct AtomResponseTests {
         #expect(AtomResponse(statusCode: 799).description == "HTTP 799 Status, 0 bytes")
     }
 
+    @Test(
+        "A media type is shown if it is plain",
+        arguments: [
+            ("application/json", "application/json"), ("Text/HTML ; Charset=\"UTF-8\"", "Text/HTML; charset=UTF-8"),
+            ("application/problem+json", "application/problem+json"), ("text/plain;", "text/plain"),
+            ("application/vnd.github.v3+json; charset=utf-8", "application/vnd.github.v3+json; charset=utf-8"),
+            ("multipart/mixed; boundary=hunter2; x=hunter2", "multipart/mixed; …"),
+            ("text/plain; charset=utf-8; charset=utf-8; x=y", "text/plain; charset=utf-8; …"),
+            ("text/plain; charset=hunter 2", "text/plain; …"), ("text/plain; hunter2", "text/plain; …"),
+            ("text/plain; charset=d41d8cd98f00b204e9800998ecf8427e", "text/plain; …"),
+            ("text/d41d8cd98f00b204e9800998ecf8427e", nil), ("hunter2", nil), ("Bearer hunter2", nil), ("", nil),
+            ("Bearer/hunter2", nil), ("text/hunter/2", nil), ("text/", nil), ("/json", nil), ("text/hunter 2", nil),
+            ("text/hünter2", nil), ("text/html, hunter2", nil), ("; hunter2", nil),
+        ])
+    func mediaType(_ field: String, becomes shown: String?) {
+        let response = AtomResponse(
+            statusCode: 200, headerFields: HeaderFields([.init(name: "Content-Type", value: field)]))
+        #expect(response.description == "HTTP 200 OK, \(shown ?? "unusual media type"), 0 bytes")
+    }
+
     @Test("A media type that a server made up can't flood a log or steer a terminal")
     func hostileMediaType() {
         let type = "text/\u{1B}[2J\nfake log line" + String(repeating: "x", count: 10_000)

@@ -1,0 +1,229 @@
+/// Finds what may be a secret in a text, and writes the text without it.
+///
+/// The text is looked at with its percent-encoding undone, however often it
+/// was encoded.
+struct SecretSearch {
+    /// Of a longer text nothing more is looked at or shown.
+    private static let limit = 4096
+
+    private let source: [UInt8]
+    /// What the text means.
+    private var bytes: [UInt8] = []
+    /// Where in the source each of the bytes begins, and where the last ends.
+    private var offsets: [Int] = []
+    private var isHidden: [Bool]
+
+    init(_ text: String) {
+        source = Array(text.utf8.prefix(Self.limit + 1))
+        bytes.reserveCapacity(source.count)
+        offsets.reserveCapacity(source.count + 1)
+        var index = 0
+        while index < source.count {
+            offsets.append(index)
+            let (byte, next) = Self.octet(at: index, of: source)
+            bytes.append(byte)
+            index = next
+        }
+        offsets.append(index)
+        isHidden = [Bool](repeating: false, count: bytes.count)
+        if source.count > Self.limit { hideTail() }
+    }
+
+    /// Whether there is something that looks like a token; see
+    /// ``Redaction/looksLikeToken(_:)``.
+    var findsLikelyToken: Bool { runs.contains { Self.looksLikeToken(bytes[$0]) } }
+
+    /// Hides what looks like a token, as far as it has no blanks or quotes in it.
+    mutating func hideLikelyTokens() {
+        for run in runs where Self.looksLikeToken(bytes[run]) { hide(run) }
+    }
+
+    /// Hides what the text shares with a secret; see
+    /// ``Redaction/withoutTokens(_:secrets:)``.
+    mutating func hide(_ secrets: [String]) {
+        let secrets = secrets.map { Self.folded(SecretSearch($0).bytes) }.filter { !$0.isEmpty }
+        guard !secrets.isEmpty else { return }
+        let text = Self.folded(bytes)
+        hideShared(with: secrets, in: text)
+        hideShortened(secrets, in: text)
+    }
+
+    /// The text, "…" in place of all that is hidden.
+    var shown: String {
+        guard isHidden.contains(true) else { return String(decoding: source, as: UTF8.self) }
+        var shown: [UInt8] = []
+        var wasHidden = false
+        for index in bytes.indices {
+            if !isHidden[index] {
+                shown += source[offsets[index]..<offsets[index + 1]]
+            } else if !wasHidden {
+                shown += Array("…".utf8)
+            }
+            wasHidden = isHidden[index]
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
+    private mutating func hide(_ range: Range<Int>) {
+        for index in range { isHidden[index] = true }
+    }
+
+    /// Hides the last run of a text that was cut, which can't be judged.
+    private mutating func hideTail() {
+        var start = bytes.count - 1
+        while start > 0, Self.isTokenByte(bytes[start - 1]) { start -= 1 }
+        hide(start..<bytes.count)
+    }
+}
+
+// What looks like a token.
+extension SecretSearch {
+    /// Stretches of what tokens are written in (`b64token`, RFC 6750 §2.1),
+    /// padding aside.
+    private var runs: [Range<Int>] { stretches { Self.isTokenByte(bytes[$0]) } }
+
+    private static func looksLikeToken(_ run: ArraySlice<UInt8>) -> Bool {
+        run.split { "./".utf8.contains($0) }.contains { piece in
+            let segments = piece.split { !isLetter($0) && !isDigit($0) }.map(words)
+            if segments.joined().contains(where: { $0.count > (isDigit($0[$0.startIndex]) ? 12 : 24) }) { return true }
+            guard piece.count >= 16 else { return false }
+            // In a name digits stand at the end of words, and few of them.
+            let changes = segments.reduce(0) { changes, words in
+                changes
+                    + zip(words, words.dropFirst()).count { isDigit($0[$0.startIndex]) != isDigit($1[$1.startIndex]) }
+            }
+            return changes >= 3
+                || segments.contains { words in
+                    let length = words.reduce(0) { $0 + $1.count }
+                    return length >= 16 && length < 3 * words.count
+                }
+        }
+    }
+
+    /// Splits `passengerPNRCode2` as a person reads it: passenger, PNR, Code, 2.
+    private static func words(of segment: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var words: [ArraySlice<UInt8>] = []
+        var start = segment.startIndex
+        for index in segment.indices.dropFirst() {
+            let (last, byte) = (segment[index - 1], segment[index])
+            let isLastCapital =
+                isCapital(byte) && isCapital(last) && index + 1 < segment.endIndex && isSmall(segment[index + 1])
+            if isDigit(last) != isDigit(byte) || isSmall(last) && isCapital(byte) || isLastCapital {
+                words.append(segment[start..<index])
+                start = index
+            }
+        }
+        return words + [segment[start...]]
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || "-._~+/".utf8.contains(byte)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { isSmall(byte | 0x20) }
+    private static func isSmall(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+    private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
+
+// What is known to be secret.
+extension SecretSearch {
+    /// The shortest stretch that is hidden wherever it stands.
+    private static let stretch = 8
+
+    private mutating func hideShared(with secrets: [[UInt8]], in text: [UInt8]) {
+        var words: Set<UInt64> = []
+        for secret in secrets where secret.count >= Self.stretch {
+            Self.forEachStretch(of: secret) { words.insert($1) }
+        }
+        var found: [Int] = []
+        Self.forEachStretch(of: text) { if words.contains($1) { found.append($0) } }
+        for index in found { hide(index..<index + Self.stretch) }
+        // A blank at an end was taken for a `+`, and belongs to the sentence.
+        for range in stretches({ isHidden[$0] }) {
+            for end in [range.lowerBound, range.upperBound - 1] where bytes[end] == UInt8(ascii: " ") {
+                isHidden[end] = false
+            }
+        }
+        for secret in secrets where secret.count < Self.stretch {
+            for index in text.indices where text[index...].starts(with: secret) { hide(index..<index + secret.count) }
+        }
+    }
+
+    /// Calls with each stretch of eight bytes, as a number, and where it begins.
+    private static func forEachStretch(of bytes: [UInt8], _ body: (Int, UInt64) -> Void) {
+        var word: UInt64 = 0
+        for (index, byte) in bytes.enumerated() {
+            word = word << 8 | UInt64(byte)
+            if index >= stretch - 1 { body(index - (stretch - 1), word) }
+        }
+    }
+
+    /// Hides the beginning or the end of a secret beside `…`, `...` or `***`,
+    /// marks and all.
+    private mutating func hideShortened(_ secrets: [[UInt8]], in text: [UInt8]) {
+        let isMark = marks(in: text)
+        for piece in stretches({ Self.isTokenByte(bytes[$0]) && !isMark[$0] }) {
+            let isShortened =
+                piece.lowerBound > 0 && isMark[piece.lowerBound - 1]
+                || piece.upperBound < text.count && isMark[piece.upperBound]
+            let part = text[piece]
+            guard isShortened, secrets.contains(where: { $0.starts(with: part) || $0.suffix(part.count) == part })
+            else {
+                continue
+            }
+            hide(piece)
+        }
+        for mark in stretches({ isMark[$0] }) {
+            let isBesideHidden =
+                mark.lowerBound > 0 && isHidden[mark.lowerBound - 1]
+                || mark.upperBound < text.count && isHidden[mark.upperBound]
+            if isBesideHidden { hide(mark) }
+        }
+    }
+
+    /// Which bytes stand for something left out.
+    private func marks(in text: [UInt8]) -> [Bool] {
+        var isMark = text.map { $0 == UInt8(ascii: "*") }
+        for index in text.indices.dropFirst() where text[index] == UInt8(ascii: ".") && text[index - 1] == text[index] {
+            isMark[index - 1] = true
+            isMark[index] = true
+        }
+        for sign in ["…", "•"].map({ Array($0.utf8) }) {
+            for index in text.indices where text[index...].starts(with: sign) {
+                for offset in sign.indices { isMark[index + offset] = true }
+            }
+        }
+        return isMark
+    }
+
+    /// Without the differences between a secret and how a form or a log writes it.
+    private static func folded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : isCapital($0) ? $0 | 0x20 : $0 }
+    }
+}
+
+extension SecretSearch {
+    /// The longest ranges whose every index satisfies the predicate.
+    private func stretches(_ isIn: (Int) -> Bool) -> [Range<Int>] {
+        bytes.indices.split { !isIn($0) }.map { $0.startIndex..<$0.endIndex }
+    }
+
+    /// The byte at an index, `%41`, `%2541` and so on taken for `A`, and where
+    /// the next one begins (RFC 3986 §2.1).
+    private static func octet(at index: Int, of source: [UInt8]) -> (UInt8, next: Int) {
+        guard source[index] == UInt8(ascii: "%") else { return (source[index], index + 1) }
+        var digits = index + 1
+        while source[digits...].starts(with: "25".utf8), value(ofHexAt: digits + 2, of: source) != nil { digits += 2 }
+        return value(ofHexAt: digits, of: source).map { ($0, digits + 2) } ?? (source[index], index + 1)
+    }
+
+    private static func value(ofHexAt index: Int, of source: [UInt8]) -> UInt8? {
+        guard index + 1 < source.count, source[index...index + 1].allSatisfy({ isHex($0) }) else { return nil }
+        return UInt8(String(decoding: source[index...index + 1], as: UTF8.self), radix: 16)
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x66).contains(byte | 0x20)
+    }
+}

@@ -1,0 +1,57 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+/// G13: log lines name methods, URLs, status codes and sizes.
+@Suite("No log line shows a secret")
+struct LogLineTests {
+    private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+
+    /// The lines of one request that the script answers.
+    private static func lines(_ script: @escaping ScriptedTransport.Script) async -> [String] {
+        let (lines, sink) = AsyncStream.makeStream(of: String.self)
+        var configuration = ServiceConfiguration(isLogEnabled: true)
+        configuration.transport = ScriptedTransport(script: script)
+        configuration.logHandler = { sink.yield($0) }
+        _ = try? await Atom(serviceConfiguration: configuration).enqueue(PathEndpoint()).resume()
+        sink.finish()
+        return await lines.reduce(into: []) { $0.append($1) }
+    }
+
+    @Test(
+        "A redirect to a place whose address is a secret",
+        arguments: ["/file?hunter2signature", "/file?a=1&hunter2signature", "/file?hunter2signature=", "/file#hunter2"])
+    func redirect(location: String) async {
+        let location = location.replacingOccurrences(of: "hunter2signature=", with: "\(Self.token)=")
+        let lines = await Self.lines { exchange in
+            exchange.request.target.absoluteString.contains("file")
+                ? exchange.answer() : exchange.redirect(to: location)
+        }
+        #expect(lines.contains { $0.contains("→ GET") && $0.contains("/file") })
+        expectNone(of: lines, toContain: "hunter2")
+        expectNone(of: lines, toContain: "eyJhb")
+    }
+
+    @Test("A redirect to a path with a token in it; what surrounds it stays, and so does the identifier of a thing")
+    func path() async {
+        let lines = await Self.lines { exchange in
+            exchange.request.target.absoluteString.contains("seats")
+                ? exchange.answer()
+                : exchange.redirect(to: "/links/\(Self.token)/seats/550E8400-E29B-41D4-A716-446655440000")
+        }
+        expectNone(of: lines, toContain: "eyJ")
+        #expect(lines.contains { $0.contains("/links/…/seats/550E8400-E29B-41D4-A716-446655440000") })
+    }
+
+    @Test(
+        "An answer that echoes a token as its media type",
+        arguments: [token, "text/\(token)", "text/plain; charset=\(token)", "text/plain; token=hunter2", "hunter2"])
+    func mediaType(_ type: String) async {
+        for status in [200, 500] {
+            let lines = await Self.lines { $0.answer("{}", status: status, headers: [("Content-Type", type)]) }
+            #expect(lines.contains { $0.hasPrefix("← HTTP \(status)") })
+            expectNone(of: lines, toContain: "hunter2")
+            expectNone(of: lines, toContain: "eyJ")
+        }
+    }
+}
