@@ -37,11 +37,16 @@ enum TokenAnswer {
         let retryAfter = Self.retryAfter(response, sentAt: sentAt, serverDate: serverDate)
 
         if let code = members?["error"] as? String, !code.isEmpty {
-            let secrets = [old?.refreshToken, old?.accessToken, clientSecret].compactMap { $0 }.filter { !$0.isEmpty }
-            func text(_ value: Any) -> String? { (value as? String).map { Self.hiding(secrets, in: $0) } }
+            // Some servers say which refresh token it was that they refused.
+            let secrets = [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }.filter {
+                !$0.isEmpty
+            }
+            func text(_ value: Any) -> String? {
+                (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) }
+            }
             // The one code that something hangs on, whatever a secret looks like.
             let error = OAuthError(
-                code: code == OAuthError.deadRefreshToken ? code : Self.hiding(secrets, in: code),
+                code: code == OAuthError.deadRefreshToken ? code : Redaction.withoutTokens(code, secrets: secrets),
                 explanation: members?["error_description"].flatMap(text),
                 uri: members?["error_uri"].flatMap(text))
             self =
@@ -58,8 +63,14 @@ enum TokenAnswer {
             guard let members else { throw TokenAnswerError("The token endpoint's answer is not a JSON object.") }
             self = try Self.granted(members, replacing: old, sentAt: sentAt, serverDate: serverDate)
         } catch {
-            self = .failed(error, retryAfter: nil)
+            // The refresh token that was sent is spent all the same.
+            let replaced = old.flatMap { _ in members.flatMap(Self.newRefreshToken) }
+            self = .failed(error, retryAfter: nil, refreshToken: replaced)
         }
+    }
+
+    private static func newRefreshToken(_ members: [String: Any]) -> String? {
+        (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func granted(
@@ -71,15 +82,11 @@ enum TokenAnswer {
         guard accessToken.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
         }
-        let tokenType = members["token_type"] as? String
-        let newRefreshToken = (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
-        if let tokenType, tokenType.lowercased() != "bearer" {
-            let error = TokenAnswerError(
-                "The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
-            // The one that was sent is spent all the same.
-            return .failed(error, retryAfter: nil, refreshToken: old == nil ? nil : newRefreshToken)
+        let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let tokenType, !Self.isBearer(tokenType) {
+            throw TokenAnswerError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
         }
-        let refreshToken = old.map { newRefreshToken ?? $0.refreshToken }
+        let refreshToken = old.map { newRefreshToken(members) ?? $0.refreshToken }
         let lifetime = lifetime(members, sentAt: sentAt, serverDate: serverDate)
         return .granted(
             TokenCredential(
@@ -87,9 +94,15 @@ enum TokenAnswer {
                 expiresAt: lifetime.map { sentAt.addingTimeInterval($0) } ?? .distantFuture,
                 refreshToken: refreshToken ?? "",
                 scope: members["scope"] as? String ?? old?.scope,
-                tokenType: tokenType ?? old?.tokenType,
+                tokenType: tokenType.flatMap { $0.isEmpty ? nil : $0 } ?? old?.tokenType,
                 idToken: members["id_token"] as? String ?? old?.idToken),
             lifetime: lifetime)
+    }
+
+    /// Whether a type is that of RFC 6750 §6.1.1, without regard to case
+    /// (RFC 6749 §5.1), as servers spell it: Apigee says `BearerToken`.
+    private static func isBearer(_ type: String) -> Bool {
+        ["", "bearer", "bearertoken"].contains(type.lowercased())
     }
 
     /// `expires_in`, or `expires_at` by the server's clock, so that a device
@@ -128,12 +141,6 @@ enum TokenAnswer {
     /// JSON's `true` and `false`; a cast to `Bool` would take 0 and 1 as well.
     private static func isBoolean(_ number: NSNumber) -> Bool {
         String(cString: number.objCType) == "c"
-    }
-
-    /// A text without what was sent: some servers say which refresh token it
-    /// was that they refused.
-    private static func hiding(_ secrets: [String], in text: String) -> String {
-        secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: "…") }
     }
 
     private static func clamped(_ seconds: Double) -> Double {

@@ -72,7 +72,10 @@ struct TokenAnswerTests {
     func members() {
         let whole = #"{"access_token":"new","token_type":"bearer","scope":"s","id_token":"i"}"#
         for (body, scope, type, idToken) in [
-            (whole, "s", "bearer", "i"), (#"{"access_token":"new"}"#, "old-scope", nil, "old-id"),
+            (whole, "s", "bearer", "i"),
+            (#"{"access_token":"new","token_type":" Bearer ","scope":"s"}"#, "s", "Bearer", "old-id"),
+            (#"{"access_token":"new","token_type":" "}"#, "old-scope", nil, "old-id"),
+            (#"{"access_token":"new"}"#, "old-scope", nil, "old-id"),
             (#"{"access_token":"new","token_type":null,"scope":null,"id_token":null}"#, "old-scope", nil, "old-id"),
         ] {
             let response = AtomResponse(data: Data(body.utf8), statusCode: 200)
@@ -92,6 +95,8 @@ struct TokenAnswerTests {
         "Token types",
         arguments: [
             (#""Bearer""#, true), (#""bearer""#, true), (#""BEARER""#, true), ("null", true), ("1", true),
+            (#""BearerToken""#, true), (#""""#, true), (#"" ""#, true), (#"" Bearer ""#, true), (#""bearer\t""#, true),
+            (#""Bearer, mac""#, false), (#""token bearer""#, false),
             (#""mac""#, false), (#""DPoP""#, false), (#""N_A""#, false),
         ])
     func tokenType(type: String, isTaken: Bool) {
@@ -201,6 +206,58 @@ struct TokenAnswerTests {
             return
         }
         #expect(error == OAuthError(code: "no such token: …", explanation: "not the secret: …"))
+    }
+
+    @Test(
+        "A token is hidden however it is given back",
+        arguments: [
+            "old%2Drefresh-token%2b1", "old%2drefresh%2Dtoken%2B1", "old-refresh-token 1", "old-refresh-token+1",
+            "old-refresh…", "old-ref...", "old***", "***oken+1", "…token%2b1", "OLD-REFRESH-TOKEN+1",
+            "old-refresh-token",
+            "refresh-token%2B1", "old%252Drefresh%252Dtoken%252B1", "new4eC39HqLyjWDarjtT1zdp7dc", "old-access-token",
+        ])
+    func echoed(_ echo: String) throws {
+        let old = TokenCredential(
+            accessToken: "old-access-token", expiresAt: .distantPast, refreshToken: "old-refresh-token+1")
+        let members = [
+            "error": "invalid_grant", "error_description": "Token \(echo) has been revoked",
+            "error_uri": "https://x.example/errors?code=1&\(echo)",
+        ]
+        for code in ["invalid_grant", echo] {
+            let body = try JSONSerialization.data(withJSONObject: members.merging(["error": code]) { $1 })
+            let answer = TokenAnswer(AtomResponse(data: body, statusCode: 400), replacing: old, sentAt: Self.sentAt)
+            let error: OAuthError? =
+                switch answer {
+                case .rejected(let error): error
+                case .failed(let error as OAuthError, _): error
+                default: nil
+                }
+            let found = try #require(error)
+            #expect(found.explanation == "Token … has been revoked")
+            #expect(found.code == (code == echo ? "…" : code))
+            #expect(found.uri == "https://x.example/errors?code=…&…")
+        }
+    }
+
+    @Test(
+        "The words of a server stay readable",
+        arguments: [
+            "Token has been revoked", "The refresh token is invalid or has expired.", "Wait... then try again",
+            "AADSTS700082: The refresh token has expired due to inactivity. Timestamp: 2024-05-01 10:00:00Z",
+            "Unknown or invalid refresh token.", "Session not active",
+        ])
+    func readable(_ text: String) throws {
+        let old = TokenCredential(
+            accessToken: "eyJhbGciOiJIUzI1NiJ9.e30.x", expiresAt: .distantPast, refreshToken: "8xLOxBtZp8-v1.MjQ4ZTM1")
+        let body = try JSONSerialization.data(withJSONObject: ["error": "invalid_grant", "error_description": text])
+        guard
+            case .rejected(let error) = TokenAnswer(
+                AtomResponse(data: body, statusCode: 400), replacing: old, sentAt: Self.sentAt)
+        else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(error.description == "invalid_grant: \(text)")
     }
 
     @Test("A secret that reads like a code hides none")
