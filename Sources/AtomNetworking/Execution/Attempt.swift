@@ -69,3 +69,11 @@ extension Attempt {
         }
     }
 }
+
+extension Attempt: CustomStringConvertible, CustomReflectable {
+    /// Method and URL without the values of the query.
+    var description: String { "\(method) \(target)" }
+
+    /// Keeps `dump` to what ``description`` shows.
+    var customMirror: Mirror { Mirror(self, children: ["attempt": description]) }
+}

@@ -5,10 +5,11 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The code, such as `invalid_grant`.
     public let code: String
 
-    /// The server's explanation for developers, shortened.
+    /// The server's explanation for developers, shortened, without what looks
+    /// like a token.
     public let explanation: String?
 
-    /// A page with more about the error.
+    /// A page with more about the error, without the values of its query.
     public let uri: String?
 
     /// Makes an error, for tests and for providers of an app's own.
@@ -138,7 +139,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     }
 }
 
-extension AuthenticationError: CustomStringConvertible, LocalizedError {
+extension AuthenticationError: CustomStringConvertible, CustomReflectable, LocalizedError {
     /// A sentence or two that a person can act on; the same for all who
     /// waited for one refresh.
     public var description: String {
@@ -175,6 +176,11 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError {
 
     /// The same as ``description``.
     public var errorDescription: String? { description }
+
+    /// Keeps `dump` to what ``description`` shows: a cause may be any error.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
+    }
 
     private static func describe(_ cause: any Error) -> String {
         let text =

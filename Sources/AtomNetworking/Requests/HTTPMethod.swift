@@ -75,9 +75,15 @@ extension HTTPMethod: Hashable {
     }
 }
 
-extension HTTPMethod: CustomStringConvertible {
+extension HTTPMethod: CustomStringConvertible, CustomReflectable {
     /// The name, and the size of the body.
     public var description: String {
-        body.map { "\(name) (\($0.count) bytes)" } ?? name
+        let name = Redaction.name(name)
+        return body.map { "\(name) (\($0.count) bytes)" } ?? name
+    }
+
+    /// Keeps `dump` to what ``description`` shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["name": Redaction.name(name), "bytes": body?.count as Any])
     }
 }

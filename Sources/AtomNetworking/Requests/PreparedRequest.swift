@@ -124,3 +124,11 @@ struct PreparedRequest: Sendable {
         return bytes
     }
 }
+
+extension PreparedRequest: CustomStringConvertible, CustomReflectable {
+    /// Method and URL without the values of the query.
+    var description: String { "\(method) \(target)" }
+
+    /// Keeps `dump` to what ``description`` shows.
+    var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}

@@ -162,6 +162,22 @@ public enum TransportEvent: Sendable {
     case failed(TransportFailure)
 }
 
+extension TransportEvent: CustomStringConvertible, CustomReflectable {
+    /// What happened; of the body only how much.
+    public var description: String {
+        switch self {
+        case .sent(let count): "\(count) bytes sent"
+        case .response(let response): "response \(response.statusCode)"
+        case .data(let data): "\(data.count) bytes received"
+        case .finished: "finished"
+        case .failed(let failure): "failed: \(failure)"
+        }
+    }
+
+    /// Keeps `dump` to what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
+}
+
 /// Why an exchange failed.
 public struct TransportFailure: Error {
     /// What happened; anything but a `URLError` is wrapped in one.
@@ -183,4 +199,15 @@ public struct TransportFailure: Error {
         return URLError(
             .unknown, "The transport failed: \(type(of: error)).", delivery: delivery, underlying: error)
     }
+}
+
+extension TransportFailure: CustomStringConvertible, CustomReflectable {
+    /// What kind of error it is, and how far the request got.
+    public var description: String {
+        let code = (error as? URLError).map { " \($0.code.rawValue)" } ?? ""
+        return "\(type(of: error))\(code), \(delivery.rawValue)"
+    }
+
+    /// Keeps `dump` to what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -10,10 +10,11 @@ func everyRendering<T>(of value: T) -> [String] {
     var printed = ""
     print(value, to: &printed)
     debugPrint(value, to: &printed)
-    var renderings = [
-        "\(value)", String(describing: value), String(reflecting: value), "\([value])", "\(Optional(value) as Any)",
-        dumped, boxed, printed,
-    ]
+    var renderings =
+        mirrored(value) + [
+            "\(value)", String(describing: value), String(reflecting: value), "\([value])", "\(Optional(value) as Any)",
+            dumped, boxed, printed,
+        ]
     if let error = value as? any Error {
         renderings += [error.localizedDescription, "\(error as NSError)", (error as NSError).localizedDescription]
     }
@@ -21,6 +22,25 @@ func everyRendering<T>(of value: T) -> [String] {
         renderings += [error.errorDescription, error.failureReason, error.recoverySuggestion].compactMap { $0 }
     }
     return renderings
+}
+
+/// What `Mirror` shows of a value, down to its bytes: each text in it, and
+/// each run of bytes as the text that it is.
+private func mirrored(_ value: Any, depth: Int = 0) -> [String] {
+    var texts: [String] = []
+    switch value {
+    case let data as Data: texts.append(String(decoding: data, as: UTF8.self))
+    case let bytes as [UInt8]: texts.append(String(decoding: bytes, as: UTF8.self))
+    case let text as String: texts.append(text)
+    default: texts += [String(describing: value), String(reflecting: value)]
+    }
+    guard depth < 12 else { return texts }
+    var mirror: Mirror? = Mirror(reflecting: value)
+    while let current = mirror {
+        for child in current.children { texts += [child.label ?? ""] + mirrored(child.value, depth: depth + 1) }
+        mirror = current.superclassMirror
+    }
+    return texts
 }
 
 /// Records one issue that shows every text with the secret in it.
