@@ -8,14 +8,14 @@ import Foundation
 ///
 /// Match the case for what happened and read ``delivery`` for how far the
 /// request got. Descriptions name hosts, paths, status codes and causes, never
-/// a credential, a query value or a body.
+/// a credential, a query value or a body; what looks like a token is hidden.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public indirect enum AtomError: Error, Sendable {
     /// The answer arrived and was acceptable, but is not the expected model.
     /// The context's description ends with an outline of the body whose
-    /// values are hidden.
+    /// values are hidden, and keys that look like tokens, also in its path.
     case decoder(DecodingError)
 
     /// The request breaks a rule and was never sent.
@@ -126,7 +126,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     private static func describe(session error: any Error) -> String {
         guard let error = error as? URLError else { return "The exchange failed: \(type(of: error))." }
-        var text = error.localizedDescription
+        var text = Redaction.excerpt(error.localizedDescription, limit: 400)
         if !text.hasSuffix(".") { text += "." }
         return text
     }
@@ -146,13 +146,13 @@ extension URLError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue,
         ]
-        if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
+        if let underlying { userInfo[NSUnderlyingErrorKey] = Redaction.error(underlying) }
         self.init(code, userInfo: userInfo)
     }
 
-    /// The same error with another delivery.
+    /// The same error with another delivery, and without the URLs that it notes.
     func delivered(_ delivery: AtomError.Delivery) -> URLError {
-        var userInfo = userInfo
+        var userInfo = Redaction.userInfo(userInfo)
         userInfo[Self.deliveryKey] = delivery.rawValue
         return URLError(code, userInfo: userInfo)
     }

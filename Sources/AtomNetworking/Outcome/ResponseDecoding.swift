@@ -62,12 +62,14 @@ enum ResponseDecoding {
             if let index = key.intValue {
                 path += "[\(index)]"
             } else {
-                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+                path += (path.isEmpty ? "" : ".") + Redaction.name(key.stringValue)
             }
         }
         // Keys come from the server, in any number and of any length.
         let place = path.flatMap { $0.isEmpty ? nil : " at “\(Redaction.clipped($0, limit: 200))”" } ?? ""
-        let explanation = context?.debugDescription ?? "It is not the expected model."
+        let explanation =
+            context.map { Redaction.clipped(Redaction.withoutTokens($0.debugDescription), limit: 1000) }
+            ?? "It is not the expected model."
         return "The answer could not be decoded\(place): \(explanation)"
     }
 }
@@ -82,26 +84,43 @@ extension DecodingError {
         }
     }
 
-    /// The same error, its context ending with an outline of the body.
+    /// The same error in words of our own, ending with an outline of the body.
     ///
-    /// What decoders and models say about a value that they refuse quotes the
-    /// value, so this says it in other words.
+    /// What decoders and models say about a value that they refuse may quote
+    /// the value, and a key may be one that the server made up.
     fileprivate func showing(_ outline: String) -> DecodingError {
-        func extended(_ context: Context, _ explanation: String? = nil) -> Context {
+        func context(_ context: Context, _ explanation: String) -> Context {
             Context(
-                codingPath: context.codingPath,
-                debugDescription: "\(explanation ?? Redaction.clipped(context.debugDescription, limit: 300)) "
-                    + "In: \(outline)",
+                codingPath: context.codingPath.map(HiddenKey.hiding), debugDescription: "\(explanation) In: \(outline)",
                 underlyingError: context.underlyingError)
         }
         switch self {
-        case .dataCorrupted(let context):
-            let isMalformed = context.debugDescription == "The given data was not valid JSON."
-            return .dataCorrupted(extended(context, isMalformed ? nil : "The decoder refused the value."))
-        case .keyNotFound(let key, let context): return .keyNotFound(key, extended(context))
-        case .typeMismatch(let type, let context): return .typeMismatch(type, extended(context))
-        case .valueNotFound(let type, let context): return .valueNotFound(type, extended(context))
+        case .dataCorrupted(let old):
+            let malformed = "The given data was not valid JSON."
+            let isMalformed = old.debugDescription == malformed
+            return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder refused the value."))
+        case .keyNotFound(let key, let old):
+            let key = HiddenKey.hiding(key)
+            return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
+        case .typeMismatch(let type, let old):
+            return .typeMismatch(type, context(old, "What is there can't be read as \(type)."))
+        case .valueNotFound(let type, let old):
+            return .valueNotFound(type, context(old, "There is null where \(type) is expected."))
         @unknown default: return self
         }
+    }
+}
+
+/// Takes the place of a key that looks like a token.
+private struct HiddenKey: CodingKey {
+    var stringValue: String { "…" }
+    var intValue: Int? { nil }
+
+    init() {}
+    init?(stringValue: String) { nil }
+    init?(intValue: Int) { nil }
+
+    static func hiding(_ key: any CodingKey) -> any CodingKey {
+        Redaction.looksLikeToken(key.stringValue) ? HiddenKey() : key
     }
 }

@@ -18,7 +18,7 @@ struct WireFailure {
     var transportFailure: TransportFailure {
         let (code, explanation, delivery) = diagnosis
         return TransportFailure(
-            URLError(code, explanation, delivery: delivery, underlying: Self.redacted(error)), delivery: delivery)
+            URLError(code, explanation, delivery: delivery, underlying: error), delivery: delivery)
     }
 
     private var diagnosis: (URLError.Code, String, AtomError.Delivery) {
@@ -93,12 +93,5 @@ struct WireFailure {
         }
         let isHandshake = text.contains("SSL_connect") || text.contains("SSL routines") || text.contains("handshake")
         return (.secureConnectionFailed, explanation, isHandshake ? .notSent : .maybeSent)
-    }
-
-    /// The error without the URL that Foundation notes in it, whose query may
-    /// hold a secret.
-    private static func redacted(_ error: any Error) -> any Error {
-        guard let error = error as? URLError else { return error }
-        return URLError(error.code, userInfo: error.userInfo.filter { !$0.key.contains("FailingURL") })
     }
 }

@@ -83,25 +83,6 @@ struct SecrecyTests {
         }
     }
 
-    @Test("What a service keeps, while and after it refreshes")
-    func service() async throws {
-        let basic = Atom(
-            serviceConfiguration: ServiceConfiguration(
-                authenticationMethod: .basic(BasicCredential(password: "hunter2", username: "ada"))))
-        let encoded = Data("ada:hunter2".utf8).base64EncodedString()
-        expectNone(of: everyRendering(of: basic), toContain: encoded)
-        expectNone(of: everyRendering(of: basic.enqueue(PathEndpoint())), toContain: encoded)
-
-        let session = try SessionFixture(lifetime: 0)
-        let task = session.atom.enqueue(PathEndpoint()).resume { _ in }
-        await session.refresh().answer(#"{"access_token":"A1hunter2","refresh_token":"hunter2"}"#)
-        _ = await session.transport.exchange(1)
-        expectNone(of: everyRendering(of: session.atom), toContain: "\"A0\"")
-        expectNone(of: everyRendering(of: session.atom), toContain: "hunter2")
-        expectNone(of: everyRendering(of: task), toContain: "hunter2")
-        expectNone(of: everyRendering(of: task), toContain: "\"A0\"")
-    }
-
     @Test("Body, header values and query of an answer")
     func response() {
         Self.expectSilence(
@@ -132,6 +113,43 @@ struct SecrecyTests {
         for error in [TransportFailure(noted), TransportFailure(Chatty())] {
             Self.expectSilence(.session(error.urlError(delivery: .maybeSent)))
         }
+    }
+
+    private static func below(_ error: any Error) -> NSError? {
+        ((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
+    }
+
+    @Test("Nor do the errors below, for apps that print what they match")
+    func underlying() throws {
+        let address = "https://u:hunter2@a.example/?hunter2"
+        let notes: [String: Any] = [
+            NSURLErrorFailingURLErrorKey: try #require(URL(string: address)), "NSErrorFailingURLStringKey": address,
+            NSLocalizedDescriptionKey: "GET \(address) failed", "at": address,
+        ]
+        let lowest = NSError(domain: "kCFErrorDomainCFNetwork", code: -1001, userInfo: notes)
+        let middle = NSError(
+            domain: NSPOSIXErrorDomain, code: 54, userInfo: notes.merging([NSUnderlyingErrorKey: lowest]) { $1 })
+        let noted = URLError(.timedOut, userInfo: notes.merging([NSUnderlyingErrorKey: middle]) { $1 })
+
+        for error: any Error in [noted, middle] {
+            for secure in [true, false] {
+                let failure = WireFailure(error: error, hasResponse: false, isSecure: secure).transportFailure
+                let found = failure.urlError(delivery: .maybeSent)
+                expectNone(of: everyRendering(of: found) + everyRendering(of: failure), toContain: "hunter2")
+                #expect(Self.below(found) != nil)
+            }
+        }
+        let own = TransportFailure(noted).urlError(delivery: .maybeSent)
+        expectNone(of: everyRendering(of: own), toContain: "hunter2")
+        let posix = try #require(Self.below(own))
+        #expect(posix.code == 54)
+        #expect(Self.below(posix)?.code == -1001)
+
+        #expect(own.localizedDescription == "GET https://…@a.example/?… failed")
+
+        let chatty = URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: "GET \(address) failed"])
+        Self.expectSilence(.session(chatty))
+        #expect(AtomError.session(chatty).description == "GET https://…@a.example/?… failed.")
     }
 
     private enum Cabin: String, Codable { case first }
@@ -180,6 +198,58 @@ struct SecrecyTests {
         #expect(!"\(cause)".contains("31337"))
     }
 
+    @Test(
+        "A key that echoes a token, in the outline and in the place",
+        arguments: [
+            #"{"4eC39HqLyjWDarjtT1zdp7dc":"x"}"#, #"{"seats":1,"4eC39HqLyjWDarjtT1zdp7dc":{"a":1}}"#,
+            #"{"4eC39HqLyjWDarjtT1zdp7dc":null}"#, #"{"\u0034eC39HqLyjWDarjtT1zdp7dc":"x"}"#,
+        ])
+    func key(_ body: String) throws {
+        let response = AtomResponse(data: Data(body.utf8), statusCode: 200)
+        let error = try Self.error { () throws(AtomError) in
+            try ResponseDecoding.decode([String: Int].self, from: response, with: JSONDecoder())
+        }
+        guard case .decoder(let cause) = error else { throw Accepted() }
+        expectNone(of: everyRendering(of: error) + everyRendering(of: cause), toContain: "jtT1zdp")
+        // One that was not made here is hidden as well.
+        let foreign = DecodingError.dataCorrupted(
+            .init(codingPath: [TextKey("4eC39HqLyjWDarjtT1zdp7dc")], debugDescription: "no 4eC39HqLyjWDarjtT1zdp7dc"))
+        expectNone(of: everyRendering(of: AtomError.decoder(foreign)), toContain: "jtT1zdp")
+    }
+
+    private struct TextKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(_ text: String) { stringValue = text }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Says in each of the standard errors what it found.
+    private struct Quoting: Decodable {
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            let context = DecodingError.Context(codingPath: [], debugDescription: "There was \(text).")
+            switch text.first {
+            case "1": throw DecodingError.typeMismatch(Int.self, context)
+            case "2": throw DecodingError.valueNotFound(Int.self, context)
+            case "3": throw DecodingError.keyNotFound(TextKey("row"), context)
+            default: throw DecodingError.dataCorrupted(context)
+            }
+        }
+    }
+
+    @Test("What a model says about a value in a decoding error of its own", arguments: ["1", "2", "3", "4"])
+    func quotingModel(kind: String) throws {
+        let response = AtomResponse(data: Data("\"\(kind)hunter2\"".utf8), statusCode: 200)
+        let error = try Self.error { () throws(AtomError) in
+            try ResponseDecoding.decode(Quoting.self, from: response, with: JSONDecoder())
+        }
+        Self.expectSilence(error)
+        guard case .decoder(let cause) = error else { throw Accepted() }
+        expectNone(of: everyRendering(of: cause), toContain: "hunter2")
+    }
+
     @Test("What a model throws by itself")
     func foreignError() throws {
         let response = AtomResponse(data: Data(#""hunter2""#.utf8), statusCode: 200)
@@ -188,21 +258,5 @@ struct SecrecyTests {
         }
         Self.expectSilence(error)
         #expect(error.description.contains("Secretive"))
-    }
-
-    @Test("What a request is made of")
-    func requests() throws {
-        let base = try BaseURL(host: "a.example")
-        let request = try TransportRequest(
-            method: "POST", base: base, path: URLPath("/x"), queryItems: ["token": "hunter2"],
-            headerFields: HeaderFields([.init(name: "Authorization", value: "hunter2")]), body: Data("hunter2".utf8))
-        let renderings =
-            everyRendering(of: request) + everyRendering(of: request.target)
-            + everyRendering(of: QueryItem(name: "a", value: "hunter2"))
-            + everyRendering(of: RequestBody.form(["a": "hunter2"]))
-            + everyRendering(of: RequestBody.json("hunter2"))
-            + everyRendering(of: HTTPMethod.post(Data("hunter2".utf8)))
-        expectNone(of: renderings, toContain: "hunter2")
-        #expect(request.description == "POST https://a.example/x?token=…")
     }
 }
