@@ -59,6 +59,7 @@ extension TokenCredential {
     private enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
         case expiresAt = "expires_at"
+        case exactExpiry = "expires_from_2001"
         case expiresIn = "expires_in"
         case refreshToken = "refresh_token"
         case scope
@@ -68,9 +69,13 @@ extension TokenCredential {
 
     /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
     ///
-    /// The expiry is `expires_at`, a number or text of Unix seconds, ISO 8601
-    /// text, or a number below 1.2e9 as seconds since 2001, or else
-    /// `expires_in`, counted from now; without either it is unknown.
+    /// The expiry is `expires_at`, or else `expires_in`, counted from now;
+    /// without either it is unknown. `expires_at` is whatever the decoder's own
+    /// strategy for dates reads. Where it has none of its own, or can't read
+    /// it, a number below 1.2e9 is in seconds since 2001, as `JSONEncoder`
+    /// writes dates by default, one above 1e11 in milliseconds since 1970, and
+    /// any other in Unix seconds; a text is such a number or ISO 8601. A date
+    /// from the year 4000 on is unknown.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         accessToken = try container.decode(String.self, forKey: .accessToken)
@@ -78,8 +83,8 @@ extension TokenCredential {
         scope = try container.decodeIfPresent(String.self, forKey: .scope)
         tokenType = try container.decodeIfPresent(String.self, forKey: .tokenType)
         idToken = try container.decodeIfPresent(String.self, forKey: .idToken)
-        if let moment = try container.decodeIfPresent(LooseTime.self, forKey: .expiresAt) {
-            expiresAt = moment.date
+        if let date = try Self.expiresAt(in: container) {
+            expiresAt = date >= LooseTime.never ? .distantFuture : max(date, .distantPast)
         } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: .expiresIn) {
             expiresAt = Date(timeIntervalSinceNow: try lifetime.seconds(at: container.codingPath))
         } else {
@@ -87,13 +92,33 @@ extension TokenCredential {
         }
     }
 
-    /// Writes the keys of RFC 6749 §5.1 and `expires_at` in Unix seconds,
-    /// which is left out when the expiry is unknown.
+    private static func expiresAt(in container: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
+        if let seconds = try? container.decode(Double.self, forKey: .exactExpiry), seconds.isFinite {
+            return Date(timeIntervalSinceReferenceDate: seconds)
+        }
+        guard container.contains(.expiresAt), try !container.decodeNil(forKey: .expiresAt) else { return nil }
+        // By the default strategy a number is the date's own, and says nothing of who wrote it.
+        let number = try? container.decode(Double.self, forKey: .expiresAt)
+        if let date = try? container.decode(Date.self, forKey: .expiresAt),
+            date.timeIntervalSinceReferenceDate.isFinite, date.timeIntervalSinceReferenceDate != number
+        {
+            return date
+        }
+        return try container.decode(LooseTime.self, forKey: .expiresAt).date
+    }
+
+    /// Writes the keys of RFC 6749 §5.1, and `expires_at` as a `Date` by the
+    /// encoder's own strategy, as Atom does; also when the expiry is unknown.
+    ///
+    /// A date whose number would be taken for another one is written a second
+    /// time, as `expires_from_2001`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(accessToken, forKey: .accessToken)
-        if expiresAt != .distantFuture {
-            try container.encode(expiresAt.timeIntervalSince1970, forKey: .expiresAt)
+        let date = min(max(expiresAt, .distantPast), .distantFuture)
+        try container.encode(date, forKey: .expiresAt)
+        if date < LooseTime.never, date.timeIntervalSinceReferenceDate >= LooseTime.firstUnixTime {
+            try container.encode(date.timeIntervalSinceReferenceDate, forKey: .exactExpiry)
         }
         try container.encode(refreshToken, forKey: .refreshToken)
         try container.encodeIfPresent(scope, forKey: .scope)
@@ -142,12 +167,22 @@ struct LooseTime: Decodable {
         }
     }
 
-    /// The point in time; a number below 1.2e9 (the year 2008) counts from
-    /// 2001, as `JSONEncoder` writes dates by default.
+    /// A number below this (the year 2008 in Unix seconds) counts from 2001, as
+    /// `JSONEncoder` writes dates by default.
+    static let firstUnixTime = 1.2e9
+
+    /// From here on a date is `.distantFuture`, in whatever zone, and to
+    /// whatever unit, it was written; the beginning of the year 4000.
+    static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
+
+    /// The point in time.
     var date: Date {
         switch value {
-        case .number(let number) where number < 1.2e9: Date(timeIntervalSinceReferenceDate: number)
-        case .number(let number): Date(timeIntervalSince1970: min(number, 64_092_211_200))
+        case .number(let number) where number < Self.firstUnixTime: Date(timeIntervalSinceReferenceDate: number)
+        case .number(let number) where number > 1e11: Date(timeIntervalSince1970: number / 1_000)
+        // `.distantFuture` in seconds since 2001 is the year 3969 in seconds since 1970.
+        case .number(let number) where number >= Self.never.timeIntervalSinceReferenceDate: .distantFuture
+        case .number(let number): Date(timeIntervalSince1970: number)
         case .text(let text): Self.date(iso8601: text) ?? .distantFuture
         }
     }
