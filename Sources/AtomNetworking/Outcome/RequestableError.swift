@@ -4,11 +4,13 @@ import Foundation
 ///
 /// Each case carries a ``Violation`` that says what was wrong and where. Match
 /// a case without its payload (`case .requestable(.invalidURLPath)`) or with
-/// it; an endpoint of your own may throw the three payload-free spellings.
+/// it; an endpoint of your own may throw the three payload-free spellings. Two
+/// errors of one case are equal, whatever they carry: `error == .invalidURLPath`
+/// asks for the case, and ``violation`` is there to be compared.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
-public enum RequestableError: Error, Hashable, Sendable {
+public enum RequestableError: Error, Sendable {
     /// The host or the port can't be used.
     case invalidBaseURL(Violation)
     /// The URL as a whole can't be used.
@@ -59,6 +61,32 @@ public enum RequestableError: Error, Hashable, Sendable {
             .invalidCredential(let violation), .invalidTimeout(let violation),
             .unsupportedConfiguration(let violation):
             violation
+        }
+    }
+}
+
+extension RequestableError: Hashable {
+    /// Whether two errors are of one case.
+    public static func == (first: RequestableError, second: RequestableError) -> Bool {
+        first.number == second.number
+    }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+    }
+
+    private var number: Int {
+        switch self {
+        case .invalidBaseURL: 0
+        case .invalidURL: 1
+        case .invalidURLPath: 2
+        case .invalidMethod: 3
+        case .invalidHeader: 4
+        case .invalidBody: 5
+        case .invalidCredential: 6
+        case .invalidTimeout: 7
+        case .unsupportedConfiguration: 8
         }
     }
 }

@@ -3,7 +3,10 @@ import Foundation
 /// The method of a request (RFC 9110 §9), with the body that it carries.
 ///
 /// `.post(data)` carries its body; `.post` alone is for an endpoint that
-/// describes it with ``Requestable/body``. Giving both is refused.
+/// describes it with ``Requestable/body``. Giving both is refused. The bytes of
+/// POST, PUT and PATCH are sent as `application/x-www-form-urlencoded`, those
+/// of other methods as `application/octet-stream`, unless a header item names
+/// their `Content-Type`.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -57,6 +60,18 @@ public enum HTTPMethod: Sendable {
         case .delete, .get, .head, .options: nil
         case .patch(let body), .post(let body), .put(let body): body
         case .token(_, let body): body
+        }
+    }
+}
+
+extension HTTPMethod {
+    /// What the bytes that came with the method are, unless the endpoint says
+    /// so: a form for the three that have always carried one, as URLSession
+    /// has it, and anything at all for the others (RFC 9110 §8.3).
+    var contentType: String {
+        switch name {
+        case "PATCH", "POST", "PUT": "application/x-www-form-urlencoded"
+        default: "application/octet-stream"
         }
     }
 }

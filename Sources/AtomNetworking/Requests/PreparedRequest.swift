@@ -16,6 +16,9 @@ struct PreparedRequest: Sendable {
     let target: TargetURL
     /// The endpoint's header fields and the body's type; not yet signed.
     let headerFields: HeaderFields
+    /// The names of header items that are not sent: the transport writes these
+    /// fields itself.
+    let omittedFields: [String]
     let body: Data?
     /// Whether the service's authentication method signs this.
     let isSigned: Bool
@@ -43,7 +46,9 @@ struct PreparedRequest: Sendable {
         }
         self.method = method.name
 
-        var fields = try Self.headerFields(requestable.headerItems ?? [])
+        var omitted: [String] = []
+        var fields = try Self.headerFields(requestable.headerItems ?? [], omitting: &omitted)
+        omittedFields = omitted
         let ownAuthorization = fields.contains("Authorization")
         body = try Self.body(of: method, and: requestable.body, fields: &fields)
         headerFields = fields
@@ -63,13 +68,16 @@ struct PreparedRequest: Sendable {
         self.method = method
         self.target = target
         self.headerFields = headerFields
+        omittedFields = []
         self.body = body
         isSigned = false
         self.acceptableStatusCodes = acceptableStatusCodes
         timeouts = RequestTimeouts(idle: timeout, total: timeout)
     }
 
-    private static func headerFields(_ items: [HeaderItem]) throws(AtomError) -> HeaderFields {
+    private static func headerFields(
+        _ items: [HeaderItem], omitting omitted: inout [String]
+    ) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
         // For none there is nothing to allocate: the credential comes later, into a copy.
         if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
@@ -81,18 +89,15 @@ struct PreparedRequest: Sendable {
                             subject: HTTPGrammar.tokenPrefix(of: item.name) + "…",
                             reason: "a field name is a token (RFC 9110 §5.1)")))
             }
-            if HTTPGrammar.isReservedFieldName(item.name) {
-                throw .requestable(
-                    .invalidHeader(
-                        .init(
-                            subject: item.name,
-                            reason: "this field delimits the message or belongs to the connection, and is written by "
-                                + "the transport")))
-            }
             if let reason = HTTPGrammar.violation(inFieldValue: item.value) {
                 throw .requestable(.invalidHeader(.init(subject: item.name, reason: reason)))
             }
-            fields.append(name: item.name, value: item.value)
+            // What the app says in these is either what is written anyway or would break the message.
+            if HTTPGrammar.isReservedFieldName(item.name) {
+                omitted.append(item.name)
+            } else {
+                fields.append(name: item.name, value: item.value)
+            }
         }
         return fields
     }
@@ -115,7 +120,7 @@ struct PreparedRequest: Sendable {
                     .init(subject: method.name, reason: "this method is sent without a body (RFC 9110 §9.3)")))
         }
         if !fields.contains("Content-Type"), !bytes.isEmpty || described != nil {
-            let contentType = described?.contentType ?? "application/octet-stream"
+            let contentType = described?.contentType ?? method.contentType
             if let reason = HTTPGrammar.violation(inFieldValue: contentType) {
                 throw .requestable(.invalidHeader(.init(subject: "Content-Type", reason: reason)))
             }

@@ -1,5 +1,5 @@
 /// A name and a value that become part of a request.
-public protocol RequestableItem: Sendable {
+public protocol RequestableItem: Equatable, Sendable {
     /// The name.
     var name: String { get }
 

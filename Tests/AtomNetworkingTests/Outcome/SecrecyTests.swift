@@ -60,7 +60,7 @@ struct SecrecyTests {
         "A token in a header's value, or where the name should be",
         arguments: [
             HeaderItem(name: "Authorization", value: "Bearer hunter2\r\n"),
-            HeaderItem(name: "Authorization", value: "hunter2\0"), HeaderItem(name: "Host", value: "hunter2"),
+            HeaderItem(name: "Authorization", value: "hunter2\0"), HeaderItem(name: "Host", value: "hunter2\n"),
             HeaderItem(name: "Authorization: Bearer hunter2", value: ""),
             HeaderItem(name: "Bearer hunter2", value: "Authorization"),
             HeaderItem(name: "Cookie:hunter2", value: ""), HeaderItem(name: "X-Api-Key=hunter2", value: ""),

@@ -58,13 +58,14 @@ struct PreparedRequestTests {
         #expect(request.timeouts.total == .seconds(90))
     }
 
-    @Test("A body with a media type brings it, bytes without one are an octet stream")
+    @Test("A body with a media type brings it; bytes of POST, PUT and PATCH are a form, others an octet stream")
     func contentTypes() throws {
         let bytes = Data("x".utf8)
         let table: [(HTTPMethod, RequestBody?, String?)] = [
-            (.post(bytes), nil, "application/octet-stream"),
-            (.put(bytes), nil, "application/octet-stream"),
-            (.patch(bytes), nil, "application/octet-stream"),
+            (.post(bytes), nil, "application/x-www-form-urlencoded"),
+            (.put(bytes), nil, "application/x-www-form-urlencoded"),
+            (.patch(bytes), nil, "application/x-www-form-urlencoded"),
+            (.token("POST", bytes), nil, "application/x-www-form-urlencoded"),
             (.delete(bytes), nil, "application/octet-stream"),
             (.token("PROPFIND", bytes), nil, "application/octet-stream"),
             (.post(Data()), nil, nil),
@@ -176,6 +177,37 @@ struct PreparedRequestTests {
             #expect(request.headerFields.values(for: "Authorization") == ["Token x"])
         }
         #expect(try Self.prepare(RecordingEndpoint(headerItems: ["Proxy-Authorization": "x"])).isSigned)
+    }
+
+    @Test("Fields that the transport writes are left out, by name, in any case")
+    func omittedFields() throws {
+        let request = try Self.prepare(
+            RecordingEndpoint(
+                method: .post(Data("x".utf8)),
+                headerItems: [
+                    "Host": "a", "X-A": "1", "content-length": "7", "Connection": "close",
+                    "Transfer-Encoding": "chunked",
+                    "Keep-Alive": "1", "Proxy-Connection": "1", "TE": "trailers", "Trailer": "X", "UPGRADE": "h2c",
+                ]))
+        #expect(request.headerFields.map(\.name) == ["X-A", "Content-Type"])
+        #expect(
+            request.omittedFields == [
+                "Host", "content-length", "Connection", "Transfer-Encoding", "Keep-Alive", "Proxy-Connection", "TE",
+                "Trailer", "UPGRADE",
+            ])
+        #expect(try Self.prepare(RecordingEndpoint(headerItems: ["X-A": "1"])).omittedFields.isEmpty)
+    }
+
+    @Test(
+        "A field that is left out may hold no line break and no NUL all the same",
+        arguments: ["\r", "\n", "\0", "\r\n"])
+    func refusedOmittedField(_ character: String) {
+        for name in ["Host", "Content-Length", "Connection"] {
+            let endpoint = RecordingEndpoint(headerItems: [HeaderItem(name: name, value: "a\(character)b")])
+            let error = refusal { () throws(AtomError) in try Self.prepare(endpoint) }
+            #expect(error == .invalidHeader(.init(reason: "")))
+            #expect(error?.violation.subject == name)
+        }
     }
 
     @Test("What an endpoint throws itself arrives unchanged")

@@ -46,7 +46,10 @@ import Testing
             let request = try await seen { $0.method = .token(method, body) }
             #expect(request.body == body)
             #expect(request.values(for: "Content-Length") == ["\(size)"])
-            #expect(request["Content-Type"] == "application/octet-stream")
+            let isForm = ["POST", "PUT", "PATCH"].contains(method)
+            #expect(
+                request["Content-Type"]
+                    == (isForm ? "application/x-www-form-urlencoded" : "application/octet-stream"))
             #expect(request["Expect"] == nil && request["Transfer-Encoding"] == nil)
         }
     }
@@ -107,11 +110,27 @@ import Testing
         arguments: [
             ("X", "a\r\nEvil: 1"), ("X", "a\nEvil: 1"), ("X", "a\rb"), ("X", "a\u{0}b"), ("X", "\u{7F}"),
             ("X\r\nEvil", "1"),
-            ("X: 1\r\nEvil", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("caf\u{E9}", "1"), ("Content-Length", "1"),
-            ("transfer-encoding", "chunked"), ("Host", "evil"), ("Connection", "close"), ("Upgrade", "h2c"),
+            ("X: 1\r\nEvil", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("caf\u{E9}", "1"),
+            ("Content-Length", "1\r\nEvil: 1"), ("Host", "a\u{0}b"),
         ])
     func headerInjection(name: String, value: String) async throws {
         try await refused { $0.headerItems = [HeaderItem(name: name, value: value)] }
+    }
+
+    @Test(
+        "A field that delimits the message or belongs to the connection is the transport's, whatever the app says",
+        arguments: [
+            ("Content-Length", "1"), ("transfer-encoding", "chunked"), ("Host", "evil"), ("Connection", "close"),
+            ("Upgrade", "h2c"),
+        ])
+    func ownFraming(name: String, value: String) async throws {
+        let request = try await seen {
+            $0.method = .post(Data("body".utf8))
+            $0.headerItems = [HeaderItem(name: name, value: value), HeaderItem(name: "X-Own", value: "1")]
+        }
+        #expect(!request.values(for: name).contains(value))
+        #expect(request.values(for: "X-Own") == ["1"])
+        #expect(request.body == Data("body".utf8))
     }
 
     @Test(
