@@ -17,18 +17,30 @@ import Foundation
 ///
 /// Copies share everything. Letting go of the last one cancels nothing.
 public struct Atom: Sendable {
-    /// Posted once per refresh that failed, after those who waited for it have
-    /// been told.
+    /// Posted when the session can't go on without a new sign-in.
+    ///
+    /// Once at the end of a session: the refresh token was refused, there is
+    /// none, or a ``TokenCredentialProvider`` wants no further call before
+    /// somebody has signed in. An access token that outlives the refusal is
+    /// used first. Also once for each refresh that the token endpoint answered
+    /// with a 400 of another kind (RFC 6749 §5.2), as for a client that it
+    /// doesn't know. What passes by itself isn't posted, such as a 503, an
+    /// answer that can't be read or a lost connection; ``events`` has that.
     ///
     /// On the configuration's queue; the object is `nil` and
-    /// `userInfo["error"]` an ``AtomError``.
+    /// `userInfo["error"]` an ``AtomError/authentication(_:)``. Completions of
+    /// requests that waited are called before. An async caller has been woken,
+    /// and may come to its next line before or after.
     public static let didFailToRefreshAccessToken = AtomNotification.didFailToRefreshAccessToken
 
     /// Posted once per request whose final answer is 401, after its caller has
     /// been told.
     ///
     /// On the configuration's queue; the object is `nil` and
-    /// `userInfo["error"]` an ``AtomError``.
+    /// `userInfo["error"]` an ``AtomError/response(_:)``. The request's
+    /// completion is called before. So is an async caller on the main actor,
+    /// up to where it suspends next, if the queue is the main queue; any other
+    /// one is given its error before this is dispatched, and runs on beside it.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
     let manager: RequestableQueueManager

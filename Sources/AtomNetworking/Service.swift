@@ -13,35 +13,72 @@ public final class Service: Sendable {
         self.manager = manager
     }
 
-    /// Sends the request and decodes the answer.
-    ///
-    /// Runs in the caller's isolation until the request is on its way, so that
-    /// requests of one caller start in the order of its calls; decoding runs
-    /// elsewhere. `Data` is the body as it came; an answer without a body is
-    /// `nil` for an optional and ``NoContent`` for itself.
-    ///
-    /// - Parameters:
-    ///   - type: What the body is.
-    ///   - isolation: The caller's; leave it to its default.
-    /// - Returns: The decoded answer.
-    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is
-    ///   cancelled, before or during the call.
-    public func resume<T: Decodable & Sendable>(
-        expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
-    ) async throws(AtomError) -> T {
-        try await begin().model()
-    }
+    #if compiler(>=6.2)
+        /// Sends the request and decodes the answer.
+        ///
+        /// Runs in the caller's isolation until the request is on its way, so
+        /// that requests of one caller start in the order of its calls;
+        /// decoding runs elsewhere. `Data` is the body as it came; an answer
+        /// without a body is `nil` for an optional and ``NoContent`` for
+        /// itself.
+        ///
+        /// - Parameter type: What the body is.
+        /// - Returns: The decoded answer.
+        /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
+        ///   is cancelled, before or during the call.
+        public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+            expecting type: T.Type
+        ) async throws(AtomError) -> T {
+            let pending = try begin()
+            do {
+                return try await pending.model()
+            } catch {
+                throw announced(error)
+            }
+        }
 
-    /// Sends the request and returns the answer as it came.
-    ///
-    /// - Parameter isolation: The caller's; leave it to its default.
-    /// - Returns: The answer, whose status is acceptable.
-    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task is
-    ///   cancelled, before or during the call.
-    @discardableResult
-    public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
-        try await begin().response()
-    }
+        /// Sends the request and returns the answer as it came.
+        ///
+        /// - Returns: The answer, whose status is acceptable.
+        /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
+        ///   is cancelled, before or during the call.
+        @discardableResult
+        public nonisolated(nonsending) func resume() async throws(AtomError) -> AtomResponse {
+            let pending = try begin()
+            do {
+                return try await pending.response()
+            } catch {
+                throw announced(error)
+            }
+        }
+    #else
+        // The same for compilers that give an async method its caller's isolation as a parameter only.
+
+        /// Sends the request and decodes the answer, in the caller's isolation
+        /// until the request is on its way.
+        public func resume<T: Decodable & Sendable>(
+            expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
+        ) async throws(AtomError) -> T {
+            let pending = try begin()
+            do {
+                return try await pending.model()
+            } catch {
+                throw announced(error)
+            }
+        }
+
+        /// Sends the request and returns the answer as it came, in the
+        /// caller's isolation until the request is on its way.
+        @discardableResult
+        public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
+            let pending = try begin()
+            do {
+                return try await pending.response()
+            } catch {
+                throw announced(error)
+            }
+        }
+    #endif
 
     /// Sends the request, decodes the answer and calls back once.
     ///
@@ -96,6 +133,15 @@ public final class Service: Sendable {
         return PendingResponse(try manager.prepare(requestable), manager: manager)
     }
 
+    /// Has the notification posted that belongs to an error.
+    ///
+    /// Called in the isolation of the caller who is about to get it: whatever
+    /// is dispatched from here runs behind it where both use one queue.
+    private func announced(_ error: AtomError) -> AtomError {
+        AtomNotification.announceRefusal(error, on: manager.dispatchQueue)
+        return error
+    }
+
     /// Reads the endpoint and starts the request, or says why not.
     private func start(_ listener: Exchange.Listener, orRefuse refuse: (AtomError) -> Void) -> ServiceTask {
         do {
@@ -112,7 +158,7 @@ public final class Service: Sendable {
     ) {
         queue.async {
             completion(result)
-            AtomNotification.announceRefusal(in: result, on: queue)
+            if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
         }
     }
 }

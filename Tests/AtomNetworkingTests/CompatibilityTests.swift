@@ -65,6 +65,46 @@ private enum SeatmapEndpoint: Requestable {
     }
 }
 
+// Code that an app has of its own around Atom's types.
+
+private protocol Resuming {
+    func resume<T: Model>(expecting: T.Type) async throws(AtomError) -> T
+    func resume() async throws(AtomError) -> AtomResponse
+}
+
+extension Service: Resuming {}
+
+@MainActor private protocol MainActorResuming {
+    func resume<T: Decodable & Sendable>(expecting type: T.Type) async throws(AtomError) -> T
+}
+
+extension Service: MainActorResuming {}
+
+private struct AppCredentials: BasicCredentialConvertible, ClientCredentialConvertible {
+    var basicCredential: BasicCredential { BasicCredential(password: "p", username: "u") }
+    var clientCredential: ClientCredential { ClientCredential(id: "app") }
+}
+
+private func isSendable<T: Sendable>(_: T) -> Bool { true }
+
+private func contains<Item: RequestableItem>(_ items: [Item], _ item: Item) -> Bool {
+    items.contains(item)
+}
+
+private final class AppTokens: TokenCredentialWritable, @unchecked Sendable {
+    // The tests hand it to nobody who uses it.
+    var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantPast, refreshToken: "")
+}
+
+private final class AppStore: TokenCredentialStore {
+    func load() async throws -> TokenCredential? { nil }
+    func save(_ credential: TokenCredential?) async throws {}
+}
+
+private struct AppProvider: TokenCredentialProvider {
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential { throw CancellationError() }
+}
+
 private actor CredentialHolder: BasicCredentialConvertible {
     nonisolated var basicCredential: BasicCredential {
         BasicCredential(password: "open sesame", username: "Aladdin")
@@ -335,6 +375,91 @@ struct CompatibilityTests {
         } catch {
             #expect(error.isAuthorizationFailure)
         }
+    }
+
+    @Test("An app's own protocol is satisfied by a service")
+    func ownProtocol() async throws {
+        let atom = Self.atom(Self.answering(#"{"row":1,"letter":"F"}"#))
+        let service: any Resuming = atom.enqueue(Bare.anything)
+        #expect(try await service.resume(expecting: Seat.self) == Seat(row: 1, letter: "F"))
+        #expect(try await service.resume().isSuccess)
+        let other: any MainActorResuming = atom.enqueue(Bare.anything)
+        #expect(try await other.resume(expecting: Seat.self).row == 1)
+    }
+
+    @Test("What makes a credential is sendable, and items can be compared")
+    func refinements() {
+        let basic: any BasicCredentialConvertible = AppCredentials()
+        let client: any ClientCredentialConvertible = AppCredentials()
+        #expect(isSendable(basic) && isSendable(client))
+        #expect(contains(["a": "1"], QueryItem(name: "a", value: "1")))
+        #expect(!contains(["a": "1"], HeaderItem(name: "a", value: "2")))
+    }
+
+    @Test("Every spelling of a bearer method makes one, and Atom's binds its three values")
+    func bearer() throws {
+        let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
+        let client = ClientCredential(id: "app")
+        let tokens = AppTokens()
+        let method: AuthenticationMethod = .bearer(endpoint, client, tokens)
+        switch method {
+        case .basic(let credential): Issue.record("\(credential)")
+        case .bearer(let boundEndpoint, let boundClient, let writable):
+            #expect(boundEndpoint == endpoint)
+            #expect(boundClient == client)
+            #expect(writable === tokens)
+        case .none: Issue.record("none")
+        default: Issue.record("\(method)")
+        }
+        if case .bearer(_, let bound, _) = method { #expect(bound.id == "app") } else { Issue.record("\(method)") }
+
+        var options = BearerAuthentication(endpoint: endpoint, client: client, writable: tokens)
+        options.leeway = .seconds(7)
+        let others: [AuthenticationMethod] = [
+            .bearer(options), .bearer(endpoint, client, AppStore()), .bearer(AppProvider(), AppStore()),
+        ]
+        for other in others {
+            guard case .bearerAuthentication = other else {
+                Issue.record("\(other)")
+                continue
+            }
+        }
+        if case .bearerAuthentication(let kept) = others[0] { #expect(kept.leeway == .seconds(7)) }
+    }
+
+    @Test("Errors are compared, cast and numbered as apps do it")
+    func errorIdioms() async throws {
+        struct Problem: Decodable { let code: String }
+        do {
+            _ = try URLPath("no slash")
+        } catch .requestable(let error) {
+            #expect(error == .invalidURLPath)
+        }
+        do {
+            try await Self.atom(Self.answering("<html>", status: 400)).enqueue(Bare.anything).resume()
+        } catch {
+            #expect((error as NSError).code == 2)
+            do {
+                _ = try error.decodeIfPresent(as: Problem.self)
+                Issue.record("It was decoded")
+            } catch let error as DecodingError {
+                guard case .dataCorrupted = error else { throw error }
+            }
+        }
+    }
+
+    @Test("Data without a content type is a form, and fields of the transport don't refuse a request")
+    func looseRequests() async throws {
+        struct Loose: Requestable {
+            var headerItems: [HeaderItem]? { ["Host": "api.example.com", "Content-Length": "3", "X-App": "1"] }
+            var method: HTTPMethod { .post(Data("a=b".utf8)) }
+            func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+        }
+        let transport = Self.answering("")
+        try await Self.atom(transport).enqueue(Loose()).resume()
+        let request = try #require(transport.requests.first)
+        #expect(request.headerFields.map(\.name) == ["X-App", "Content-Type"])
+        #expect(request.headerFields["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
     @Test("Data and arrays of models are models")

@@ -42,7 +42,7 @@ extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible
 }
 
 /// Something that a Basic credential can be made of.
-public protocol BasicCredentialConvertible {
+public protocol BasicCredentialConvertible: Sendable {
     /// The credential.
     var basicCredential: BasicCredential { get }
 }

@@ -42,7 +42,7 @@ extension ClientCredential: CustomStringConvertible, CustomDebugStringConvertibl
 }
 
 /// Something that a client's credential can be made of.
-public protocol ClientCredentialConvertible {
+public protocol ClientCredentialConvertible: Sendable {
     /// The credential.
     var clientCredential: ClientCredential { get }
 }

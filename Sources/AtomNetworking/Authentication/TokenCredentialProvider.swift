@@ -38,7 +38,7 @@ public protocol TokenCredentialProvider: Sendable {
 }
 
 /// What a ``TokenCredentialProvider`` throws to say when it may be asked again.
-public struct TokenCredentialProviderError: Error {
+public struct TokenCredentialProviderError: ErrorWithCause {
     /// When the provider may be asked again.
     public enum Retry: Sendable, Hashable {
         /// By the next request.

@@ -7,14 +7,15 @@ enum AtomNotification {
     static let didFailToRefreshAccessToken = Notification.Name("com.alaskaair.atom.didFailToRefreshAccessToken")
 
     /// Posts that the server's final answer was 401, if it was.
-    static func announceRefusal<T>(in result: Result<T, AtomError>, on queue: DispatchQueue) {
-        guard case .failure(let error) = result, error.isAuthorizationFailure else { return }
+    static func announceRefusal(_ error: AtomError, on queue: DispatchQueue) {
+        // A token endpoint's 401 is no answer to the request.
+        guard case .response(let response) = error, response.statusCode == 401 else { return }
         post(didFailToAuthorizeRequest, error, on: queue)
     }
 
-    /// Posts that a refresh failed.
-    static func announce(_ failure: AuthenticationError, on queue: DispatchQueue) {
-        post(didFailToRefreshAccessToken, .authentication(failure), on: queue)
+    /// Posts that the session can't go on without a new sign-in.
+    static func announce(_ reason: AuthenticationError, on queue: DispatchQueue) {
+        post(didFailToRefreshAccessToken, .authentication(reason), on: queue)
     }
 
     private static func post(_ name: Notification.Name, _ error: AtomError, on queue: DispatchQueue) {

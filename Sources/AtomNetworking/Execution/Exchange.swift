@@ -143,9 +143,6 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case .wait:
             handle { queued(&$0) }
             return false
-        case .refuse(let error):
-            refused(error)
-            return false
         }
     }
 
@@ -239,7 +236,6 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             switch manager.session?.admit(self, anew: isAnew) {
             case .go, nil: released()
             case .wait: handle { queued(&$0) }
-            case .refuse(let error): refused(error)
             }
         case .takeSlot:
             takeSlot(origin)
@@ -269,9 +265,6 @@ extension Exchange {
         switch listener {
         case .awaiting:
             continuation?.resume()
-            if isFailure, let outcome = takeOutcome() {
-                AtomNotification.announceRefusal(in: outcome, on: manager.dispatchQueue)
-            }
         case .completion(let completion):
             if let outcome = takeOutcome() { completion(outcome) }
         case .dispatched(let completion):
@@ -279,7 +272,7 @@ extension Exchange {
             guard let outcome = takeOutcome() else { break }
             manager.dispatchQueue.async { [queue = manager.dispatchQueue] in
                 completion(outcome)
-                AtomNotification.announceRefusal(in: outcome, on: queue)
+                if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
             }
         }
         if isFailure { state.withLock { $0.running.take() }?.cancel() }
@@ -303,9 +296,6 @@ extension Exchange {
 
     /// The outcome, if it is known; what was received is there once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
-        state.withLock { state in
-            // A failure may still have to be announced.
-            if case .failure = state.outcome { state.outcome } else { state.outcome.take() }
-        }
+        state.withLock { $0.outcome.take() }
     }
 }

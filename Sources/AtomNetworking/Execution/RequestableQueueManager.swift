@@ -66,9 +66,9 @@ final class RequestableQueueManager: Sendable {
             } catch {
                 signingRefusal = error
             }
-        case .bearer(let method):
-            bearer = method
-            session = SessionRegistry.shared.session(for: method, time: time)
+        case .bearer, .bearerAuthentication:
+            bearer = configuration.authenticationMethod.bearer
+            session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         }
         self.session = session
         self.bearer = bearer
@@ -92,6 +92,9 @@ final class RequestableQueueManager: Sendable {
 
     /// Starts a request or queues it, before this returns.
     func run(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> Exchange {
+        for name in request.omittedFields {
+            log("The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
+        }
         let exchange = Exchange(request, manager: self, listener: listener)
         exchange.start()
         return exchange
@@ -147,9 +150,10 @@ final class RequestableQueueManager: Sendable {
         return .seconds(resource > 0 ? min(resource, 31_536_000) : 30)
     }
 
-    /// Tells the app that a refresh failed, after those who waited for it.
-    func announce(_ failure: AuthenticationError) {
-        log("✗ refresh: \(failure.description)")
-        AtomNotification.announce(failure, on: dispatchQueue)
+    /// Tells the app what happened to the session, after those who waited for
+    /// it.
+    func announce(_ event: SessionEvent) {
+        if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
+        if let reason = event.reasonToSignIn { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 }

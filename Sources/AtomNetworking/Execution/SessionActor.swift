@@ -48,8 +48,6 @@ actor SessionActor {
         case go
         /// It waits: `released` or `refused` will be called, or have been.
         case wait
-        /// It will not be sent.
-        case refuse(AuthenticationError)
     }
 
     nonisolated let guarded: GuardedMachine
@@ -111,11 +109,16 @@ extension SessionActor {
                 }
                 return result
             }
-            perform(actions)
+            if case .refuse(let error) = admission {
+                // It hears before the app is told that its session has ended.
+                waiter.refused(error)
+                perform(actions, for: waiter)
+                return .wait
+            }
+            perform(actions, for: waiter)
             switch admission {
             case .go: return .go
-            case .wait: return .wait
-            case .refuse(let error): return .refuse(error)
+            case .wait, .refuse: return .wait
             case .readAgain: continue
             }
         }
@@ -166,10 +169,19 @@ extension SessionActor {
 // MARK: - Actions
 
 extension SessionActor {
-    nonisolated func perform(_ batch: SessionActions) {
+    /// - Parameter waiter: Whose request they follow from; who is refused
+    ///   counts as such.
+    nonisolated func perform(_ batch: SessionActions, for waiter: (any SessionWaiter)? = nil) {
+        guard !batch.actions.isEmpty else { return }
+        var waiter = waiter
         var number = batch.firstNumber
+        func announce(_ event: SessionEvent) {
+            // A session that ends for want of a refresh token has never had a refresh.
+            (guarded.lastManager ?? waiter?.manager)?.announce(event)
+            hub.send(event, number: number)
+            number += 1
+        }
         for action in batch.actions {
-            defer { if action.isAnnouncement { number += 1 } }
             switch action {
             case .load(let number):
                 Task.detached(priority: .userInitiated) { await self.load(number) }
@@ -193,15 +205,15 @@ extension SessionActor {
             case .refuse(let waiters, let error):
                 guarded.dismiss(waiters)
                 for waiter in waiters { waiter.refused(error) }
+                waiter = waiter ?? waiters.first
             case .wake:
                 guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
-                guarded.lastManager?.announce(failure)
-                hub.send(.refreshFailed(failure), number: number)
+                announce(.refreshFailed(failure))
             case .announceStaleStore:
                 guarded.lastManager?.log("The token store still holds a credential that was replaced")
             case .announce(let event):
-                hub.send(event, number: number)
+                announce(event)
             case .revoke(let credential):
                 guarded.lastManager?.revoke(credential)
             }

@@ -67,14 +67,21 @@ extension AtomError {
         if case .authentication(let error) = self { error.isRefreshFailure } else { false }
     }
 
-    /// Whether the server's final answer was 401 (RFC 9110 §15.5.2).
+    /// Whether a server's answer was 401 (RFC 9110 §15.5.2).
+    ///
+    /// The final answer to the request; or, where the credential could not be
+    /// had, what the token endpoint answered, or what the app's
+    /// ``TokenCredentialProvider`` threw. ``isAccessTokenRefreshFailure`` tells
+    /// the two apart.
     public var isAuthorizationFailure: Bool {
-        statusCode == 401
+        answer?.statusCode == 401
     }
 
-    /// Whether the server's final answer was 400 (RFC 9110 §15.5.1).
+    /// Whether a server's answer was 400 (RFC 9110 §15.5.1).
+    ///
+    /// Whose answer is told at ``isAuthorizationFailure``.
     public var isBadRequest: Bool {
-        statusCode == 400
+        answer?.statusCode == 400
     }
 
     /// Whether the caller cancelled the request.
@@ -82,19 +89,42 @@ extension AtomError {
         if case .cancelled = self { true } else { false }
     }
 
-    /// Decodes the body that came with ``response(_:)``.
+    /// Decodes the body of a server's answer that was no success.
     ///
-    /// The decoder is the one of the service's configuration.
+    /// It came with ``response(_:)``, or with the answer of the token endpoint
+    /// or of the app's ``TokenCredentialProvider`` that ``authentication(_:)``
+    /// tells of. The decoder is the one of the service's configuration; what
+    /// that one can't read is read by a plain `JSONDecoder`, since the keys of
+    /// an error seldom follow the rules of the models.
     ///
     /// - Returns: The model, or `nil` when this error has no body.
-    /// - Throws: ``decoder(_:)`` when the body is something else.
-    public func decodeIfPresent<T: Decodable>(as type: T.Type) throws(AtomError) -> T? {
-        guard case .response(let response) = self, !response.data.isEmpty else { return nil }
-        return try ResponseDecoding.decode(type, from: response, with: response.decoder ?? JSONDecoder())
+    /// - Throws: The `DecodingError` of the service's decoder when the body is
+    ///   something else. Not an ``AtomError``: apps cast to what `JSONDecoder`
+    ///   throws, and such a cast compiles and fails where another type is
+    ///   declared.
+    public func decodeIfPresent<T: Decodable>(as type: T.Type) throws -> T? {
+        guard let answer, !answer.data.isEmpty else { return nil }
+        do {
+            return try ResponseDecoding.decode(type, from: answer, with: answer.decoder ?? JSONDecoder())
+        } catch {
+            if answer.decoder != nil,
+                let model = try? ResponseDecoding.decode(type, from: answer, with: JSONDecoder())
+            {
+                return model
+            }
+            guard case .decoder(let cause) = error else { throw error }
+            throw cause
+        }
     }
 
-    private var statusCode: Int? {
-        if case .response(let response) = self { response.statusCode } else { nil }
+    /// The answer that this error came of: the server's, or what stood in the
+    /// way of a credential.
+    var answer: AtomResponse? {
+        switch self {
+        case .response(let response): response
+        case .authentication(let error): error.answer
+        case .decoder, .requestable, .session, .cancelled, .unexpected: nil
+        }
     }
 }
 
@@ -130,6 +160,28 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         if !text.hasSuffix(".") { text += "." }
         return text
     }
+}
+
+extension AtomError: CustomNSError {
+    /// The domain of the error as an `NSError`.
+    public static var errorDomain: String { "AtomNetworking.AtomError" }
+
+    /// The code of the error as an `NSError`: a case keeps its number when
+    /// others are added.
+    public var errorCode: Int {
+        switch self {
+        case .decoder: 0
+        case .requestable: 1
+        case .response: 2
+        case .session: 3
+        case .unexpected: 4
+        case .cancelled: 5
+        case .authentication: 6
+        }
+    }
+
+    /// The ``description``, and nothing of what came from a server.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension URLError {

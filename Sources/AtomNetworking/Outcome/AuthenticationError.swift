@@ -1,7 +1,14 @@
 import Foundation
 
+/// An error that is only a way to say something about another one.
+protocol ErrorWithCause: Error {
+    var cause: any Error { get }
+}
+
 /// What an authorization server answered instead of a token (RFC 6749 §5.2).
-public struct OAuthError: Error, Hashable, Sendable {
+///
+/// Two are equal if code, explanation and page are.
+public struct OAuthError: Error, Sendable {
     /// The code, such as `invalid_grant`.
     public let code: String
 
@@ -12,8 +19,17 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// A page with more about the error, without the values of its query.
     public let uri: String?
 
+    /// The answer that held it; never shown, since a server may repeat in it
+    /// what it was sent.
+    let response: AtomResponse?
+
     /// Makes an error, for tests and for providers of an app's own.
     public init(code: String, explanation: String? = nil, uri: String? = nil) {
+        self.init(code: code, explanation: explanation, uri: uri, response: nil)
+    }
+
+    init(code: String, explanation: String?, uri: String?, response: AtomResponse?) {
+        self.response = response
         self.code = Redaction.excerpt(code, limit: 60)
         self.explanation = explanation.map { Redaction.excerpt($0, limit: 200) }
         self.uri = uri.map { Redaction.url(Redaction.excerpt($0, limit: 200)) }
@@ -25,7 +41,21 @@ public struct OAuthError: Error, Hashable, Sendable {
     static let deadRefreshToken = "invalid_grant"
 }
 
-extension OAuthError: CustomStringConvertible, LocalizedError {
+extension OAuthError: Hashable {
+    /// Whether two say the same, wherever they came from.
+    public static func == (first: OAuthError, second: OAuthError) -> Bool {
+        first.code == second.code && first.explanation == second.explanation && first.uri == second.uri
+    }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(explanation)
+        hasher.combine(uri)
+    }
+}
+
+extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError {
     /// The code and the server's explanation.
     public var description: String {
         explanation.map { "\(code): \($0)" } ?? code
@@ -33,6 +63,11 @@ extension OAuthError: CustomStringConvertible, LocalizedError {
 
     /// The same as ``description``.
     public var errorDescription: String? { description }
+
+    /// Keeps `dump` and debuggers from showing the server's answer.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["code": code, "explanation": explanation as Any, "uri": uri as Any])
+    }
 }
 
 /// Why a request could not be signed.
@@ -136,6 +171,36 @@ public indirect enum AuthenticationError: Error, Sendable {
             .waitedTooLong:
             false
         }
+    }
+}
+
+// MARK: - What it came of
+
+extension AuthenticationError {
+    /// The answer of the token endpoint, or what the app's provider threw.
+    var answer: AtomResponse? {
+        switch self {
+        case .refreshRejected(let error, _), .refreshInterrupted(let error, _): error.response
+        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): Self.answer(of: cause)
+        case .missingCredential, .credentialNotReadable, .credentialNotStored, .tooManyRefreshes, .signedOut,
+            .noSession, .waitedTooLong:
+            nil
+        }
+    }
+
+    private static func answer(of cause: any Error) -> AtomResponse? {
+        switch cause {
+        case let error as AtomError: error.answer
+        case let error as OAuthError: error.response
+        case let error as any ErrorWithCause: answer(of: error.cause)
+        default: nil
+        }
+    }
+
+    /// Whether the token endpoint took the refresh for a bad request: the same
+    /// request will not do better, though the session isn't over.
+    var isRefusedRefresh: Bool {
+        if case .refreshFailed = self { answer?.statusCode == 400 } else { false }
     }
 }
 

@@ -54,3 +54,18 @@ public enum SessionEvent: Sendable {
     /// What could not be stored is stored now.
     case credentialStored
 }
+
+extension SessionEvent {
+    /// Why the session can't go on without a new sign-in, if this says so.
+    ///
+    /// What passes by itself is none: apps sign people out on it.
+    var reasonToSignIn: AuthenticationError? {
+        switch self {
+        case .ended(let error): error
+        case .refreshFailed(let error) where error.isRefusedRefresh: error
+        case .refreshFailed, .signedIn, .signedOut, .refreshed, .credentialChanged, .credentialNotStored,
+            .credentialStored:
+            nil
+        }
+    }
+}

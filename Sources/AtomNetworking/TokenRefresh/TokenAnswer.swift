@@ -48,7 +48,8 @@ enum TokenAnswer {
             let error = OAuthError(
                 code: code == OAuthError.deadRefreshToken ? code : Redaction.withoutTokens(code, secrets: secrets),
                 explanation: members?["error_description"].flatMap(text),
-                uri: members?["error_uri"].flatMap(text))
+                uri: members?["error_uri"].flatMap(text),
+                response: response)
             self =
                 error.endsSession && old != nil && (200...499).contains(status)
                 ? .rejected(error)

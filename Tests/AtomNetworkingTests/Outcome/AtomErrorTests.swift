@@ -45,6 +45,94 @@ struct AtomErrorTests {
         #expect(!AtomError.session(URLError(.cancelled)).isCancelled)
     }
 
+    /// Wraps a cause as a refresh or a provider that failed with it would.
+    private static let wrappings: [@Sendable (any Error) -> AtomError] = [
+        { .authentication(.refreshFailed(cause: $0, retryAt: nil, delivery: .notSent)) },
+        { .authentication(.credentialNotProvided(cause: $0, retryAt: nil, delivery: .notSent)) },
+        {
+            .authentication(
+                .credentialNotProvided(
+                    cause: TokenCredentialProviderError($0, retry: .atOnce), retryAt: nil, delivery: .answered))
+        },
+        {
+            let inner = AtomError.authentication(.refreshFailed(cause: $0, retryAt: nil, delivery: .notSent))
+            return .authentication(.refreshFailed(cause: inner, retryAt: nil, delivery: .notSent))
+        },
+    ]
+
+    @Test("400, 401 and the body are seen through a failed refresh and a provider", arguments: [400, 401, 503])
+    func seenThrough(status: Int) throws {
+        struct Problem: Decodable { let code: String }
+        let answer = AtomResponse(data: Data(#"{"code":"hunter2"}"#.utf8), statusCode: status)
+        for wrap in Self.wrappings {
+            let error = wrap(AtomError.response(answer))
+            #expect(error.isBadRequest == (status == 400))
+            #expect(error.isAuthorizationFailure == (status == 401))
+            #expect(error.isAccessTokenRefreshFailure)
+            #expect(try error.decodeIfPresent(as: Problem.self)?.code == "hunter2")
+            expectNone(of: everyRendering(of: error), toContain: "hunter2")
+        }
+    }
+
+    @Test("Nothing is seen through what says nothing of an answer")
+    func opaque() throws {
+        struct Other: Error {}
+        for wrap in Self.wrappings {
+            for cause in [Other(), AtomError.unexpected, OAuthError(code: "x")] as [any Error] {
+                let error = wrap(cause)
+                #expect(!error.isBadRequest && !error.isAuthorizationFailure)
+                #expect(try error.decodeIfPresent(as: Data.self) == nil)
+            }
+        }
+        let lost = AtomError.authentication(.credentialNotReadable(cause: Other(), delivery: .notSent))
+        #expect(!lost.isBadRequest && !lost.isAuthorizationFailure)
+    }
+
+    @Test("The token endpoint's answer stays with its OAuth error, and is not shown", arguments: [400, 401])
+    func tokenEndpoint(status: Int) throws {
+        struct Problem: Decodable { let error: String, hint: String }
+        let answer = AtomResponse(
+            data: Data(#"{"error":"invalid_grant","hint":"hunter2"}"#.utf8), statusCode: status)
+        let old = TokenCredential(accessToken: "a", expiresAt: .distantPast, refreshToken: "r")
+        guard case .rejected(let oauth) = TokenAnswer(answer, replacing: old, sentAt: Date()) else {
+            throw Unexpected("not rejected")
+        }
+        for reason in [
+            AuthenticationError.refreshRejected(oauth, delivery: .notSent),
+            .refreshInterrupted(oauth, delivery: .notSent).delivered(.answered),
+            .refreshFailed(cause: oauth, retryAt: nil, delivery: .notSent),
+            .credentialNotProvided(cause: oauth, retryAt: nil, delivery: .notSent),
+        ] {
+            let error = AtomError.authentication(reason)
+            #expect(error.isBadRequest == (status == 400))
+            #expect(error.isAuthorizationFailure == (status == 401))
+            #expect(try error.decodeIfPresent(as: Problem.self)?.hint == "hunter2")
+            expectNone(of: everyRendering(of: error) + everyRendering(of: reason), toContain: "hunter2")
+        }
+        expectNone(of: everyRendering(of: oauth), toContain: "hunter2")
+        #expect(Mirror(reflecting: oauth).children.map(\.label) == ["code", "explanation", "uri"])
+        #expect(oauth == OAuthError(code: "invalid_grant"))
+        #expect(Set([oauth, OAuthError(code: "invalid_grant")]).count == 1)
+        #expect(oauth != OAuthError(code: "invalid_grant", explanation: "x"))
+    }
+
+    @Test("As an NSError it has Atom's domain, codes that stay put, and no secret")
+    func bridged() {
+        let secret = AtomResponse(data: Data("hunter2".utf8), statusCode: 400)
+        let table: [(AtomError, Int)] = [
+            (.decoder(Self.decoding), 0), (.requestable(.invalidURL), 1), (.response(secret), 2),
+            (.session(URLError(.timedOut)), 3), (.unexpected, 4), (.cancelled(.notSent), 5),
+            (.authentication(.refreshFailed(cause: AtomError.response(secret), retryAt: nil, delivery: .notSent)), 6),
+        ]
+        for (error, code) in table {
+            let bridged = error as NSError
+            #expect(bridged.code == code)
+            #expect(bridged.domain == "AtomNetworking.AtomError")
+            #expect(bridged.localizedDescription == error.description)
+            #expect(!"\(bridged) \(bridged.userInfo)".contains("hunter2"))
+        }
+    }
+
     @Test("A description is a sentence that says what happened")
     func descriptions() {
         let table: [(AtomError, [String])] = [
@@ -88,7 +176,20 @@ struct AtomErrorTests {
             #expect(AtomError.requestable(error).description == error.description)
         }
         #expect(Set(table.map(\.0)).count == table.count)
+        for (index, (error, _)) in table.enumerated() {
+            for (other, (second, _)) in table.enumerated() { #expect((error == second) == (index == other)) }
+        }
         #expect(RequestableError.invalidURL.description == "Invalid URL.")
+    }
+
+    @Test("A reason equals its spelling without a payload")
+    func sameReason() throws {
+        let error = try #require(refusal { () throws(AtomError) in try URLPath("no slash") })
+        #expect(error == .invalidURLPath)
+        #expect(error != .invalidURL)
+        #expect(error.hashValue == RequestableError.invalidURLPath.hashValue)
+        #expect(error.violation != RequestableError.invalidURLPath.violation)
+        #expect(RequestableError.invalidBaseURL(.init(reason: "a")) == .invalidBaseURL)
     }
 
     @Test("The cause of a session error is kept")
@@ -132,6 +233,19 @@ struct ErrorBodyTests {
         #expect(try Self.error("raw").decodeIfPresent(as: Data.self) == Data("raw".utf8))
     }
 
+    @Test("A model with keys of its own is read where the service's rules would change them")
+    func plainSecond() throws {
+        struct Explicit: Decodable, Equatable {
+            enum CodingKeys: String, CodingKey { case errorCode = "error_code" }
+            var errorCode: String
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let error = Self.error(#"{"error_code":"seat_taken"}"#, decoder: decoder)
+        #expect(try error.decodeIfPresent(as: Explicit.self) == Explicit(errorCode: "seat_taken"))
+        #expect(try error.decodeIfPresent(as: Problem.self) == Problem(errorCode: "seat_taken"))
+    }
+
     @Test("No body and every other error are nil")
     func absent() throws {
         let others: [AtomError] = [
@@ -143,12 +257,12 @@ struct ErrorBodyTests {
         }
     }
 
-    @Test("A body that is something else is a decoder error", arguments: ["<html>", "{}", "[]", "null"])
+    @Test("A body that is something else is a DecodingError, as with Atom", arguments: ["<html>", "{}", "[]", "null"])
     func something(_ body: String) {
-        #expect {
-            try Self.error(body).decodeIfPresent(as: Problem.self)
-        } throws: { error in
-            if case AtomError.decoder = error { true } else { false }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        for error in [Self.error(body), Self.error(body, decoder: decoder)] {
+            #expect(throws: DecodingError.self) { try error.decodeIfPresent(as: Problem.self) }
         }
     }
 }

@@ -3,6 +3,10 @@ import Testing
 
 @testable import AtomNetworking
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The two notifications that Atom's apps listen to.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SessionNotificationTests {
     @Test func aFailedRefreshIsAnnouncedOnceAfterItsWaitersWereTold() async throws {
@@ -22,6 +26,208 @@ import Testing
         await session.drainCompletions()
         await session.drainCompletions()
         #expect(told.value == [10])
+    }
+
+    @Test(arguments: [
+        Ending.answer(status: 503, body: ""), .answer(status: 200, body: "<html>"), .answer(status: 200, body: "{}"),
+        .answer(status: 401, body: #"{"error":"invalid_client"}"#), .answer(status: 429, body: ""),
+        .answer(status: 500, body: #"{"error":"invalid_grant"}"#), .answer(status: 302, body: ""),
+        .failure(.cannotConnectToHost), .failure(.cannotFindHost), .failure(.timedOut),
+        .failure(.notConnectedToInternet),
+    ])
+    func whatPassesIsAnEventOnly(_ ending: Ending) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
+        defer { posted.end() }
+        let call = session.call()
+        let events = session.atom.events
+        switch ending {
+        case .answer(let status, let body): await session.refresh().answer(body, status: status)
+        case .failure(let code): await session.refresh().fail(code)
+        }
+        #expect(await call.error()?.isAccessTokenRefreshFailure == true)
+        await events.firstFailure()
+        await session.drainCompletions()
+        #expect(posted.errors.isEmpty)
+    }
+
+    enum Ending: Sendable {
+        case answer(status: Int, body: String)
+        case failure(URLError.Code)
+    }
+
+    @Test(arguments: [#"{"error":"invalid_client"}"#, #"{"error":"invalid_request"}"#, "", "<html>"])
+    func aTokenEndpointThatAnswersBadRequestIsAnnouncedOncePerRefresh(_ body: String) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
+        defer { posted.end() }
+        for round in 0..<2 {
+            let calls = (0..<3).map { session.call("/\($0)") }
+            let events = session.atom.events
+            await session.refresh(round).answer(body, status: 400)
+            for call in calls { #expect(await call.error()?.isBadRequest == true) }
+            await events.firstFailure()
+            await session.drainCompletions()
+            #expect(posted.errors.count == round + 1)
+            session.time.advance(by: .seconds(60))
+        }
+    }
+
+    @Test func anEarlyRefusalIsAnnouncedWhenTheSessionReallyEnds() async throws {
+        let session = try SessionFixture(lifetime: 100)
+        let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
+        defer { posted.end() }
+        session.call("/firstSeen")
+        session.time.advance(by: .seconds(80))
+        session.call("/waiter")
+        let early = session.atom.events
+        await session.refresh().deny("invalid_grant")
+        await early.firstFailure()
+        await session.drainCompletions()
+        #expect(posted.errors.isEmpty, "the access token is still good")
+
+        session.time.advance(by: .seconds(20))
+        let late = session.atom.events
+        let call = session.call("/after")
+        guard case .authentication(.refreshRejected) = await call.error() else {
+            throw Unexpected("\(String(describing: await call.error()))")
+        }
+        await late.firstEnd()
+        await session.drainCompletions()
+        #expect(posted.errors.count == 1)
+        _ = await session.call("/again").outcome()
+        await session.drainCompletions()
+        #expect(posted.errors.count == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func theEndOfASessionWithoutARefreshTokenIsAnnouncedOnceAfterItsCaller(isInStore: Bool) async throws {
+        let fixed = TokenCredential(accessToken: "static", expiresAt: .distantFuture, refreshToken: "")
+        let session = try SessionFixture(
+            tokens: RecordingTokens(fixed), store: isInStore ? InMemoryTokenCredentialStore(fixed) : nil)
+        let told = Locked<[Int]>([])
+        let call = Locked<Call?>(nil)
+        let posted = session.announcements(of: Atom.didFailToRefreshAccessToken) { error in
+            guard case .authentication(.missingCredential) = error else { return }
+            told.with { $0.append(call.value?.count ?? 0) }
+        }
+        defer { posted.end() }
+        let events = session.atom.events
+        call.set(session.call())
+        await session.transport.exchange(0).answer(status: 401)
+        _ = await call.value?.outcome()
+        await events.firstEnd()
+        await session.drainCompletions()
+        #expect(told.value == [1])
+        _ = await session.call().outcome()
+        await session.drainCompletions()
+        #expect(told.value == [1])
+    }
+
+    @Test func nobodySignedInIsNotTheEndOfASession() async throws {
+        for isInStore in [false, true] {
+            let session = try SessionFixture(
+                tokens: RecordingTokens(.empty), store: isInStore ? InMemoryTokenCredentialStore() : nil)
+            let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
+            defer { posted.end() }
+            _ = await session.call().outcome()
+            await session.drainCompletions()
+            await session.drainCompletions()
+            #expect(posted.errors.isEmpty)
+        }
+    }
+
+    @Test func aProviderEndsTheSessionOnlyIfItSaysSo() async throws {
+        struct Offline: Error {}
+        let plain = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: FailingProvider { Offline() })
+        let refused = try SessionFixture(
+            store: InMemoryTokenCredentialStore(),
+            provider: FailingProvider { TokenCredentialProviderError(Offline(), retry: .afterSignIn) })
+        for (session, count) in [(plain, 0), (refused, 1)] {
+            let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
+            defer { posted.end() }
+            let events = session.atom.events
+            _ = await session.call().outcome()
+            if count == 0 { await events.firstFailure() } else { await events.firstEnd() }
+            await session.drainCompletions()
+            #expect(posted.errors.count == count)
+        }
+    }
+
+    @Test func aTokenEndpointThatAnswersUnauthorizedRefusedNoRequestOfTheApp() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
+        defer { posted.end() }
+        let task = Task { try await session.atom.enqueue(PathEndpoint()).resume() }
+        let refresh = await session.refresh()
+        let call = session.call()
+        refresh.deny("invalid_client", status: 401)
+        #expect(await call.error()?.isAuthorizationFailure == true)
+        _ = await task.result
+        await session.drainCompletions()
+        await session.drainCompletions()
+        #expect(posted.errors.isEmpty)
+    }
+
+    @Test func theReasonToSignInIsToldByTheEvent() {
+        let oauth = OAuthError(code: "invalid_grant")
+        let badRequest = OAuthError(
+            code: "invalid_client", explanation: nil, uri: nil, response: AtomResponse(statusCode: 400))
+        func failed(_ cause: any Error) -> SessionEvent {
+            .refreshFailed(.refreshFailed(cause: cause, retryAt: nil, delivery: .notSent))
+        }
+        let reasons: [SessionEvent] = [
+            .ended(.missingCredential(delivery: .notSent)), .ended(.refreshRejected(oauth, delivery: .notSent)),
+            .ended(.refreshInterrupted(oauth, delivery: .notSent)),
+            .ended(.credentialNotProvided(cause: oauth, retryAt: nil, delivery: .notSent)),
+            failed(AtomError.response(AtomResponse(statusCode: 400))), failed(badRequest),
+        ]
+        let others: [SessionEvent] = [
+            .signedIn, .signedOut, .refreshed(expiresAt: nil), .credentialChanged, .credentialStored,
+            .credentialNotStored(.credentialNotStored(cause: oauth, delivery: .notSent)),
+            // An early one: the session goes on with what it has.
+            .refreshFailed(.refreshRejected(oauth, delivery: .notSent)),
+            .refreshFailed(.credentialNotProvided(cause: badRequest, retryAt: nil, delivery: .notSent)),
+            .refreshFailed(.tooManyRefreshes(retryAt: .distantFuture, delivery: .notSent)),
+            failed(oauth), failed(URLError(.timedOut)), failed(AtomError.session(URLError(.cannotFindHost))),
+            failed(AtomError.response(AtomResponse(statusCode: 401))),
+            failed(AtomError.response(AtomResponse(statusCode: 503))), failed(CancellationError()),
+        ]
+        for event in reasons { #expect(event.reasonToSignIn != nil, "\(event)") }
+        for event in others { #expect(event.reasonToSignIn == nil, "\(event)") }
+    }
+
+    /// The caller's next line runs before anything that is dispatched to the queue of its actor.
+    @MainActor @Test func anAsyncCallerOnTheMainActorHearsBeforeTheObserver() async throws {
+        for round in 0..<50 {
+            let transport = ScriptedTransport()
+            var configuration = ServiceConfiguration(dispatchQueue: .main)
+            configuration.transport = transport
+            let atom = Atom(serviceConfiguration: configuration)
+            let order = Locked<[String]>([])
+            let body = "round \(round)"
+            let observation = Observation(of: Atom.didFailToAuthorizeRequest) { error in
+                guard case .response(let response) = error, response.data == Data(body.utf8) else { return }
+                order.with { $0.append("observer") }
+            }
+            defer { observation.end() }
+            DispatchQueue.global().async {
+                Task { await transport.exchange(0).answer(body, status: 401) }
+            }
+            do {
+                if round.isMultiple(of: 2) {
+                    try await atom.enqueue(PathEndpoint()).resume()
+                } else {
+                    _ = try await atom.enqueue(PathEndpoint()).resume(expecting: Data.self)
+                }
+            } catch {
+                order.with { $0.append("caller") }
+            }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.main.async { continuation.resume() }
+            }
+            #expect(order.value == ["caller", "observer"])
+        }
     }
 
     @Test func eachRequestWhoseFinalAnswerIsUnauthorizedIsAnnouncedOnce() async throws {
@@ -53,6 +259,56 @@ extension SessionFixture {
             configuration.dispatchQueue.async { continuation.resume() }
         }
     }
+}
+
+private struct FailingProvider: TokenCredentialProvider {
+    let error: @Sendable () -> any Error
+
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential { throw error() }
+}
+
+extension AsyncStream<SessionEvent> {
+    /// Comes back when a refresh has failed: what is posted about it has been dispatched by then.
+    fileprivate func firstFailure() async {
+        for await event in self { if case .refreshFailed = event { return } }
+    }
+
+    /// Comes back when the session has ended.
+    fileprivate func firstEnd() async {
+        for await event in self { if case .ended = event { return } }
+    }
+}
+
+extension SessionFixture {
+    private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+
+    /// Marks the queue that this session's notifications are posted on.
+    fileprivate func markQueue() {
+        configuration.dispatchQueue.setSpecific(key: Self.queueKey, value: ObjectIdentifier(transport))
+    }
+
+    /// What is posted for this session, and for no other one.
+    fileprivate func announcements(
+        of name: Notification.Name, _ body: @escaping @Sendable (AtomError) -> Void = { _ in }
+    ) -> Announcements {
+        markQueue()
+        let heard = Locked<[AtomError]>([])
+        let own = ObjectIdentifier(transport)
+        let observation = Observation(of: name) { error in
+            guard DispatchQueue.getSpecific(key: Self.queueKey) == own else { return }
+            heard.with { $0.append(error) }
+            body(error)
+        }
+        return Announcements(heard: heard, observation: observation)
+    }
+}
+
+private struct Announcements {
+    let heard: Locked<[AtomError]>
+    let observation: Observation
+
+    var errors: [AtomError] { heard.value }
+    func end() { observation.end() }
 }
 
 private final class Observation: @unchecked Sendable {

@@ -1,0 +1,180 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+/// A serial queue that is an actor's executor, and knows when code runs on it.
+private final class QueueExecutor: SerialExecutor {
+    private static let key = DispatchSpecificKey<Bool>()
+    private let queue = DispatchQueue(label: "actor")
+
+    init() {
+        queue.setSpecific(key: Self.key, value: true)
+    }
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
+
+/// Where something ran.
+private enum Place: Sendable, Equatable {
+    case mainActor, actor, elsewhere
+
+    // Without a run loop the main queue isn't bound to the main thread.
+    private static let mainKey = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var current: Place {
+        if QueueExecutor.isCurrent { return .actor }
+        return DispatchQueue.getSpecific(key: mainKey) == true ? .mainActor : .elsewhere
+    }
+}
+
+/// A model that tells where it was decoded.
+private struct Traveller: Decodable {
+    static let key = CodingUserInfoKey(rawValue: "place")
+
+    init(from decoder: any Decoder) throws {
+        guard let key = Self.key, let place = decoder.userInfo[key] as? Locked<Place?> else { return }
+        place.set(.current)
+    }
+}
+
+private struct WatchedEndpoint: Requestable {
+    let readAt: Locked<Place?>
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        readAt.set(.current)
+        return try BaseURL(host: "api.example.com")
+    }
+}
+
+/// Resumes requests, and notes where each part of that runs.
+private struct Journey: Sendable {
+    let readAt = Locked<Place?>(nil)
+    let decodedAt = Locked<Place?>(nil)
+    let transport = ScriptedTransport()
+    let service: Service
+
+    init() {
+        let decoder = JSONDecoder()
+        if let key = Traveller.key { decoder.userInfo[key] = decodedAt }
+        var configuration = ServiceConfiguration(decoder: decoder)
+        configuration.transport = transport
+        service = Atom(serviceConfiguration: configuration).enqueue(WatchedEndpoint(readAt: readAt))
+    }
+
+    /// Answers the next exchange on a thread of its own, once it has started.
+    func answer(status: Int = 200) {
+        let index = transport.exchanges.count
+        Task.detached { await transport.exchange(index).answer("{}", status: status) }
+    }
+}
+
+private actor Caller {
+    private let executor = QueueExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func decode(_ journey: Journey) async throws -> Place {
+        journey.answer()
+        _ = try await journey.service.resume(expecting: Traveller.self)
+        return .current
+    }
+
+    func fail(_ journey: Journey) async -> Place {
+        journey.answer(status: 404)
+        do {
+            try await journey.service.resume()
+            return .elsewhere
+        } catch {
+            return .current
+        }
+    }
+
+    func resume(_ service: Service) async {
+        _ = try? await service.resume()
+    }
+}
+
+@MainActor private func decodeOnMainActor(_ journey: Journey) async throws -> Place {
+    journey.answer()
+    _ = try await journey.service.resume(expecting: Traveller.self)
+    return .current
+}
+
+private func decodeNowhere(_ journey: Journey) async throws {
+    journey.answer()
+    _ = try await journey.service.resume(expecting: Traveller.self)
+}
+
+/// G3: a request is on its way before its caller suspends, and nobody's actor decodes.
+@Suite("An async call keeps its caller's isolation up to admission, and leaves it to decode", .timeLimit(.minutes(1)))
+struct CallerIsolationTests {
+    @Test("On the main actor")
+    func mainActor() async throws {
+        let journey = Journey()
+        #expect(try await decodeOnMainActor(journey) == .mainActor)
+        #expect(journey.readAt.value == .mainActor)
+        #expect(journey.decodedAt.value == .elsewhere)
+    }
+
+    @Test("On an actor with an executor of its own")
+    func actor() async throws {
+        let journey = Journey()
+        #expect(try await Caller().decode(journey) == .actor)
+        #expect(journey.readAt.value == .actor)
+        #expect(journey.decodedAt.value == .elsewhere)
+
+        let failing = Journey()
+        #expect(await Caller().fail(failing) == .actor)
+        #expect(failing.readAt.value == .actor)
+    }
+
+    @Test("Without an actor")
+    func nonisolated() async throws {
+        let journey = Journey()
+        try await decodeNowhere(journey)
+        #expect(journey.readAt.value == .elsewhere)
+        #expect(journey.decodedAt.value == .elsewhere)
+    }
+
+    @Test("Requests of an actor's tasks start in the order of the tasks")
+    func order() async {
+        let transport = ScriptedTransport { $0.answer() }
+        var configuration = ServiceConfiguration()
+        configuration.transport = transport
+        let atom = Atom(serviceConfiguration: configuration)
+        let caller = Caller()
+        await caller.runAll((0..<300).map { atom.enqueue(PathEndpoint(pathText: "/\($0)")) })
+        #expect(transport.requests.map { $0.target.url?.path } == (0..<300).map { "/\($0)" })
+    }
+
+    @Test("A request of the main actor has started when its caller suspends")
+    @MainActor func startedBeforeSuspension() async throws {
+        let transport = ScriptedTransport()
+        var configuration = ServiceConfiguration()
+        configuration.transport = transport
+        let atom = Atom(serviceConfiguration: configuration)
+        let first = Task { @MainActor in try await atom.enqueue(PathEndpoint(pathText: "/first")).resume() }
+        let second = Task { @MainActor in
+            // The first task has run up to where it suspends, and nothing else has had a chance to.
+            transport.exchanges.map { $0.request.target.url?.path }
+        }
+        #expect(await second.value == ["/first"])
+        transport.exchanges.first?.answer()
+        _ = try await first.value
+    }
+}
+
+extension Caller {
+    fileprivate func runAll(_ services: [Service]) async {
+        let tasks = services.map { service in Task { await resume(service) } }
+        for task in tasks { await task.value }
+    }
+}
