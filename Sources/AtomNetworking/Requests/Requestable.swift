@@ -22,7 +22,8 @@
 /// ```
 public protocol Requestable: Sendable {
     /// Header fields; none by default. An `Authorization` among them wins over
-    /// the service's authentication method.
+    /// the service's authentication method; `Host`, `Content-Length` and others
+    /// that the transport writes are left out.
     var headerItems: [HeaderItem]? { get }
 
     /// The method; GET by default.

@@ -35,7 +35,7 @@ import Testing
         #expect(second["Accept-Language"] == "de")
         let keepsBody = status >= 307
         #expect(second.text == (keepsBody ? "x" : ""))
-        #expect(second["Content-Type"] == (keepsBody ? "application/octet-stream" : nil))
+        #expect(second["Content-Type"] == (keepsBody ? "application/x-www-form-urlencoded" : nil))
     }
 
     @Test func anOwnAuthorizationStaysHomeToo() async throws {
