@@ -12,11 +12,12 @@ enum Deadline {
         guard let duration else { return await task.value }
         let first = FirstValue<Result<T, any Error>>()
         let alarm = time.makeAlarm {
-            task.cancel()
             first.settle(
                 .failure(
                     AtomError.session(
                         URLError(.timedOut, "Nothing came in \(duration)", delivery: .notSent))))
+            // After that, or what the cancelled task says would come first.
+            task.cancel()
         }
         alarm.set(time.now.advanced(by: duration))
         Task.detached(priority: .userInitiated) { first.settle(await task.value) }

@@ -57,6 +57,11 @@ final class GuardedMachine: Sendable {
         set { content.withLock { $0.unwritten = newValue } }
     }
 
+    /// A sign-in or sign-out has nothing to write any more.
+    func forgetUnwritten(of generation: Int) {
+        content.withLock { if $0.unwritten?.generation == generation { $0.unwritten = nil } }
+    }
+
     /// What the store holds, or would if every write had succeeded.
     func intended(_ stored: TokenCredential?) -> TokenCredential? {
         content.withLock { $0.unwritten?.isWanted(over: stored) == true ? $0.unwritten?.credential : stored }
@@ -110,6 +115,10 @@ struct UnwrittenCredential: Sendable {
 
     /// What it held when the write failed, if that was known.
     let replaced: Replaced
+
+    /// The sign-in or sign-out that it was written for, until that has been
+    /// tried.
+    var generation: Int?
 
     enum Replaced: Sendable {
         case unknown

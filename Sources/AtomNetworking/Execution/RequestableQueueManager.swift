@@ -152,8 +152,10 @@ final class RequestableQueueManager: Sendable {
 
     /// Tells the app what happened to the session, after those who waited for
     /// it.
-    func announce(_ event: SessionEvent) {
+    ///
+    /// - Parameter isOver: Whether nothing can be signed any more.
+    func announce(_ event: SessionEvent, isOver: Bool) {
         if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
-        if let reason = event.reasonToSignIn { AtomNotification.announce(reason, on: dispatchQueue) }
+        if isOver, let reason = event.reasonToSignIn { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 }

@@ -73,7 +73,7 @@ extension SessionActor {
             if let refreshToken {
                 observe(writable)
                 if let kept = keep(refreshToken, ofRefresh: number) {
-                    writable.tokenCredential = kept
+                    set(writable, to: kept)
                     observe(writable)
                 }
             }
@@ -107,7 +107,7 @@ extension SessionActor {
     ) async {
         let report = ExchangeReport()
         do {
-            _ = try await store.exchange { [self] stored in
+            let written = try await store.exchange { [self] stored in
                 try await report.once {
                     let intended = guarded.intended(stored)
                     report.note(stored: stored)
@@ -122,10 +122,21 @@ extension SessionActor {
                     return if case .granted(let new, _) = outcome { new } else { report.kept ?? intended }
                 }
             }
+            notice(written, after: report)
             await ended(number, report, storeError: nil, readAgain: { await self.contents(of: store) })
         } catch {
             await ended(number, report, storeError: error, readAgain: { await self.contents(of: store) })
         }
+    }
+
+    /// A store that keeps nobody out holds what somebody else has saved while
+    /// the refresh ran: that is newer, and those who wait are sent with it.
+    private nonisolated func notice(_ written: TokenCredential?, after report: ExchangeReport) {
+        guard case .granted(let credential, _) = report.outcome else { return }
+        let written = guarded.intended(written) ?? .empty
+        guard !written.hasTokens(of: credential) else { return }
+        let now = moment
+        perform(guarded.act { $0.observed(written, now: now) })
     }
 
     private nonisolated func found(
@@ -148,13 +159,16 @@ extension SessionActor {
             wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
         }
         // The note may have taken its time.
-        guard guarded.with({ $0.isRunning(number) }) else { return .abandoned }
+        guard guarded.with({ $0.isRunning(number) }) else {
+            if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
+            return .abandoned
+        }
         let sentAt = moment
         let call = ask(manager, replacing: credential, sentAt: sentAt)
         guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
             // The app has signed in or out: the store is let go of, and what the answer brings is still heard.
             Task.detached(priority: .userInitiated) {
-                await self.cameLate(number, await call.value, sentAt: sentAt, for: store)
+                await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt, in: store)
             }
             return .leftBehind
         }
@@ -179,16 +193,24 @@ extension SessionActor {
 
     /// A refresh for a session that is over has come home.
     private func cameLate(
-        _ number: Int, _ answer: TokenAnswer, sentAt: Moment, for store: any TokenCredentialStore
+        _ number: Int, _ answer: TokenAnswer, replacing credential: TokenCredential?, sentAt: Moment,
+        in store: any TokenCredentialStore
     ) async {
-        let now = moment
         switch answer {
         case .granted(let new, let lifetime):
             let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
             // Somebody has put back what it was got for.
             if case .granted(_, let version) = outcome { await rewrite(new, version, in: store) }
-        case .rejected, .failed: perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
+        case .failed(_, _, let refreshToken?):
+            if let kept = keep(refreshToken, ofRefresh: number) { keepUnwritten(kept, over: .known(credential)) }
+            abandon(number)
+        case .rejected, .failed: abandon(number)
         }
+    }
+
+    private func abandon(_ number: Int) {
+        let now = moment
+        perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
     }
 
     /// Whether the server may have taken a refresh token without being heard.
@@ -227,31 +249,41 @@ extension SessionActor {
     ) async {
         let report = ExchangeReport()
         do {
-            let stored = try await look(at: store).value.get()
-            let (step, actions) = found(number, stored)
+            let look = try await look(at: store).value.get()
+            let (step, actions) = found(number, look.intended)
             perform(actions)
             guard case .goOn(let rejected) = step else {
                 report.note(.abandoned)
                 return await ended(number, report, storeError: nil, readAgain: { nil })
             }
-            switch await askProvider(of: manager, replacing: rejected) {
+            let call = Task.detached(priority: .userInitiated) {
+                await self.askProvider(of: manager, replacing: rejected)
+            }
+            guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
+                // The app has signed in or out, and a provider may never return.
+                report.note(.abandoned)
+                return await ended(number, report, storeError: nil, readAgain: { nil })
+            }
+            switch answer {
             case .success(let credential):
-                report.note(stored: stored)
+                report.note(stored: look.stored)
                 let receivedAt = moment
                 let lifetime = lifetime(of: credential)
                 let written = await serially { [self] in
                     await Result {
-                        _ = try await store.exchange { [self] stored in
+                        let written = try await store.exchange { [self] stored in
                             try await report.once {
                                 report.note(stored: stored)
                                 let intended = guarded.intended(stored)
-                                if intended == nil {
-                                    // Somebody may have signed out in another process while this one was asked for.
-                                    let (step, actions) = found(number, nil)
+                                let isSame = intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
+                                if !isSame, rejected != nil || intended == nil {
+                                    // Somebody has signed in or out in another process while this one was asked for.
+                                    // Where nobody was signed in, who has just signed in here comes last.
+                                    let (step, actions) = found(number, intended)
                                     perform(actions)
                                     guard case .goOn = step else {
                                         report.note(.abandoned)
-                                        return nil
+                                        return intended
                                     }
                                 }
                                 let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
@@ -259,6 +291,7 @@ extension SessionActor {
                                 return if case .granted = outcome { credential } else { intended }
                             }
                         }
+                        notice(written, after: report)
                     }
                 }.value
                 // A person may have signed in for it: it isn't lost because the store can't be had.
@@ -340,8 +373,8 @@ extension SessionActor {
                 perform(guarded.act { $0.notStored(version: version, failure, now: now) })
             } else {
                 let isMadeUpFor = written()
-                perform(guarded.act { $0.stored(version: version, now: now) })
                 if isMadeUpFor { announce(.credentialStored) }
+                perform(guarded.act { $0.stored(version: version, now: now) })
             }
         case .leftBehind:
             break

@@ -32,8 +32,8 @@ extension SessionActor {
         let result = await look(at: store).value
         let now = moment
         switch result {
-        case .success(let intended):
-            perform(guarded.act { $0.loaded(number: number, intended, now: now) })
+        case .success(let look):
+            perform(guarded.act { $0.loaded(number: number, look.intended, now: now) })
         case .failure(let error):
             perform(guarded.act { $0.loadingFailed(number: number, error) })
         }
@@ -41,11 +41,11 @@ extension SessionActor {
 
     /// Reads the store when it is this operation's turn, and says what it
     /// holds or should hold then.
-    func look(at store: any TokenCredentialStore) -> Task<Result<TokenCredential?, any Error>, Never> {
+    func look(at store: any TokenCredentialStore) -> Task<Result<StoreLook, any Error>, Never> {
         serially { [self] in
             await Result {
                 let stored = try await store.load()
-                return guarded.intended(stored)
+                return StoreLook(stored: stored, intended: guarded.intended(stored))
             }
         }
     }
@@ -84,7 +84,7 @@ extension SessionActor {
             // The session first: a request that still reads the old one knows it for what it is.
             let (successor, actions) = guarded.ask { $0.signedIn(credential, read: read, now: now) }
             cancelOutdatedRefresh()
-            writable.tokenCredential = successor
+            set(writable, to: successor)
             perform(actions)
             observe(writable)
         case .store(let store):
@@ -116,7 +116,7 @@ extension SessionActor {
             let read = writable.tokenCredential
             let actions = guarded.act { $0.signedOut(read: read) }
             cancelOutdatedRefresh()
-            writable.tokenCredential = .empty
+            set(writable, to: .empty)
             perform(actions)
             observe(writable)
             manager.revoke(held ?? read)
@@ -143,13 +143,17 @@ extension SessionActor {
         in store: any TokenCredentialStore, by credential: TokenCredential?
     ) -> Task<Result<TokenCredential?, AuthenticationError>, Never> {
         // Until it is written, whoever reads the store is told what it should hold.
-        guarded.unwrittenCredential = UnwrittenCredential(credential: credential, replaced: .unknown)
         let generation = guarded.with { $0.generation }
+        guarded.unwrittenCredential = UnwrittenCredential(
+            credential: credential, replaced: .unknown, generation: generation)
         return serially { [self] in
             // What the app says goes before whatever is stored, also if that can't be read.
             let found = await Result { try await store.load() }
             let stored = try? found.get()
-            guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else { return .success(stored) }
+            guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else {
+                guarded.forgetUnwritten(of: generation)
+                return .success(stored)
+            }
             do {
                 try await store.save(credential)
                 guarded.with { $0.written(credential ?? .empty) }
@@ -171,21 +175,27 @@ extension SessionActor {
     /// another one there since.
     func rewrite(_ credential: TokenCredential, _ version: Int, in store: any TokenCredentialStore) async {
         await serially { [self] in
+            let generation = guarded.with { $0.generation }
             let report = ExchangeReport()
             do {
                 let stored = try await store.exchange { [self] stored in
                     report.note(stored: stored)
                     let isWanted = guarded.with {
-                        $0.mayStore(version: version) && $0.spent.contains(stored ?? .empty)
+                        $0.mayStore(version: version) && $0.isOutOfDate(stored ?? .empty)
                     }
                     return isWanted ? credential : stored
                 }
+                let isWritten = stored?.hasTokens(of: credential) ?? false
+                if isWritten, guarded.with({ $0.mayStore(version: version) }) { await written() }
+                let intended = guarded.intended(stored) ?? .empty
                 let now = moment
-                if stored == credential {
-                    perform(guarded.act { $0.stored(version: version, now: now) })
-                } else {
-                    perform(guarded.act { $0.observed(stored ?? .empty, now: now) })
-                }
+                perform(
+                    guarded.act { machine in
+                        let isNews = !isWritten && machine.generation == generation
+                        let news = isNews ? machine.observed(intended, now: now) : []
+                        // Unless somebody else's is gone by now, those who wait go on.
+                        return news + machine.stored(version: version, now: now)
+                    })
             } catch {
                 guard guarded.with({ $0.mayStore(version: version) }) else { return }
                 await keepUnwritten(credential, over: report.stored)
@@ -231,23 +241,26 @@ extension SessionActor {
         guard case .store(let store) = source else { return }
         await serially { [self] in
             guard let unwritten = guarded.unwrittenCredential else { return }
-            let report = ExchangeReport()
+            // What the app says meanwhile goes before it.
+            let generation = guarded.with { $0.generation }
             do {
-                _ = try await store.exchange { stored in
-                    report.note(stored: stored)
-                    return unwritten.isWanted(over: stored) ? unwritten.credential : stored
+                let stored = try await store.exchange { stored in
+                    unwritten.isWanted(over: stored) ? unwritten.credential : stored
                 }
+                guard guarded.with({ $0.generation == generation }) else { return }
                 await written()
-                let stored = report.stored.credential
-                // A write that failed may have reached the store all the same.
-                if stored == unwritten.credential || unwritten.isWanted(over: stored) {
-                    guarded.with { $0.written(unwritten.credential ?? .empty) }
-                    announce(.credentialStored)
-                } else {
-                    let now = moment
-                    perform(guarded.act { $0.observed(stored ?? .empty, now: now) })
-                }
+                let now = moment
+                perform(
+                    guarded.act { machine in
+                        guard machine.generation == generation else { return [] }
+                        guard stored == unwritten.credential else {
+                            return machine.observed(stored ?? .empty, now: now)
+                        }
+                        machine.written(unwritten.credential ?? .empty)
+                        return [.announce(.credentialStored)]
+                    })
             } catch {
+                guard guarded.with({ $0.generation == generation }) else { return }
                 await keepUnwritten(unwritten.credential, over: unwritten.replaced)
             }
         }.value
@@ -269,7 +282,7 @@ extension SessionActor {
             case .signedOut:
                 // A request would find it there.
                 handedOver.map(machine.isNews) == true ? .signedIn : .signedOut
-            case .ended(let error): .ended(error)
+            case .ended(let error): handedOver.map(machine.isNews) == true ? .signedIn : .ended(error)
             case .refreshing, .storing: machine.isGood(at: now, by: .refreshToken) ? .signedIn : .refreshing
             case .active, .backingOff: machine.held == nil ? .signedOut : .signedIn
             }
@@ -290,14 +303,20 @@ extension SessionActor {
         }
         let generation = guarded.with { $0.generation }
         switch await look(at: store).value {
-        case .success(let intended):
+        case .success(let look):
             let now = moment
-            perform(guarded.act { $0.lookedUp(intended, in: generation, now: now) })
+            perform(guarded.act { $0.lookedUp(look.intended, in: generation, now: now) })
             return state
         case .failure(let error):
             throw .credentialNotReadable(cause: error, delivery: .notSent)
         }
     }
+}
+
+/// What a store holds, and what it should hold if a write has failed.
+struct StoreLook: Sendable {
+    let stored: TokenCredential?
+    let intended: TokenCredential?
 }
 
 /// An operation on a session's store, for what is called while it runs.

@@ -175,9 +175,9 @@ extension SessionActor {
         guard !batch.actions.isEmpty else { return }
         var waiter = waiter
         var number = batch.firstNumber
-        func announce(_ event: SessionEvent) {
+        func announce(_ event: SessionEvent, isOver: Bool = true) {
             // A session that ends for want of a refresh token has never had a refresh.
-            (guarded.lastManager ?? waiter?.manager)?.announce(event)
+            (guarded.lastManager ?? waiter?.manager)?.announce(event, isOver: isOver)
             hub.send(event, number: number)
             number += 1
         }
@@ -209,7 +209,10 @@ extension SessionActor {
             case .wake:
                 guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
-                announce(.refreshFailed(failure))
+                let now = time.now
+                // An early refresh has failed: the token is still good.
+                let isOver = !guarded.with { $0.held?.isUsable(at: now) ?? false }
+                announce(.refreshFailed(failure), isOver: isOver)
             case .announceStaleStore:
                 guarded.lastManager?.log("The token store still holds a credential that was replaced")
             case .announce(let event):
@@ -240,11 +243,30 @@ extension SessionActor {
     ) {
         // Looked at once more: what somebody else has put there meanwhile is not overwritten.
         observe(writable)
-        guard guarded.with({ $0.mayStore(version: version) }) else { return }
-        writable.tokenCredential = credential
+        guard guarded.with({ $0.mayStore(version: version) }) else {
+            return guarded.with { $0.wasSet(credential) }
+        }
+        set(writable, to: credential)
         let read = writable.tokenCredential
         let now = moment
         perform(guarded.act { $0.stored(version: version, read: read, now: now) })
+    }
+
+    /// Sets the app's variable to what the machine knows to be on its way.
+    ///
+    /// Two threads may be at it at once, or the app itself: who comes in last
+    /// sets it to what counts.
+    nonisolated func set(_ writable: any TokenCredentialWritable, to credential: TokenCredential) {
+        var credential = credential
+        while true {
+            writable.tokenCredential = credential
+            let last = guarded.with { machine in
+                machine.wasSet(credential)
+                return machine.store.last
+            }
+            guard let last, last != credential else { return }
+            credential = last
+        }
     }
 
     /// Reads the app's variable, and tells the machine what it holds.

@@ -32,7 +32,7 @@ extension SessionMachine {
         guard held?.credential.hasTokens(of: successor) != true else { return [] }
         running?.isOutdated = true
         takeUp(successor, now: now)
-        store.willWrite(successor)
+        store.willWrite(successor, isPending: !isLoaded)
         phase = .storing
         return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
     }
@@ -40,6 +40,11 @@ extension SessionMachine {
     /// Whether a request that reads this would find somebody signed in.
     func isNews(_ read: TokenCredential) -> Bool {
         !read.isEmpty && store.judge(read) == .news
+    }
+
+    /// Whether what a store holds is what this process has done away with.
+    func isOutOfDate(_ stored: TokenCredential) -> Bool {
+        spent.contains(stored) || store.judge(stored) == .old
     }
 
     private mutating func staleStore() -> [Action] {
@@ -68,7 +73,7 @@ extension SessionMachine {
     ) -> (TokenCredential, [Action]) {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
-        store.willWrite(credential)
+        store.willWrite(credential, isPending: !isLoaded)
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
         fruitless = []
@@ -98,7 +103,7 @@ extension SessionMachine {
     /// - Parameter read: What the app's variable held until now.
     mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
         if let read { _ = store.note(read) }
-        store.willWrite(.empty)
+        store.willWrite(.empty, isPending: !isLoaded)
         return forget() + [.announce(.signedOut)]
     }
 
@@ -108,7 +113,14 @@ extension SessionMachine {
     /// The app may have signed in or out since; and a refresh of this very
     /// credential, on its way when the app signed in with it, has replaced it.
     func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
-        generation == self.generation && held?.credential.accessToken == credential?.accessToken
+        guard generation == self.generation else { return false }
+        guard let credential else { return held == nil }
+        return held?.credential.hasTokens(of: credential) ?? false
+    }
+
+    /// The app's variable was set to this, or was not set after all.
+    mutating func wasSet(_ credential: TokenCredential) {
+        store.didSet(credential)
     }
 
     /// The store has taken this.

@@ -63,7 +63,7 @@ extension SessionMachine {
         // A refresh that takes so long again would bring nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.means)
         install(brought)
-        store.willWrite(credential)
+        store.willWrite(credential, isPending: !isLoaded)
         phase = .storing
         return news + [.store(credential, version: tokenNumber)]
     }
@@ -86,12 +86,12 @@ extension SessionMachine {
         else { return nil }
         let kept = old.withRefreshToken(refreshToken)
         spent.insert(old, replacedBy: kept, isWanted: !ended.isSignedOut)
-        guard !ended.isOutdated else { return nil }
+        guard !ended.isOutdated || isSuccessorOfHeld(ended) else { return nil }
         ended.credential = kept
         running = ended
         version += 1
         held?.readAgain(kept, now: now, policy: policy)
-        store.willWrite(kept)
+        store.willWrite(kept, isPending: !isLoaded)
         return kept
     }
 

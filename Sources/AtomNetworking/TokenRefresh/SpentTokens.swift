@@ -33,7 +33,8 @@ struct SpentTokens: Sendable {
         for index in entries.indices where entries[index].successor?.refreshToken == old.refreshToken {
             entries[index].successor = successor
         }
-        entries.removeAll { $0.refreshToken == old.refreshToken }
+        // One that the server issues again is as good as new.
+        entries.removeAll { $0.refreshToken == old.refreshToken || $0.refreshToken == new.refreshToken }
         entries.append(Entry(refreshToken: old.refreshToken, successor: successor))
         // A store is a few refreshes behind, not many.
         if entries.count > Self.limit { entries.removeFirst() }

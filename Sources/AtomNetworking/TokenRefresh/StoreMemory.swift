@@ -26,11 +26,15 @@ struct StoreMemory: Sendable {
     /// What lay there before the writes that have not been seen yet.
     private var beneath: [TokenCredential] = []
 
+    /// What the app's variable is being set to: it may arrive at any moment,
+    /// also after what somebody else has put there.
+    private var pending: [TokenCredential] = []
+
     /// What a credential that is read says.
     func judge(_ read: TokenCredential) -> Reading {
         let read = read.isEmpty ? .empty : read
         if read == last { return .same }
-        return beneath.contains { $0.isSame(as: read) } ? .old : .news
+        return (beneath + pending).contains { $0.isSame(as: read) } ? .old : .news
     }
 
     /// Notes that a credential was read, and tells what that says.
@@ -52,12 +56,23 @@ struct StoreMemory: Sendable {
     }
 
     /// Notes that a credential is about to be written.
-    mutating func willWrite(_ credential: TokenCredential) {
+    ///
+    /// - Parameter isPending: Whether `didSet` says when that is over.
+    mutating func willWrite(_ credential: TokenCredential, isPending: Bool) {
+        if isPending { pending.append(credential) }
         if let last { beneath.append(last) }
         beneath.removeAll { $0.isSame(as: credential) }
         // The first stays: a place that takes nothing goes on handing it out.
         if beneath.count > Self.limit { beneath.remove(at: 1) }
         last = credential
+    }
+
+    /// Notes that the app's variable was set, or was not set after all.
+    mutating func didSet(_ credential: TokenCredential) {
+        guard let index = pending.firstIndex(of: credential) else { return }
+        pending.remove(at: index)
+        // It may have arrived after what somebody else has put there.
+        if credential != last { beneath.append(credential) }
     }
 
     /// Notes that the place has taken a credential.

@@ -2,7 +2,7 @@ import AtomNetworking
 import Foundation
 import Testing
 
-@Suite("A header field that the transport writes itself is logged and not sent")
+@Suite("A header field that the transport writes itself is logged and not sent", .timeLimit(.minutes(5)))
 struct OmittedFieldLogTests {
     private static func lines(of headerItems: [HeaderItem]) async throws -> (lines: [String], sent: [String]) {
         let lines = Locked<[String]>([])

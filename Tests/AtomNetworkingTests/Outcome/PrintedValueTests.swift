@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// G13: whatever an app or a debugger can print.
-@Suite("No value shows a secret, however it is printed")
+@Suite("No value shows a secret, however it is printed", .timeLimit(.minutes(5)))
 struct PrintedValueTests {
     @Test("What a service keeps, while and after it refreshes")
     func service() async throws {

@@ -208,6 +208,7 @@ import Testing
         let duringWrite = Locked<Call?>(nil)
         session.tokens.onWrite { written in
             // The app was first, a request has noticed, and then comes what was being written.
+            guard duringWrite.value == nil else { return }
             session.tokens.put(left)
             duringWrite.set(session.call("/during"))
             session.tokens.put(written)
@@ -228,6 +229,7 @@ import Testing
             #expect(session.sent.count == 3)
         }
         #expect(duringWrite.value != nil, "the setter was called")
+        #expect(await eventually { session.tokens.tokenCredential == left }, "what was left is put back")
     }
 
     @Test func signingOutByTheStoreDuringARefreshIsNotUndone() async throws {

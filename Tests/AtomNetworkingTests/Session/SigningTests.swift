@@ -17,7 +17,7 @@ import Testing
         #expect(await call.status() == 200)
     }
 
-    @Test func signingOutTellsWaitersStopsTheRefreshAndEmptiesTheStore() async throws {
+    @Test func signingOutTellsWaitersAndEmptiesTheStoreWhateverTheRefreshStillBrings() async throws {
         let disk = SharedDisk(.issued(0, life: 0))
         let session = try SessionFixture(store: RecordingStore(disk))
         let call = session.call()
@@ -26,8 +26,11 @@ import Testing
         guard case .authentication(.signedOut(.notSent)) = await call.error() else {
             throw Unexpected("\(String(describing: await call.error()))")
         }
-        #expect(refresh.isCancelled)
+        #expect(!refresh.isCancelled, "what comes home is to be known")
+        #expect(disk.writes == [nil], "nobody waits for it")
         refresh.grant(1)
+        let actor = try #require(session.atom.manager.session)
+        #expect(await eventually { !actor.guarded.with { $0.isRefreshOnItsWay } })
         #expect(disk.writes == [nil])
         #expect(disk.stored == nil)
         guard case .signedOut = session.atom.sessionState else { throw Unexpected("not signed out") }
@@ -141,11 +144,24 @@ import Testing
         session.sent[0].answer()
         _ = await first.status()
         let old = session.tokens.tokenCredential
+        // It goes on handing out the old one for a while.
+        session.tokens.onWrite { _ in session.tokens.put(old) }
         try await session.atom.signOut()
-        session.tokens.put(old)
         guard case .authentication(.missingCredential) = await session.call().error() else {
             throw Unexpected("the old session is back")
         }
+    }
+
+    @Test func whatTheAppPutsBackAfterSigningOutIsGoneByAgain() async throws {
+        let session = try SessionFixture()
+        let old = session.tokens.tokenCredential
+        try await session.atom.signOut()
+        #expect(session.tokens.tokenCredential == .empty)
+        session.tokens.put(old)
+        let call = session.call()
+        #expect(session.sent.map(\.token) == ["A0"])
+        session.sent[0].answer()
+        #expect(await call.status() == 200)
     }
 
     @Test func aServiceWithoutBearerTokensHasNoSession() async throws {

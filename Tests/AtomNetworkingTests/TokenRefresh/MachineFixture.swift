@@ -160,16 +160,25 @@ struct MachineFixture {
     ///
     /// - Parameter read: What is read back.
     mutating func stored(reading read: TokenCredential? = nil) -> String {
-        say(machine.stored(version: machine.tokenNumber, read: read, now: moment))
+        if let held = machine.held { machine.wasSet(held.credential) }
+        return say(machine.stored(version: machine.tokenNumber, read: read, now: moment))
     }
 
     mutating func observe(_ credential: TokenCredential) -> String { say(machine.observed(credential, now: moment)) }
 
     mutating func wakeUp() -> String { say(machine.wokeUp(now: moment)) }
 
-    mutating func signIn(_ credential: TokenCredential) -> String { say(machine.signedIn(credential, now: moment).1) }
+    mutating func signIn(_ credential: TokenCredential) -> String {
+        let (written, actions) = machine.signedIn(credential, now: moment)
+        machine.wasSet(written)
+        return say(actions)
+    }
 
-    mutating func signOut() -> String { say(machine.signedOut()) }
+    mutating func signOut() -> String {
+        let actions = machine.signedOut()
+        machine.wasSet(.empty)
+        return say(actions)
+    }
 
     /// The server refused a first attempt with the current token.
     mutating func condemn(version: Int? = nil) {
@@ -184,7 +193,7 @@ struct MachineFixture {
         mutating get {
             let last = machine.store.last ?? Self.empty
             _ = machine.store.note(Self.credential(6))
-            machine.store.willWrite(last)
+            machine.store.willWrite(last, isPending: false)
             return Self.credential(6)
         }
     }

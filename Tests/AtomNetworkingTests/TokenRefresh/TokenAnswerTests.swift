@@ -229,7 +229,7 @@ struct TokenAnswerTests {
             let error: OAuthError? =
                 switch answer {
                 case .rejected(let error): error
-                case .failed(let error as OAuthError, _): error
+                case .failed(let error as OAuthError, _, _): error
                 default: nil
                 }
             let found = try #require(error)

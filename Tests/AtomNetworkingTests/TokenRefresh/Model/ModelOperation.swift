@@ -51,8 +51,8 @@ struct ModelOperation: Hashable {
     var isCancelled = false
     /// Whether what the app has said goes before what the store held.
     var isSaid = false
-    /// The model's own count, when it was asked for.
-    let generation: Int
+    /// The model's own count, when it was asked for, or begun.
+    var generation: Int
 
     init(_ kind: Kind, in generation: Int) {
         self.kind = kind

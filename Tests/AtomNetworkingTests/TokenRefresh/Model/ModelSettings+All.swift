@@ -18,7 +18,7 @@ extension ModelSettings: CustomTestStringConvertible {
 
     static let twoPeopleInVariable = ModelSettings(
         name: "two requests, two people and the app's variable", requests: 2,
-        disturbances: [.outsideOther, .outsideBack, .revokeAccess, .outsideEmpties], limit: 3, timeSteps: 2)
+        disturbances: [.outsideOther, .outsideBack, .revokeAccess, .outsideEmpties], limit: 3, timeSteps: 1)
 
     static let twoPeopleAndTheApp = ModelSettings(
         name: "two requests and two people who sign in and out by the app", requests: 2,

@@ -135,6 +135,8 @@ extension ModelWorld {
         scribe.credential(seen ?? ModelCredential())
         scribe.key.add(seen == nil)
         for credential in beneath { scribe.credential(credential) }
+        scribe.key.add(-16)
+        for credential in pending { scribe.credential(credential) }
         scribe.key.add(-14)
         scribe.key.add(signing != nil)
         describeStore(to: &scribe)

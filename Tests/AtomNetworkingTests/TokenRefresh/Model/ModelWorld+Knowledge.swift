@@ -10,8 +10,8 @@ extension ModelWorld {
             beneath = []
             return
         }
-        // Not written yet.
-        guard !beneath.contains(read) else { return }
+        // Not written yet, or being written.
+        guard !beneath.contains(read), !pending.contains(read) else { return }
         seen = read
         beneath = []
         guard !read.isEmpty else {
@@ -94,9 +94,18 @@ extension ModelWorld {
 
     /// The session is about to write.
     mutating func willWrite(_ credential: ModelCredential) {
+        if !settings.hasStore { pending.append(credential) }
         if let seen { beneath.append(seen) }
         seen = credential
         beneath.removeAll { $0 == credential }
+    }
+
+    /// The app's variable was set, or was not after all.
+    mutating func wasSet(_ credential: ModelCredential) {
+        guard let index = pending.firstIndex(of: credential) else { return }
+        pending.remove(at: index)
+        if credential != seen { beneath.append(credential) }
+        sut.wasSet(credential.real)
     }
 
     /// The store has taken it.

@@ -32,6 +32,7 @@ extension ModelWorld {
         case .write: try write()
         case .written:
             let write = writes.removeFirst()
+            wasSet(write.credential)
             if sut.mayStore(version: write.version) { learn(store) }
             try perform(sut.stored(version: write.version, read: store.real, now: moment))
         case .ring:
@@ -289,14 +290,14 @@ extension ModelWorld {
 
     private mutating func write() throws(Violation) {
         guard sut.mayStore(version: writes[0].version) else {
-            writes.removeFirst()
+            wasSet(writes.removeFirst().credential)
             return
         }
         // Looked at once more: what somebody else has put there is not overwritten.
         learn(store)
         try perform(sut.observed(store.real, now: moment))
         guard !writes.isEmpty, sut.mayStore(version: writes[0].version) else {
-            if !writes.isEmpty { writes.removeFirst() }
+            if !writes.isEmpty { wasSet(writes.removeFirst().credential) }
             return
         }
         writes[0].isDone = true
@@ -343,6 +344,7 @@ extension ModelWorld {
         signing = nil
         shelve(for: credential)
         if settings.storeTakes { store = credential }
+        wasSet(credential)
         learn(store)
         try perform(sut.observed(store.real, now: moment))
     }

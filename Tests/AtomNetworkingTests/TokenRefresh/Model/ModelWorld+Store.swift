@@ -108,7 +108,8 @@ extension ModelWorld {
 
     /// The app has signed in or, with nothing, out.
     mutating func queueWrite(_ credential: ModelCredential) {
-        unwritten = UnwrittenCredential(credential: credential.inStore, replaced: .unknown)
+        unwritten = UnwrittenCredential(
+            credential: credential.inStore, replaced: .unknown, generation: sut.machine.generation)
         missed = nil
         lastWord = credential
         if let running = sut.machine.running, running.isOutdated {
@@ -153,16 +154,21 @@ extension ModelWorld {
             }
         case .keep(let number, let credential, _): try commit(number, credential, sentAt: now)
         case .write(let credential, let generation):
-            if sut.mayWrite(signedIn: credential.inStore, in: generation) { operations[0].result = credential }
+            let mayWrite = sut.mayWrite(signedIn: credential.inStore, in: generation)
+            operations[0].result = mayWrite ? credential : store
+            operations[0].isSaid = mayWrite
             try end(fails: false)
         case .writeAgain:
             guard unwritten != nil else {
                 operations.removeFirst()
                 return
             }
+            operations[0].generation = generation
             try end(fails: false)
         case .rewrite(let credential, let version):
-            if sut.mayStore(version: version), refreshTokens[store.refresh].isSpent {
+            operations[0].result = store
+            operations[0].generation = generation
+            if sut.mayStore(version: version), sut.machine.isOutOfDate(store.real) {
                 operations[0].result = credential
                 tokens[credential.access].isDropped = false
             }
@@ -383,18 +389,23 @@ extension ModelWorld {
         switch operation.kind {
         case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
         case .write(let credential, let generation):
-            if !hasFailed {
+            if !operation.isSaid, !hasFailed {
+                if unwritten?.generation == generation { unwritten = nil }
+            } else if !hasFailed {
                 written()
-                if operation.result == credential {
-                    sut.written(credential.real)
-                    hasWritten(credential)
-                }
+                sut.written(credential.real)
+                hasWritten(credential)
             } else if sut.mayWrite(signedIn: credential.inStore, in: generation) {
                 keepUnwritten(credential, over: operation.stored)
             }
         case .writeAgain:
+            guard operation.generation == self.generation else { return }
             if hasFailed {
                 keepUnwritten(operation.result, over: operation.stored)
+            } else if operation.result == operation.stored, operation.result != missed?.credential {
+                written()
+                learn(operation.result)
+                try perform(sut.observed(operation.result.real, now: moment))
             } else {
                 written()
                 sut.written(operation.result.real)
@@ -405,13 +416,20 @@ extension ModelWorld {
                 guard sut.mayStore(version: version) else { return }
                 keepUnwritten(credential, over: operation.stored)
                 try perform(sut.notStored(version: version, now: moment))
-            } else if operation.result == credential {
-                tokens[credential.access].isWritten = true
-                if sut.mayStore(version: version) { hasWritten(credential) }
-                try perform(sut.stored(version: version, read: nil, now: moment))
             } else {
-                learn(operation.result)
-                try perform(sut.observed(operation.result.real, now: moment))
+                let isWritten = operation.result.hasTokens(of: credential)
+                if isWritten {
+                    tokens[credential.access].isWritten = true
+                    if sut.mayStore(version: version) {
+                        written()
+                        hasWritten(credential)
+                    }
+                } else if operation.generation == self.generation {
+                    let intended = intended(operation.result)
+                    learn(intended)
+                    try perform(sut.observed(intended.real, now: moment))
+                }
+                try perform(sut.stored(version: version, read: nil, now: moment))
             }
         case .load, .look: break
         }

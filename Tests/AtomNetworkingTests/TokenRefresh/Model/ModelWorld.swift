@@ -188,6 +188,8 @@ struct ModelWorld {
     var seen: ModelCredential?
     /// What it wrote over, until it has seen what it wrote.
     var beneath: [ModelCredential] = []
+    /// What the app's variable is being set to.
+    var pending: [ModelCredential] = []
     var generation = 0
     var hasFailedEarly = false
     var failures = 0

@@ -218,6 +218,8 @@ struct ModelledMachine {
 
     mutating func written(_ credential: TokenCredential) { machine.written(credential) }
 
+    mutating func wasSet(_ credential: TokenCredential) { machine.wasSet(credential) }
+
     mutating func wokeUp(now: Moment) -> [Action] { perturb(machine.wokeUp(now: now)) }
 
     mutating func signedIn(_ credential: TokenCredential, read: TokenCredential?, now: Moment) -> [Action] {

@@ -1,0 +1,234 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// A session belongs to whoever signed in last, wherever that was.
+@Suite("A session is one person's", .timeLimit(.minutes(5)))
+struct WhoseSessionTests {
+    // MARK: Two people and a store
+
+    @Test("Whoever another process has put back into the store is refreshed, not who was there meanwhile")
+    func putBackByAnotherProcess() async throws {
+        let disk = SharedDisk(.issued(0, life: 10))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        try await session.answered("/first", token: "A0")
+        session.time.advance(by: .seconds(10))
+        disk.stored = .issued(5)
+        try await session.answered("/second", token: "A5")
+        disk.stored = .issued(0, life: 10)
+        let call = session.call("/third")
+        session.sent.last?.answer(status: 401)
+        let refresh = await session.refresh()
+        #expect(refresh.form["refresh_token"] == "R0", "the store holds it, and nobody has spent it")
+        refresh.grant(1)
+        _ = await session.transport.exchange(4)
+        #expect(session.sent.last?.token == "A1")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+        #expect(disk.writes.count == 1)
+        #expect(disk.stored?.refreshToken == "R1")
+    }
+
+    @Test("What this process signed in itself gives way to what another one puts back")
+    func putBackAfterSigningInHere() async throws {
+        let disk = SharedDisk(.issued(0))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        try await session.answered("/first", token: "A0")
+        try await session.atom.signIn(with: .issued(5))
+        disk.stored = .issued(0)
+        let call = session.call("/second")
+        #expect(session.sent.last?.token == "A5", "nobody has read the store yet")
+        session.sent.last?.answer(status: 401)
+        _ = await session.transport.exchange(2)
+        #expect(session.sent.last?.token == "A0")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+        #expect(session.refreshes.isEmpty)
+    }
+
+    @Test("A provider is not asked in the name of somebody who is not in the store any more")
+    func putBackWithAProvider() async throws {
+        let disk = SharedDisk(.issued(0))
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        try await session.answered("/first", token: "A0")
+        try await session.atom.signIn(with: .issued(5))
+        disk.stored = .issued(0)
+        let call = session.call("/second")
+        session.sent.last?.answer(status: 401)
+        _ = await session.transport.exchange(2)
+        #expect(session.sent.last?.token == "A0")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+        #expect(login.count == 0)
+    }
+
+    @Test("What the app saves to its store while a refresh runs is not undone", arguments: [nil, 5])
+    func savedDuringARefresh(next: Int?) async throws {
+        let store = InMemoryTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: store)
+        let call = session.call()
+        let refresh = await session.refresh()
+        try await store.save(next.map { .issued($0) })
+        refresh.grant(1)
+        if next == nil {
+            guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not signed out") }
+            #expect(session.sent.isEmpty)
+            #expect(try await store.load() == nil)
+        } else {
+            _ = await session.transport.exchange(1)
+            #expect(session.sent.last?.token == "A5")
+            session.sent.last?.answer()
+            #expect(await call.status() == 200)
+            #expect(try await store.load() == .issued(5))
+        }
+    }
+
+    // MARK: Two people and a variable
+
+    @Test("The app's variable goes back and forth, and the session with it")
+    func backAndForth() async throws {
+        let session = try SessionFixture(lifetime: 10)
+        let first = session.tokens.tokenCredential
+        try await session.answered("/first", token: "A0")
+        session.time.advance(by: .seconds(10))
+        session.tokens.put(.issued(5))
+        try await session.answered("/second", token: "A5")
+        session.tokens.put(first)
+        let call = session.call("/third")
+        let refresh = await session.refresh()
+        #expect(refresh.form["refresh_token"] == "R0")
+        refresh.grant(1)
+        _ = await session.transport.exchange(3)
+        #expect(session.sent.last?.token == "A1")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+        #expect(session.tokens.writes.count == 1)
+    }
+
+    @Test("A refresh whose session has gone to somebody else is kept for when it comes back")
+    func successorIsKept() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let first = session.tokens.tokenCredential
+        let waiting = session.call("/first")
+        let refresh = await session.refresh()
+        session.tokens.put(.issued(5))
+        refresh.grant(1)
+        _ = await session.transport.exchange(1)
+        #expect(session.sent.last?.token == "A5")
+        session.sent.last?.answer()
+        #expect(await waiting.status() == 200)
+        session.tokens.put(first)
+        let call = session.call("/second")
+        _ = await session.transport.exchange(2)
+        #expect(session.sent.last?.token == "A1", "what the first one's refresh token has come to")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+        #expect(session.tokens.writes.map(\.refreshToken) == ["R1"], "it is stored before it is used")
+        #expect(session.refreshes.count == 1)
+    }
+
+    // MARK: Signing in and out
+
+    @Test("After a sign-out here, somebody may sign in elsewhere with the same refresh token")
+    func sameRefreshToken() async throws {
+        let disk = SharedDisk(.issued(0))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        try await session.atom.loadSession()
+        try await session.atom.signOut()
+        disk.stored = TokenCredential(accessToken: "A7", expiresAt: .distantFuture, refreshToken: "R0")
+        let call = session.call()
+        _ = await session.transport.exchange(0)
+        #expect(session.sent.last?.token == "A7")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test("Signing in with what was refreshed a moment ago does not take the store back to a spent token")
+    func signInWhileItsSuccessorIsStored() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        let held = Signal()
+        let session = try SessionFixture(store: RecordingStore(disk, gateBeforeWrite: { await held.wait() }))
+        let call = session.call()
+        await session.refresh().grant(1)
+        let actor = try #require(session.atom.manager.session)
+        #expect(await eventually { actor.guarded.with { $0.isStoring } })
+        let atom = session.atom
+        let signing = Task { try await atom.signIn(with: .issued(0, life: 0)) }
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        held.raise()
+        try await signing.value
+        #expect(disk.stored?.refreshToken == "R1")
+        #expect(!disk.writes.contains(.issued(0, life: 0)))
+    }
+
+    @Test("Two sign-ins during a refresh end with what the second one's refresh token has come to")
+    func signedInTwiceDuringARefresh() async throws {
+        let disk = SharedDisk(.issued(0, life: 0))
+        let session = try SessionFixture(store: RecordingStore(disk))
+        _ = session.call("/before")
+        let refresh = await session.refresh()
+        try await session.atom.signIn(with: .issued(5))
+        try await session.atom.signIn(with: .issued(0, life: 0))
+        let call = session.call("/after")
+        refresh.grant(1)
+        _ = await session.transport.exchange(1)
+        #expect(session.sent.last?.token == "A1")
+        session.sent.last?.answer()
+        #expect(await call.status() == 200)
+        #expect(disk.stored?.refreshToken == "R1")
+        #expect(session.refreshes.count == 1)
+    }
+
+    @Test("What is issued for a session that was signed out meanwhile is revoked")
+    func revokedAfterSignOut() async throws {
+        let revocation = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        let session = try SessionFixture(
+            store: RecordingStore(SharedDisk(.issued(0, life: 0))), bearer: { $0.revocationEndpoint = revocation })
+        let call = session.call()
+        let refresh = await session.refresh()
+        try await session.atom.signOut()
+        guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+        let first = await session.transport.exchange(1)
+        #expect(first.form["token"] == "R0")
+        first.answer()
+        refresh.grant(1)
+        #expect(await session.transport.exchange(2).form["token"] == "R1")
+    }
+
+    @Test("The setter of a refresh that overlaps a sign-out does not bring its tokens back")
+    func overlappingSetters() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let atom = session.atom
+        let signedOut = Locked(false)
+        session.tokens.onWrite { written in
+            // The app signs out while the refresh's setter is at work, which comes in last.
+            guard written.refreshToken == "R1", !signedOut.value else { return }
+            signedOut.set(true)
+            session.tokens.put(.empty)
+            let actor = atom.manager.session
+            _ = actor?.guarded.with { $0.signedOut() }
+            actor?.guarded.with { $0.wasSet(.empty) }
+            session.tokens.put(written)
+        }
+        _ = session.call()
+        await session.refresh().grant(1)
+        #expect(await eventually { session.tokens.writes.last == .empty })
+        #expect(session.tokens.tokenCredential == .empty)
+        #expect(session.sent.isEmpty)
+    }
+}
+
+extension SessionFixture {
+    /// A request that is sent at once with this token, or as soon as the store
+    /// was read, and answered.
+    fileprivate func answered(_ path: String, token: String) async throws {
+        let call = call(path)
+        let count = transport.exchanges.count
+        let exchange = await transport.exchange(sent.last?.request.target.url?.path == path ? count - 1 : count)
+        #expect(exchange.token == token)
+        exchange.answer()
+        #expect(await call.status() == 200)
+    }
+}
