@@ -106,10 +106,13 @@ extension Atom {
 
     /// Starts a session with these tokens, in place of the one that there is.
     ///
-    /// Requests that wait for the old session are told so, a refresh of it is
-    /// stopped, and nothing of it is stored any more. Requests made from now
-    /// on use the new tokens, also while they are being stored. Returns when
-    /// they are.
+    /// Requests that wait for the old session are told so, nobody waits for a
+    /// refresh of it any more, and nothing of it is stored. Requests made from
+    /// now on use the new tokens, also while they are being stored. Returns
+    /// when they are.
+    ///
+    /// Where a refresh has exchanged the refresh token already, the session
+    /// goes by what it was exchanged for, and stores that.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/missingCredential(delivery:)`` for an empty
@@ -130,10 +133,11 @@ extension Atom {
 
     /// Ends the session and empties the store.
     ///
-    /// Requests that wait for the session are told so, a refresh is stopped,
-    /// and nothing of the session is stored any more; requests on the wire go
-    /// on. Returns when the store is empty. The token is revoked at
-    /// ``BearerAuthentication/revocationEndpoint``, for which nobody waits.
+    /// Requests that wait for the session are told so, nobody waits for a
+    /// refresh any more, and nothing of the session is stored; requests on the
+    /// wire go on. Returns when the store is empty. The token is revoked at
+    /// ``BearerAuthentication/revocationEndpoint``, for which nobody waits, and
+    /// so is one that a refresh still brings.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/noSession(delivery:)`` when this service doesn't

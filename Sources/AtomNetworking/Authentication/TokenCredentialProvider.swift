@@ -23,7 +23,11 @@ public protocol TokenCredentialProvider: Sendable {
     ///
     /// Called on a task of the SDK's, which is cancelled when the session is
     /// signed out or in and when the deadline passes. What it returns after
-    /// that is dropped; the next call waits for it to return.
+    /// that is dropped; the next call waits up to ten seconds for it to return.
+    ///
+    /// Return the credential, and leave ``Atom/signIn(with:)`` to others: it
+    /// begins another session, and those who wait for this one are told
+    /// ``AuthenticationError/signedOut(delivery:)``.
     ///
     /// - Parameter rejected: The credential that has expired, was refused, or
     ///   is about to expire if ``BearerAuthentication/leeway`` is set; `nil`
