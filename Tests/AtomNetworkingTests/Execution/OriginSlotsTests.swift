@@ -8,6 +8,7 @@ private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
     let number: Int
     // Written by the slots under their lock.
     var slotPlace: SlotPlace?
+    private(set) var origins: [Origin] = []
     private let onGrant: @Sendable (Int) -> Void
 
     init(_ number: Int, onGrant: @escaping @Sendable (Int) -> Void = { _ in }) {
@@ -15,7 +16,10 @@ private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
         self.onGrant = onGrant
     }
 
-    func slotGranted(of origin: Origin) { onGrant(number) }
+    func slotGranted(of origin: Origin) {
+        origins.append(origin)
+        onGrant(number)
+    }
 }
 
 /// What happened, in order, noted from any thread.
@@ -61,6 +65,39 @@ struct OriginSlotsTests {
         slots.release(origin: Self.home)
         #expect(slots.counts == (0, 0))
         #expect(lanes(of: slots) == 0)
+    }
+
+    @Test("Who is granted a slot is told of which origin, and gives that one back wherever it goes next")
+    func grantedOrigin() {
+        let slots = OriginSlots(limit: 1)
+        let first = waiter(0)
+        let second = waiter(1)
+        slots.enter(first, origin: Self.home)
+        slots.enter(second, origin: Self.home)
+        slots.enter(waiter(2), origin: Self.other)
+        slots.release(origin: Self.home)
+        #expect(first.origins == [Self.home])
+        #expect(second.origins == [Self.home], "whichever lane was the recent one")
+    }
+
+    @Test("Who gives up a slot that it can't use yet keeps its place before those who came later")
+    func backInItsPlace() {
+        let slots = OriginSlots(limit: 1)
+        let first = waiter(1)
+        slots.enter(waiter(0), origin: Self.home)
+        slots.enter(first, origin: Self.home)
+        slots.enter(waiter(2), origin: Self.home)
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1])
+        #expect(slots.enter(first, origin: Self.home, isBack: true))
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 1])
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 1, 2])
+        #expect(slots.enter(first, origin: Self.home), "sent meanwhile, it is a newcomer")
+        slots.enter(waiter(3), origin: Self.home)
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 1, 2, 1])
     }
 
     @Test("A newcomer never takes the slot of one who waits")

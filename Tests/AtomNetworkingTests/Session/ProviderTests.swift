@@ -188,6 +188,22 @@ import Testing
         #expect(disk.writes.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func whoSignsInInAnotherProcessDuringARenewalGoesBeforeItAndNotBeforeASignIn(isRenewal: Bool) async throws {
+        let login = ScriptedLogin()
+        let disk = SharedDisk(isRenewal ? .issued(0, life: 0) : nil)
+        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let call = session.call()
+        let form = await login.form(0)
+        disk.stored = .issued(5)
+        form.finish(.success(.issued(1)))
+        let exchange = await session.transport.exchange(0)
+        #expect(exchange.token == (isRenewal ? "A5" : "A1"))
+        exchange.answer()
+        #expect(await call.status() == 200)
+        #expect(disk.stored == .issued(isRenewal ? 5 : 1))
+    }
+
     @Test func theStoreIsFreeWhileAPersonTakesTheirTime() async throws {
         let login = ScriptedLogin()
         let disk = SharedDisk()

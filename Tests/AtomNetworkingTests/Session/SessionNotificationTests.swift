@@ -73,6 +73,20 @@ import Testing
         }
     }
 
+    @Test func anEarlyRefreshThatIsABadRequestIsAnEventOnly() async throws {
+        let session = try SessionFixture(lifetime: 100)
+        let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
+        defer { posted.end() }
+        session.call("/firstSeen")
+        session.time.advance(by: .seconds(80))
+        session.call("/waiter")
+        let events = session.atom.events
+        await session.refresh().deny("invalid_client")
+        await events.firstFailure()
+        await session.drainCompletions()
+        #expect(posted.errors.isEmpty, "the access token is still good")
+    }
+
     @Test func anEarlyRefusalIsAnnouncedWhenTheSessionReallyEnds() async throws {
         let session = try SessionFixture(lifetime: 100)
         let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
