@@ -131,7 +131,7 @@ extension SessionActor {
 
     /// A store that keeps nobody out holds what somebody else has saved while
     /// the refresh ran: that is newer, and those who wait are sent with it.
-    private nonisolated func notice(_ written: TokenCredential?, after report: ExchangeReport) {
+    nonisolated func notice(_ written: TokenCredential?, after report: ExchangeReport) {
         guard case .granted(let credential, _) = report.outcome else { return }
         let written = guarded.intended(written) ?? .empty
         guard !written.hasTokens(of: credential) else { return }
@@ -139,7 +139,7 @@ extension SessionActor {
         perform(guarded.act { $0.observed(written, now: now) })
     }
 
-    private nonisolated func found(
+    nonisolated func found(
         _ number: Int, _ stored: TokenCredential?
     ) -> (SessionMachine<any SessionWaiter>.RefreshStep, SessionActions) {
         let now = moment
@@ -226,7 +226,7 @@ extension SessionActor {
     }
 
     /// Hands a new credential to the machine: it goes by it from here on.
-    private nonisolated func commit(
+    nonisolated func commit(
         _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
     ) -> RefreshOutcome {
         let now = moment
@@ -240,124 +240,11 @@ extension SessionActor {
         return version.map { .granted(credential, version: $0) } ?? .abandoned
     }
 
-    // MARK: In the app's own way
-
-    /// Asks the app's provider; the store is not held meanwhile, since that
-    /// may take a person's time.
-    private func acquire(
-        _ number: Int, for manager: RequestableQueueManager, in store: any TokenCredentialStore
-    ) async {
-        let report = ExchangeReport()
-        do {
-            let look = try await look(at: store).value.get()
-            let (step, actions) = found(number, look.intended)
-            perform(actions)
-            guard case .goOn(let rejected) = step else {
-                report.note(.abandoned)
-                return await ended(number, report, storeError: nil, readAgain: { nil })
-            }
-            let call = Task.detached(priority: .userInitiated) {
-                await self.askProvider(of: manager, replacing: rejected)
-            }
-            guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
-                // The app has signed in or out, and a provider may never return.
-                report.note(.abandoned)
-                return await ended(number, report, storeError: nil, readAgain: { nil })
-            }
-            switch answer {
-            case .success(let credential):
-                report.note(stored: look.stored)
-                let receivedAt = moment
-                let lifetime = lifetime(of: credential)
-                let written = await serially { [self] in
-                    await Result {
-                        let written = try await store.exchange { [self] stored in
-                            try await report.once {
-                                report.note(stored: stored)
-                                let intended = guarded.intended(stored)
-                                let isSame = intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
-                                if !isSame, rejected != nil || intended == nil {
-                                    // Somebody has signed in or out in another process while this one was asked for.
-                                    // Where nobody was signed in, who has just signed in here comes last.
-                                    let (step, actions) = found(number, intended)
-                                    perform(actions)
-                                    guard case .goOn = step else {
-                                        report.note(.abandoned)
-                                        return intended
-                                    }
-                                }
-                                let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
-                                report.note(outcome)
-                                return if case .granted = outcome { credential } else { intended }
-                            }
-                        }
-                        notice(written, after: report)
-                    }
-                }.value
-                // A person may have signed in for it: it isn't lost because the store can't be had.
-                if report.outcome == nil {
-                    report.note(commit(number, credential, lifetime: lifetime, sentAt: receivedAt))
-                }
-                try written.get()
-            case .failure(let error):
-                report.note(outcome(of: error))
-            }
-            await ended(number, report, storeError: nil, readAgain: { await self.read(store) })
-        } catch {
-            await ended(number, report, storeError: error, readAgain: { nil })
-        }
-    }
-
-    private nonisolated func lifetime(of credential: TokenCredential) -> Double? {
-        credential.expiresAt == .distantFuture ? nil : credential.expiresAt.timeIntervalSince(time.date)
-    }
-
-    private nonisolated func outcome(of error: any Error) -> RefreshOutcome {
-        guard let error = error as? TokenCredentialProviderError else {
-            return .failed(error, at: .provider, retryAfter: .zero)
-        }
-        switch error.retry {
-        case .atOnce: return .failed(error.cause, at: .provider, retryAfter: .zero)
-        case .after(let duration): return .failed(error.cause, at: .provider, retryAfter: duration.bounded)
-        case .afterSignIn:
-            return .rejected(.credentialNotProvided(cause: error.cause, retryAt: nil, delivery: .notSent))
-        }
-    }
-
-    /// How long a provider's call that has been given up is waited for; one
-    /// that never returns must not keep everybody from signing in again.
-    static let patience = Duration.seconds(10)
-
-    /// One call at a time: an earlier one that has been given up is waited
-    /// for, or the app would show two login screens.
-    private func askProvider(
-        of manager: RequestableQueueManager, replacing rejected: TokenCredential?
-    ) async -> Result<TokenCredential, any Error> {
-        guard let provider = manager.provider else { return .failure(AtomError.unexpected) }
-        let isDead = guarded.with { $0.held?.isRejected ?? false }
-        let earlier = providerCall
-        let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) { [time] in
-            if let earlier { _ = await Deadline.value(of: earlier, within: Self.patience, time: time) }
-            guard !Task.isCancelled else { return .failure(CancellationError()) }
-            return await Result {
-                let credential = try await provider.credential(replacing: rejected)
-                guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
-                else { throw TokenAnswerError("The provider returned no new access token.") }
-                guard HeldCredential.canBeSent(credential.accessToken) else {
-                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
-                }
-                return credential
-            }
-        }
-        providerCall = call
-        return await Deadline.value(of: call, within: manager.providerDeadline, time: time)
-    }
-
     // MARK: The end
 
     /// - Parameter readAgain: Reads the store, for what it may hold by now
     ///   that keeps nobody out.
-    private func ended(
+    func ended(
         _ number: Int, _ report: ExchangeReport, storeError: (any Error)?,
         readAgain: @Sendable () async -> TokenCredential?
     ) async {
