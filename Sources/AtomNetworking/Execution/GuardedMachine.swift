@@ -62,6 +62,17 @@ final class GuardedMachine: Sendable {
         content.withLock { if $0.unwritten?.generation == generation { $0.unwritten = nil } }
     }
 
+    /// What could not be written is not wanted any more, unless something else
+    /// has taken its place.
+    func forget(_ unwritten: UnwrittenCredential) {
+        content.withLock { content in
+            guard let known = content.unwritten, known.generation == unwritten.generation,
+                known.credential == unwritten.credential
+            else { return }
+            content.unwritten = nil
+        }
+    }
+
     /// What the store holds, or would if every write had succeeded.
     func intended(_ stored: TokenCredential?) -> TokenCredential? {
         content.withLock { $0.unwritten?.isWanted(over: stored) == true ? $0.unwritten?.credential : stored }

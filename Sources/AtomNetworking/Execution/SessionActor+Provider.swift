@@ -17,7 +17,7 @@ extension SessionActor {
                 return await ended(number, report, storeError: nil, readAgain: { nil })
             }
             let call = Task.detached(priority: .userInitiated) {
-                await self.askProvider(of: manager, replacing: rejected)
+                await self.askProvider(of: manager, replacing: rejected, for: number)
             }
             guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
                 // The app has signed in or out, and a provider may never return.
@@ -91,9 +91,11 @@ extension SessionActor {
     /// One call at a time: an earlier one that has been given up is waited
     /// for, or the app would show two login screens.
     private func askProvider(
-        of manager: RequestableQueueManager, replacing rejected: TokenCredential?
+        of manager: RequestableQueueManager, replacing rejected: TokenCredential?, for number: Int
     ) async -> Result<TokenCredential, any Error> {
         guard let provider = manager.provider else { return .failure(AtomError.unexpected) }
+        // The app may have signed in or out before this came to run.
+        guard guarded.with({ $0.isRunning(number) }) else { return .failure(CancellationError()) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
         let earlier = providerCall
         let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) { [time] in

@@ -134,9 +134,13 @@ extension SessionActor {
     nonisolated func notice(_ written: TokenCredential?, after report: ExchangeReport) {
         guard case .granted(let credential, _) = report.outcome else { return }
         let written = guarded.intended(written) ?? .empty
-        guard !written.hasTokens(of: credential) else { return }
+        // A store that keeps less than it is given holds this refresh's all the same.
+        guard written.accessToken != credential.accessToken,
+            written.refreshToken.isEmpty || written.refreshToken != credential.refreshToken
+        else { return }
         let now = moment
         perform(guarded.act { $0.observed(written, now: now) })
+        if written.isEmpty { guarded.lastManager?.revoke(credential) }
     }
 
     nonisolated func found(
@@ -202,7 +206,9 @@ extension SessionActor {
             // Somebody has put back what it was got for.
             if case .granted(_, let version) = outcome { await rewrite(new, version, in: store) }
         case .failed(_, _, let refreshToken?):
-            if let kept = keep(refreshToken, ofRefresh: number) { keepUnwritten(kept, over: .known(credential)) }
+            if let kept = keep(refreshToken, ofRefresh: number) {
+                await write(kept, overSpent: credential, in: store)
+            }
             abandon(number)
         case .rejected, .failed: abandon(number)
         }

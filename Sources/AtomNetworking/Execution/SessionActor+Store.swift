@@ -163,6 +163,8 @@ extension SessionActor {
                 if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
                     let isKnown = if case .success = found { true } else { false }
                     await keepUnwritten(credential, over: isKnown ? .known(stored) : .unknown)
+                } else {
+                    guarded.forgetUnwritten(of: generation)
                 }
                 let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
                 announce(.credentialNotStored(failure))
@@ -202,6 +204,25 @@ extension SessionActor {
                 let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
                 let now = moment
                 perform(guarded.act { $0.notStored(version: version, failure, now: now) })
+            }
+        }.value
+    }
+
+    /// Writes a credential over what this process has done away with.
+    ///
+    /// - Parameter spent: What the store holds, if this can't be written.
+    func write(
+        _ credential: TokenCredential, overSpent spent: TokenCredential?, in store: any TokenCredentialStore
+    ) async {
+        await serially { [self] in
+            do {
+                let stored = try await store.exchange { [self] stored in
+                    guarded.with { $0.isOutOfDate(stored ?? .empty) } ? credential : stored
+                }
+                guard stored?.hasTokens(of: credential) ?? false else { return }
+                guarded.with { $0.written(credential) }
+            } catch {
+                await keepUnwritten(credential, over: .known(spent))
             }
         }.value
     }
@@ -247,7 +268,7 @@ extension SessionActor {
                 let stored = try await store.exchange { stored in
                     unwritten.isWanted(over: stored) ? unwritten.credential : stored
                 }
-                guard guarded.with({ $0.generation == generation }) else { return }
+                guard guarded.with({ $0.generation == generation }) else { return guarded.forget(unwritten) }
                 await written()
                 let now = moment
                 perform(
@@ -260,7 +281,7 @@ extension SessionActor {
                         return [.announce(.credentialStored)]
                     })
             } catch {
-                guard guarded.with({ $0.generation == generation }) else { return }
+                guard guarded.with({ $0.generation == generation }) else { return guarded.forget(unwritten) }
                 await keepUnwritten(unwritten.credential, over: unwritten.replaced)
             }
         }.value

@@ -247,6 +247,7 @@ extension SessionActor {
             return guarded.with { $0.wasSet(credential) }
         }
         set(writable, to: credential)
+        guard guarded.with({ $0.mayStore(version: version) }) else { return observe(writable) }
         let read = writable.tokenCredential
         let now = moment
         perform(guarded.act { $0.stored(version: version, read: read, now: now) })
@@ -260,11 +261,11 @@ extension SessionActor {
         var credential = credential
         while true {
             writable.tokenCredential = credential
-            let last = guarded.with { machine in
-                machine.wasSet(credential)
-                return machine.store.last
-            }
-            guard let last, last != credential else { return }
+            guarded.with { $0.wasSet(credential) }
+            // What somebody else has put there after this is theirs to say.
+            guard writable.tokenCredential.hasTokens(of: credential),
+                let last = guarded.with({ $0.nextToSet(after: credential) })
+            else { return }
             credential = last
         }
     }

@@ -74,6 +74,10 @@ extension SessionMachine {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
         store.willWrite(credential, isPending: !isLoaded)
+        if !credential.refreshToken.isEmpty, running?.credential?.refreshToken == credential.refreshToken {
+            // What is on its way is this person's after all.
+            running?.isSignedOut = false
+        }
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
         fruitless = []
@@ -121,6 +125,14 @@ extension SessionMachine {
     /// The app's variable was set to this, or was not set after all.
     mutating func wasSet(_ credential: TokenCredential) {
         store.didSet(credential)
+    }
+
+    /// What the app's variable is to be set to, since what was set last has
+    /// come too late; `nil` if it hasn't.
+    mutating func nextToSet(after credential: TokenCredential) -> TokenCredential? {
+        guard let last = store.last, !last.hasTokens(of: credential) else { return nil }
+        store.willSetAgain()
+        return last
     }
 
     /// The store has taken this.

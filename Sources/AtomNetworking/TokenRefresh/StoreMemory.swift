@@ -67,6 +67,11 @@ struct StoreMemory: Sendable {
         last = credential
     }
 
+    /// Notes that what counts is put into the app's variable once more.
+    mutating func willSetAgain() {
+        if let last { pending.append(last) }
+    }
+
     /// Notes that the app's variable was set, or was not set after all.
     mutating func didSet(_ credential: TokenCredential) {
         guard let index = pending.firstIndex(of: credential) else { return }

@@ -326,6 +326,10 @@ extension ModelWorld {
             newGeneration()
             // Signing in with what the session has already doesn't make its refresh worthless.
             if isRefreshOfIt { inFlight = refreshes }
+            for index in inFlight.indices
+            where credential.refresh != 0 && inFlight[index].credential.refresh == credential.refresh {
+                inFlight[index].isSignedOut = false
+            }
             refreshTokens[credential.refresh].isKnownRefused = false
             current = credential
             see(credential, life: credential.expiresAt - now, from: now)
