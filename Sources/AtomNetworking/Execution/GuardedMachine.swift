@@ -11,8 +11,11 @@ final class GuardedMachine: Sendable {
         var unwritten: UnwrittenCredential?
 
         mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
-            defer { eventCount += actions.count(where: \.isAnnouncement) }
-            return SessionActions(actions: actions, firstNumber: eventCount)
+            // Nothing, for nearly every request.
+            guard !actions.isEmpty else { return SessionActions() }
+            let firstNumber = eventCount
+            for action in actions where action.isAnnouncement { eventCount += 1 }
+            return SessionActions(actions: actions, firstNumber: firstNumber)
         }
     }
 
@@ -103,10 +106,10 @@ final class GuardedMachine: Sendable {
 
 /// What follows from an event of a session.
 struct SessionActions: Sendable {
-    let actions: [GuardedMachine.Machine.Action]
+    var actions: [GuardedMachine.Machine.Action] = []
     /// The number of the first event that is announced; those after it count
     /// on.
-    let firstNumber: Int
+    var firstNumber = 0
 }
 
 extension SessionMachine.Action {

@@ -115,7 +115,7 @@ extension SessionActor {
                 perform(actions, for: waiter)
                 return .wait
             }
-            perform(actions, for: waiter)
+            if !actions.actions.isEmpty { perform(actions, for: waiter) }
             switch admission {
             case .go: return .go
             case .wait, .refuse: return .wait

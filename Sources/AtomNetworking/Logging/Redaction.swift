@@ -89,13 +89,14 @@ enum Redaction {
     /// which may be nothing but a value. A part of the path that looks like a
     /// token is hidden too, unless it is a UUID: there those name things.
     static func url(_ string: String) -> String {
-        let bare = string.prefix { $0 != "#" }
-        guard let question = bare.firstIndex(of: "?") else { return withoutTokensInPath(bare) }
+        // By code points: a delimiter that an accent follows is part of a longer `Character`.
+        let bare = string.unicodeScalars.prefix { $0 != "#" }
+        guard let question = bare.firstIndex(of: "?") else { return withoutTokensInPath(Substring(bare)) }
         let query = bare[bare.index(after: question)...]
         let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             item.firstIndex(of: "=").map { "\(name(String(item[..<$0])))=…" } ?? (item.isEmpty ? "" : "…")
         }
-        return withoutTokensInPath(bare[..<question]) + "?" + items.joined(separator: "&")
+        return withoutTokensInPath(Substring(bare[..<question])) + "?" + items.joined(separator: "&")
     }
 
     private static func withoutTokensInPath(_ address: Substring) -> String {

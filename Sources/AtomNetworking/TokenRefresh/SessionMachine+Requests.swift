@@ -24,14 +24,14 @@ extension SessionMachine {
         if let generation, generation != self.generation {
             return (.refuse(.signedOut(delivery: .notSent)), actions)
         }
+        // Nearly every request; the rest is left to those who may have to wait.
+        if case .active = phase, isGood(at: now.instant, by: means), isNext(ticket) { return (go(ticket), actions) }
         let request = Waiting(waiter: waiter, means: means, isNew: generation == nil)
         switch phase {
         case .loading:
             return (enqueue(request, ticket: ticket), actions + startLoading())
         case .active:
-            let isGood = isGood(at: now.instant, by: means)
-            if isGood, isNext(ticket) { return (go(ticket), actions) }
-            if !isGood, waiters.isEmpty, !isReleasing {
+            if waiters.isEmpty, !isReleasing {
                 return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
             }
             return (enqueue(request, ticket: ticket), actions)

@@ -39,20 +39,24 @@ struct StoreMemory: Sendable {
 
     /// Notes that a credential was read, and tells what that says.
     mutating func note(_ read: TokenCredential) -> Reading {
+        // What is read before every request, most of the time: compared in place.
+        if last?.isExactly(read) == true { return arrived() }
         // Nothing is nothing, whatever its expiry.
         let read = read.isEmpty ? .empty : read
-        // What is read before every request, most of the time.
-        if read == last {
-            guard !beneath.isEmpty else { return .same }
-            beneath = []
-            return .arrived
-        }
+        if read == last { return arrived() }
         let reading = judge(read)
         if case .news = reading {
             last = read
             beneath = []
         }
         return reading
+    }
+
+    /// What was read or written last is read.
+    private mutating func arrived() -> Reading {
+        guard !beneath.isEmpty else { return .same }
+        beneath = []
+        return .arrived
     }
 
     /// Notes that a credential is about to be written.
@@ -89,6 +93,9 @@ struct StoreMemory: Sendable {
 }
 
 extension TokenCredential {
+    /// Whether it is the same to the last field.
+    fileprivate func isExactly(_ other: TokenCredential) -> Bool { self == other }
+
     /// Whether it is the same, though a store may keep whole seconds only.
     fileprivate func isSame(as other: TokenCredential) -> Bool {
         hasTokens(of: other)

@@ -5,6 +5,11 @@ import Testing
 
 @Suite("What is shown of a text from outside")
 struct RedactionTests {
+    @Test("A delimiter that an accent follows is one all the same", arguments: ["?", "#", "?a="])
+    func accentAfterADelimiter(delimiter: String) {
+        #expect(!Redaction.url("https://a.example/e\(delimiter)\u{301}code=hunter2").contains("hunter2"))
+    }
+
     @Test("A short text is shown as it is", arguments: ["", "a", "/v1/café", "/users/@me"])
     func plain(_ text: String) {
         #expect(Redaction.excerpt(text) == text)

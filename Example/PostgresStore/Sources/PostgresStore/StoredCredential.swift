@@ -21,7 +21,10 @@ struct StoredCredential {
     }
 
     func text() throws(PostgresStoreError) -> String {
-        guard let data = try? JSONEncoder().encode(self) else { throw .unwritable }
+        let encoder = JSONEncoder()
+        // What stands in the table is Unix seconds, whatever a credential is written as by default.
+        encoder.dateEncodingStrategy = .secondsSince1970
+        guard let data = try? encoder.encode(self) else { throw .unwritable }
         return String(decoding: data, as: UTF8.self)
     }
 }
