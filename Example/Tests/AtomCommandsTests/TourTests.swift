@@ -10,6 +10,7 @@ import Testing
         #expect(output.text.contains("books seat"))
         #expect(output.text.contains("one refresh"))
         #expect(output.text.contains("no dead token was sent"))
+        #expect(output.text.contains("the first account goes on with what became of it"))
         #expect(output.text.contains("one refresh for both"))
         #expect(output.text.contains("the other finds nobody signed in"))
         #expect(!output.text.contains("\u{1B}"))

@@ -36,6 +36,7 @@ struct Tour: Sendable {
         await FailureSteps(tour: self).run(&checklist)
         await AccessSteps(tour: self).run(&checklist)
         await SessionSteps(tour: self).run(&checklist)
+        await AccountSteps(tour: self).run(&checklist)
         await SharedSessionSteps(tour: self).run(&checklist)
     }
 
