@@ -92,7 +92,7 @@ extension DecodingError {
         func context(_ context: Context, _ explanation: String) -> Context {
             Context(
                 codingPath: context.codingPath.map(HiddenKey.hiding), debugDescription: "\(explanation) In: \(outline)",
-                underlyingError: context.underlyingError)
+                underlyingError: context.underlyingError.map(Self.withoutText))
         }
         switch self {
         case .dataCorrupted(let old):
@@ -108,6 +108,17 @@ extension DecodingError {
             return .valueNotFound(type, context(old, "There is null where \(type) is expected."))
         @unknown default: return self
         }
+    }
+}
+
+extension DecodingError {
+    /// An error of Foundation's as its domain and code.
+    ///
+    /// Its texts may quote what they refuse. One of an app's own is kept.
+    fileprivate static func withoutText(_ error: any Error) -> any Error {
+        guard type(of: error) is NSError.Type else { return error }
+        let error = error as NSError
+        return NSError(domain: error.domain, code: error.code)
     }
 }
 

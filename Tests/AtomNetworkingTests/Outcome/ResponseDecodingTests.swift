@@ -146,6 +146,26 @@ struct ResponseDecodingTests {
         }
     }
 
+    @Test("What Foundation says of a value stands in no error, also not below it")
+    func foundationsText() {
+        struct Quoting: Decodable {
+            init(from decoder: any Decoder) throws {
+                let quote = NSError(domain: "NSCocoaErrorDomain", code: 3840, userInfo: ["Number": "hunter2"])
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: [], debugDescription: "hunter2", underlyingError: quote))
+            }
+        }
+        #expect {
+            try Self.decode(Quoting.self, "{}")
+        } throws: { error in
+            guard case AtomError.decoder(let decodingError) = error,
+                case .dataCorrupted(let context) = decodingError, let underlying = context.underlyingError
+            else { return false }
+            let code = (underlying as NSError).code
+            return code == 3840 && !"\(decodingError)\(underlying)".contains("hunter2")
+        }
+    }
+
     @Test("NoContent is written as an empty object")
     func encodedNoContent() throws {
         #expect(try JSONEncoder().encode(NoContent()) == Data("{}".utf8))
