@@ -40,8 +40,10 @@ extension StoredCredential: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let exact = try container.decodeIfPresent(Double.self, forKey: .exactExpiry)
             .map(Date.init(timeIntervalSinceReferenceDate:))
-        // Somebody may have changed the one and left the other.
-        guard let exact, try container.decode(Double.self, forKey: .expiresAt) == exact.timeIntervalSince1970 else {
+        // Somebody may have changed the one and left the other; what lies millennia ahead is written as unknown.
+        let seconds = try container.decodeIfPresent(Double.self, forKey: .expiresAt)
+        let unchanged = [exact?.timeIntervalSince1970, Date.distantFuture.timeIntervalSince1970]
+        guard let exact, unchanged.contains(seconds) else {
             credential = plain
             return
         }
