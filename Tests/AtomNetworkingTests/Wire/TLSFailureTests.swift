@@ -48,14 +48,11 @@ import Testing
         @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), arguments: [true, false])
         func nothingIsLeftOfTheServerThatTheTestsStart(isEnded: Bool) async throws {
             var server: OpenSSLServer? = try await OpenSSLServer()
-            let port = try #require(server?.port)
             let folder = try #require(server?.folder)
             if isEnded { await server?.end() }
             // As in a test that throws.
             server = nil
-            let plain = WireEndpoint(host: "127.0.0.1", port: port)
-            let atom = Atom.forTest(request: 2, resource: 2)
-            #expect(await eventually { await atom.outcome(of: plain).urlError?.code == .cannotConnectToHost })
+            // The shell removes it last, when the server is gone. The port says nothing: another test may have it by now.
             #expect(await eventually { !FileManager.default.fileExists(atPath: folder.path) })
         }
     }
