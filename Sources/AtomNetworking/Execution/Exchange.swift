@@ -29,6 +29,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     let isSigned: Bool
     let isRefresh: Bool
     let manager: RequestableQueueManager
+    var service: any RenewalService { manager }
+    var renewalMeans: RenewalMeans { manager.renewalMeans }
     let totalDeadline: MonotonicInstant
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts

@@ -72,12 +72,7 @@ final class RequestableQueueManager: Sendable {
         }
         self.session = session
         self.bearer = bearer
-        renewalMeans =
-            switch bearer?.renewal {
-            case .provider: .provider
-            case .endpoint(_, let client) where client.grantType == .clientCredentials: .clientCredentials
-            case .endpoint, nil: .refreshToken
-            }
+        renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
     }
@@ -99,13 +94,11 @@ final class RequestableQueueManager: Sendable {
         exchange.start()
         return exchange
     }
+}
 
-    /// Asks the token endpoint as this service is configured, past every
-    /// queue.
-    ///
-    /// - Parameters:
-    ///   - credential: What is to be replaced, if there is something.
-    ///   - sentAt: Now, from which the token's life counts.
+// MARK: - What the session asks for
+
+extension RequestableQueueManager: RenewalService {
     func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenAnswer {
         guard let bearer,
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
@@ -118,8 +111,6 @@ final class RequestableQueueManager: Sendable {
         }
     }
 
-    /// Revokes what a session was signed with, if there is an endpoint for it;
-    /// nobody waits for that.
     func revoke(_ credential: TokenCredential) {
         guard let bearer,
             let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
@@ -134,26 +125,19 @@ final class RequestableQueueManager: Sendable {
         _ = run(request, listener: listener)
     }
 
-    /// The app's own way to a credential, if that is how this service is
-    /// configured.
     var provider: (any TokenCredentialProvider)? {
         if case .provider(let provider) = bearer?.renewal { provider } else { nil }
     }
 
-    /// The longest time that the provider may take; `nil` for any.
     var providerDeadline: Duration? { bearer?.deadline?.bounded }
 
     /// The longest time a refresh may take.
     private var refreshDeadline: Duration {
-        if let deadline = bearer?.deadline, deadline > .zero { return min(deadline, .seconds(31_536_000)) }
+        if let deadline = bearer?.deadline, deadline > .zero { return min(deadline, .year) }
         let resource = timeout.resource
-        return .seconds(resource > 0 ? min(resource, 31_536_000) : 30)
+        return .seconds(resource > 0 ? min(resource, Duration.year.seconds) : 30)
     }
 
-    /// Tells the app what happened to the session, after those who waited for
-    /// it.
-    ///
-    /// - Parameter isOver: Whether nothing can be signed any more.
     func announce(_ event: SessionEvent, isOver: Bool) {
         if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
         if isOver, let reason = event.reasonToSignIn { AtomNotification.announce(reason, on: dispatchQueue) }

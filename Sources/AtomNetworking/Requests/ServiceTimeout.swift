@@ -31,7 +31,7 @@ public struct ServiceTimeout: Sendable, Hashable {
                 .invalidTimeout(
                     .init(subject: "\(name): \(seconds)", reason: "a timeout is a positive number of seconds")))
         }
-        return .seconds(min(seconds, 31_536_000))
+        return .seconds(min(seconds, Duration.year.seconds))
     }
 }
 

@@ -55,9 +55,15 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + correction
     }
 
-    /// At least nothing, and at most a hundred years: what an app gives may be
-    /// more seconds than there are numbers for.
-    var bounded: Duration { min(max(self, .zero), .seconds(3_153_600_000)) }
+    /// The longest time that a request may take, 365 days.
+    static let year = Duration.seconds(31_536_000)
+
+    /// Longer than any token lives.
+    static let century = year * 100
+
+    /// At least nothing, and at most a century: what an app gives may be more
+    /// seconds than there are numbers for.
+    var bounded: Duration { min(max(self, .zero), .century) }
 
     /// The duration as Foundation counts it.
     var seconds: Double {

@@ -18,18 +18,11 @@ struct RefreshPolicy: Sendable {
     }
 }
 
-/// How the service that a request belongs to gets another credential.
-///
-/// Services that share a session may differ in it: the request that sets a
-/// refresh off decides.
-enum RenewalMeans: Sendable {
-    /// By the refresh token.
-    case refreshToken
-    /// As the client itself: nobody signs such a session out elsewhere.
-    case clientCredentials
-    /// By the app's provider.
-    case provider
-
-    /// Whether a credential can be had without a refresh token.
-    var acquires: Bool { self != .refreshToken }
+extension RefreshPolicy {
+    /// The numbers that an app has set, within bounds.
+    init(_ bearer: BearerAuthentication) {
+        self.init(
+            leeway: bearer.leeway.bounded, fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
+            fruitlessWindow: bearer.fruitlessRefreshWindow.bounded)
+    }
 }

@@ -145,7 +145,7 @@ enum TokenAnswer {
     }
 
     private static func clamped(_ seconds: Double) -> Double {
-        min(max(seconds, 0), 3_153_600_000)
+        min(max(seconds, 0), Duration.century.seconds)
     }
 
     /// Seconds or a date (RFC 9110 §10.2.3), at most a day.
@@ -154,17 +154,5 @@ enum TokenAnswer {
         let seconds = Double(text) ?? HTTPDate.date(text).map { $0.timeIntervalSince(serverDate ?? sentAt) }
         guard let seconds, seconds.isFinite else { return nil }
         return .seconds(min(max(seconds, 0), 86_400))
-    }
-}
-
-/// Dates in header fields (RFC 9110 §5.6.7).
-enum HTTPDate {
-    /// The date, in the one format that is still sent.
-    static func date(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE',' dd MMM yyyy HH':'mm':'ss 'GMT'"
-        return formatter.date(from: text)
     }
 }

@@ -68,8 +68,8 @@ extension SessionConfiguration {
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         // Each request says how long its silence may last; the session's 60 seconds must not cut that short.
-        configuration.timeoutIntervalForRequest = 31_536_000
-        configuration.timeoutIntervalForResource = 31_536_000
+        configuration.timeoutIntervalForRequest = Duration.year.seconds
+        configuration.timeoutIntervalForResource = Duration.year.seconds
         return configuration
     }
 }

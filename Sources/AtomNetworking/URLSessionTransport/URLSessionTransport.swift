@@ -166,7 +166,7 @@ public final class URLSessionTransport: Transport {
             // In milliseconds it has to fit an `Int`.
             if Int.bitWidth >= 64 { return 10_000_000_000 }
         #endif
-        return min(max(idle.seconds.rounded(.up) + 5, 6), 31_536_000)
+        return min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
     }
 }
 

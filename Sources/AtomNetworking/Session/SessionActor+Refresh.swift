@@ -16,25 +16,25 @@ extension SessionActor {
     }
 
     /// Starts a refresh that no caller's task is a parent of.
-    func startRefresh(_ number: Int, replacing credential: TokenCredential?, for manager: RequestableQueueManager) {
-        guarded.lastManager = manager
+    func startRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+        guarded.lastService = service
         guard guarded.with({ $0.isRunning(number) }) else {
             // The app signed in or out before this came to run: nothing of the session before is sent.
             let now = moment
             return perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
         }
-        let isProvided = manager.provider != nil
+        let isProvided = service.provider != nil
         switch source {
         case .writable(let writable):
             refreshTask = Task.detached(priority: .userInitiated) {
-                await self.refresh(number, credential, for: manager, writingTo: writable)
+                await self.refresh(number, credential, for: service, writingTo: writable)
             }
         case .store(let store) where isProvided:
             refreshTask = Task.detached(priority: .userInitiated) {
-                await self.acquire(number, for: manager, in: store)
+                await self.acquire(number, for: service, in: store)
             }
         case .store(let store):
-            refreshTask = serially { [self] in await refresh(number, for: manager, in: store) }
+            refreshTask = serially { [self] in await refresh(number, for: service, in: store) }
         }
     }
 
@@ -51,11 +51,11 @@ extension SessionActor {
     // MARK: With the app's own variable
 
     private nonisolated func refresh(
-        _ number: Int, _ credential: TokenCredential?, for manager: RequestableQueueManager,
+        _ number: Int, _ credential: TokenCredential?, for service: any RenewalService,
         writingTo writable: any TokenCredentialWritable
     ) async {
         let sentAt = moment
-        let answer = await ask(manager, replacing: credential, sentAt: sentAt).value
+        let answer = await ask(service, replacing: credential, sentAt: sentAt).value
         let dice = random()
         switch answer {
         case .granted(let new, let lifetime):
@@ -87,9 +87,9 @@ extension SessionActor {
 
     /// Asks the token endpoint, on a task of its own that nobody cancels.
     private nonisolated func ask(
-        _ manager: RequestableQueueManager, replacing credential: TokenCredential?, sentAt: Moment
+        _ service: any RenewalService, replacing credential: TokenCredential?, sentAt: Moment
     ) -> Task<TokenAnswer, Never> {
-        Task.detached(priority: .userInitiated) { await manager.token(replacing: credential, sentAt: sentAt) }
+        Task.detached(priority: .userInitiated) { await service.token(replacing: credential, sentAt: sentAt) }
     }
 
     /// Goes by another refresh token beside the same access token.
@@ -103,7 +103,7 @@ extension SessionActor {
     /// Refreshes with the store held, so that nobody else spends the same
     /// refresh token.
     private nonisolated func refresh(
-        _ number: Int, for manager: RequestableQueueManager, in store: any TokenCredentialStore
+        _ number: Int, for service: any RenewalService, in store: any TokenCredentialStore
     ) async {
         let report = ExchangeReport()
         do {
@@ -117,7 +117,7 @@ extension SessionActor {
                         report.note(.abandoned)
                         return intended
                     }
-                    let outcome = await refresh(number, credential, for: manager, noting: store, in: report)
+                    let outcome = await refresh(number, credential, for: service, noting: store, in: report)
                     report.note(outcome)
                     return if case .granted(let new, _) = outcome { new } else { report.kept ?? intended }
                 }
@@ -140,7 +140,7 @@ extension SessionActor {
         else { return }
         let now = moment
         perform(guarded.act { $0.observed(written, now: now) })
-        if written.isEmpty { guarded.lastManager?.revoke(credential) }
+        if written.isEmpty { guarded.lastService?.revoke(credential) }
     }
 
     nonisolated func found(
@@ -152,7 +152,7 @@ extension SessionActor {
 
     /// Asks the token endpoint, a note in the store meanwhile.
     private nonisolated func refresh(
-        _ number: Int, _ credential: TokenCredential?, for manager: RequestableQueueManager,
+        _ number: Int, _ credential: TokenCredential?, for service: any RenewalService,
         noting store: any TokenCredentialStore, in report: ExchangeReport
     ) async -> RefreshOutcome {
         let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
@@ -168,7 +168,7 @@ extension SessionActor {
             return .abandoned
         }
         let sentAt = moment
-        let call = ask(manager, replacing: credential, sentAt: sentAt)
+        let call = ask(service, replacing: credential, sentAt: sentAt)
         guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
             // The app has signed in or out: the store is let go of, and what the answer brings is still heard.
             Task.detached(priority: .userInitiated) {
@@ -224,7 +224,7 @@ extension SessionActor {
         switch cause {
         case is OAuthError: false
         // A gateway answers for a server that it no longer hears, and a server that failed may have done so after it
-        // had taken the token. One that is not ready (RFC 9110 §15.6.4) has taken nothing.
+        // had taken the token. One that is not ready (RFC 9110 (any RenewalService)?15.6.4) has taken nothing.
         case AtomError.response(let response): response.statusCode.map { $0 >= 500 && $0 != 503 } ?? true
         case let error as AtomError: error.delivery == .maybeSent
         default: true

@@ -5,7 +5,7 @@ extension SessionActor {
     /// Asks the app's provider; the store is not held meanwhile, since that
     /// may take a person's time.
     func acquire(
-        _ number: Int, for manager: RequestableQueueManager, in store: any TokenCredentialStore
+        _ number: Int, for service: any RenewalService, in store: any TokenCredentialStore
     ) async {
         let report = ExchangeReport()
         do {
@@ -17,7 +17,7 @@ extension SessionActor {
                 return await ended(number, report, storeError: nil, readAgain: { nil })
             }
             let call = Task.detached(priority: .userInitiated) {
-                await self.askProvider(of: manager, replacing: rejected, for: number)
+                await self.askProvider(of: service, replacing: rejected, for: number)
             }
             guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
                 // The app has signed in or out, and a provider may never return.
@@ -91,9 +91,9 @@ extension SessionActor {
     /// One call at a time: an earlier one that has been given up is waited
     /// for, or the app would show two login screens.
     private func askProvider(
-        of manager: RequestableQueueManager, replacing rejected: TokenCredential?, for number: Int
+        of service: any RenewalService, replacing rejected: TokenCredential?, for number: Int
     ) async -> Result<TokenCredential, any Error> {
-        guard let provider = manager.provider else { return .failure(AtomError.unexpected) }
+        guard let provider = service.provider else { return .failure(AtomError.unexpected) }
         // The app may have signed in or out before this came to run.
         guard guarded.with({ $0.isRunning(number) }) else { return .failure(CancellationError()) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
@@ -106,12 +106,12 @@ extension SessionActor {
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
                 else { throw TokenAnswerError("The provider returned no new access token.") }
                 guard HeldCredential.canBeSent(credential.accessToken) else {
-                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
+                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 (any RenewalService)?2.1).")
                 }
                 return credential
             }
         }
         providerCall = call
-        return await Deadline.value(of: call, within: manager.providerDeadline, time: time)
+        return await Deadline.value(of: call, within: service.providerDeadline, time: time)
     }
 }

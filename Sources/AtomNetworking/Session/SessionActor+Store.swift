@@ -99,17 +99,17 @@ extension SessionActor {
 
     /// The app signs out.
     ///
-    /// - Parameter manager: Revokes the token, if it is configured to.
+    /// - Parameter service: Revokes the token, if it is configured to.
     /// - Throws: Why the store could not be emptied; the session is over all
     ///   the same.
-    func signOut(for manager: RequestableQueueManager) async throws(AuthenticationError) {
+    func signOut(for service: any RenewalService) async throws(AuthenticationError) {
         do throws(TokenStoreError) {
             try refuseInOperation()
         } catch {
             throw .credentialNotStored(cause: error, delivery: .notSent)
         }
         // What a refresh still brings is revoked by the same service.
-        guarded.lastManager = guarded.lastManager ?? manager
+        guarded.lastService = guarded.lastService ?? service
         let held = guarded.with { $0.held?.credential }
         switch source {
         case .writable(let writable):
@@ -119,7 +119,7 @@ extension SessionActor {
             set(writable, to: .empty)
             perform(actions)
             observe(writable)
-            manager.revoke(held ?? read)
+            service.revoke(held ?? read)
         case .store(let store):
             let unwritten = guarded.unwrittenCredential
             let actions = guarded.act { $0.signedOut() }
@@ -130,7 +130,7 @@ extension SessionActor {
             // What another process has stored since is newer than what was held.
             var newest = (try? result.get()) ?? held
             if let unwritten, unwritten.isWanted(over: try? result.get()) { newest = unwritten.credential }
-            if let newest { manager.revoke(newest) }
+            if let newest { service.revoke(newest) }
             _ = try result.get()
         }
     }
@@ -330,17 +330,6 @@ extension SessionActor {
             return state
         case .failure(let error):
             throw .credentialNotReadable(cause: error, delivery: .notSent)
-        }
-    }
-}
-
-extension Result where Failure == any Error {
-    /// What an async function returned or threw.
-    init(_ body: () async throws -> Success) async {
-        do {
-            self = .success(try await body())
-        } catch {
-            self = .failure(error)
         }
     }
 }

@@ -9,8 +9,11 @@ protocol SessionWaiter: AnyObject, Sendable {
     /// When the request's own time is up.
     var totalDeadline: MonotonicInstant { get }
 
+    /// How its service gets another credential.
+    var renewalMeans: RenewalMeans { get }
+
     /// Whose configuration a refresh uses that this request sets off.
-    var manager: RequestableQueueManager { get }
+    var service: any RenewalService { get }
 
     /// The session is good: start. Called outside every lock, one waiter
     /// after the other.
@@ -97,7 +100,7 @@ extension SessionActor {
             let now = moment
             let (admission, actions) = guarded.ask { machine in
                 let result = machine.asked(
-                    waiter, by: waiter.manager.renewalMeans, of: waiter.sessionPlace?.generation,
+                    waiter, by: waiter.renewalMeans, of: waiter.sessionPlace?.generation,
                     ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
                     read: read, deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
@@ -177,7 +180,7 @@ extension SessionActor {
         var number = batch.firstNumber
         func announce(_ event: SessionEvent, isOver: Bool = true) {
             // A session that ends for want of a refresh token has never had a refresh.
-            (guarded.lastManager ?? waiter?.manager)?.announce(event, isOver: isOver)
+            (guarded.lastService ?? waiter?.service)?.announce(event, isOver: isOver)
             hub.send(event, number: number)
             number += 1
         }
@@ -186,10 +189,10 @@ extension SessionActor {
             case .load(let number):
                 Task.detached(priority: .userInitiated) { await self.load(number) }
             case .refresh(let number, let credential, let waiter):
-                let manager = waiter.manager
+                let service = waiter.service
                 // Not of any caller's: nobody's cancellation, priority or task-local value reaches it.
                 Task.detached(priority: .userInitiated) {
-                    await self.startRefresh(number, replacing: credential, for: manager)
+                    await self.startRefresh(number, replacing: credential, for: service)
                 }
             case .store(let credential, let version):
                 // A store writes it when the exchange that it was computed in ends.
@@ -214,11 +217,11 @@ extension SessionActor {
                 let isOver = !guarded.with { $0.held?.isUsable(at: now) ?? false }
                 announce(.refreshFailed(failure), isOver: isOver)
             case .announceStaleStore:
-                guarded.lastManager?.log("The token store still holds a credential that was replaced")
+                guarded.lastService?.log("The token store still holds a credential that was replaced")
             case .announce(let event):
                 announce(event)
             case .revoke(let credential):
-                guarded.lastManager?.revoke(credential)
+                guarded.lastService?.revoke(credential)
             }
         }
     }

@@ -21,10 +21,7 @@ final class SessionRegistry: Sendable {
             let identifier = ObjectIdentifier(bearer.source.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
-            let policy = RefreshPolicy(
-                leeway: bearer.leeway.bounded, fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),
-                fruitlessWindow: bearer.fruitlessRefreshWindow.bounded)
-            let session = SessionActor(source: bearer.source, policy: policy, time: time)
+            let session = SessionActor(source: bearer.source, policy: RefreshPolicy(bearer), time: time)
             entries[identifier] = Entry(session: session)
             return session
         }

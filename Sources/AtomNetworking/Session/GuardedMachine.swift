@@ -7,7 +7,7 @@ final class GuardedMachine: Sendable {
         var alarm: (any Alarm)?
         /// How many events have been announced.
         var eventCount = 0
-        weak var manager: RequestableQueueManager?
+        weak var service: (any RenewalService)?
         var unwritten: UnwrittenCredential?
 
         mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
@@ -49,9 +49,9 @@ final class GuardedMachine: Sendable {
     }
 
     /// Whose refresh ran last; announcements go where its callers are told.
-    var lastManager: RequestableQueueManager? {
-        get { content.withLock { $0.manager } }
-        set { content.withLock { $0.manager = newValue } }
+    var lastService: (any RenewalService)? {
+        get { content.withLock { $0.service } }
+        set { content.withLock { $0.service = newValue } }
     }
 
     /// What the store should hold and doesn't.
@@ -118,36 +118,6 @@ extension SessionMachine.Action {
         switch self {
         case .announce, .announceFailure: true
         default: false
-        }
-    }
-}
-
-/// A credential that could not be written, and what it was to replace.
-struct UnwrittenCredential: Sendable {
-    /// What the store should hold; `nil` for nothing.
-    let credential: TokenCredential?
-
-    /// What it held when the write failed, if that was known.
-    let replaced: Replaced
-
-    /// The sign-in or sign-out that it was written for, until that has been
-    /// tried.
-    var generation: Int?
-
-    enum Replaced: Sendable {
-        case unknown
-        case known(TokenCredential?)
-
-        /// What it held, as far as that is known.
-        var credential: TokenCredential? { if case .known(let credential) = self { credential } else { nil } }
-    }
-
-    /// Whether it still goes before what the store holds: what somebody else
-    /// has written since is newer.
-    func isWanted(over stored: TokenCredential?) -> Bool {
-        switch replaced {
-        case .unknown: true
-        case .known(let replaced): stored == replaced
         }
     }
 }

@@ -1,0 +1,63 @@
+import Foundation
+
+/// A time as servers and older stores write it: a number or a text.
+struct LooseTime: Decodable {
+    private enum Value {
+        case number(Double)
+        case text(String)
+    }
+
+    private let value: Value
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Double.self), number.isFinite {
+            value = .number(number)
+            return
+        }
+        let text = try container.decode(String.self)
+        if let number = Double(text), number.isFinite {
+            value = .number(number)
+        } else if Self.date(iso8601: text) != nil {
+            value = .text(text)
+        } else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "Neither a number of seconds nor an ISO 8601 date.")
+        }
+    }
+
+    /// A number below this (the year 2008 in Unix seconds) counts from 2001, as
+    /// `JSONEncoder` writes dates by default.
+    static let firstUnixTime = 1.2e9
+
+    /// From here on a date is `.distantFuture`, in whatever zone, and to
+    /// whatever unit, it was written; the beginning of the year 4000.
+    static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
+
+    /// The point in time.
+    var date: Date {
+        switch value {
+        case .number(let number) where number < Self.firstUnixTime: Date(timeIntervalSinceReferenceDate: number)
+        case .number(let number) where number > 1e11: Date(timeIntervalSince1970: number / 1_000)
+        // `.distantFuture` in seconds since 2001 is the year 3969 in seconds since 1970.
+        case .number(let number) where number >= Self.never.timeIntervalSinceReferenceDate: .distantFuture
+        case .number(let number): Date(timeIntervalSince1970: number)
+        case .text(let text): Self.date(iso8601: text) ?? .distantFuture
+        }
+    }
+
+    /// The number of seconds.
+    func seconds(at path: [any CodingKey]) throws -> Double {
+        guard case .number(let number) = value else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: path, debugDescription: "expires_in is a number of seconds."))
+        }
+        return min(max(number, 0), Duration.century.seconds)
+    }
+
+    /// Reads an ISO 8601 date with or without fractions of a second.
+    static func date(iso8601 text: String) -> Date? {
+        (try? Date(text, strategy: .iso8601))
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
+}
