@@ -8,9 +8,9 @@ struct Attempt: Sendable {
     var headerFields: HeaderFields
     var body: Data?
     var redirects = 0
-    /// Whether it is sent to the origin that the endpoint named, and has been
-    /// all along; only then is it signed.
-    var isAtHome = true
+    /// Whether a redirect has led to an origin that the endpoint did not name;
+    /// from then on nothing is signed, and no cookies are sent.
+    var hasLeftOrigin = false
 
     init(_ request: consuming PreparedRequest) {
         method = request.method
@@ -47,8 +47,20 @@ extension Attempt {
         case (303, _), (301, "POST"), (302, "POST"): attempt.becomeGet()
         default: break
         }
-        if next.origin != target.origin { attempt.leaveHome() }
+        if next.origin != target.origin { attempt.leaveOrigin() }
         return .redirected(attempt)
+    }
+
+    /// What the transport is given.
+    func transportRequest(
+        authorization: String?, cookie: String?, idleTimeout: Duration, needsFreshConnection: Bool
+    ) -> TransportRequest {
+        var fields = headerFields
+        if let authorization { fields.append(name: "Authorization", value: authorization) }
+        if let cookie { fields.append(name: "Cookie", value: cookie) }
+        return TransportRequest(
+            method: method, target: target, headerFields: fields, body: body, idleTimeout: idleTimeout,
+            needsFreshConnection: needsFreshConnection)
     }
 
     /// Drops the body and all that describes it.
@@ -59,8 +71,8 @@ extension Attempt {
     }
 
     /// Drops whatever may be a secret: what isn't known to be harmless stays.
-    private mutating func leaveHome() {
-        isAtHome = false
+    private mutating func leaveOrigin() {
+        hasLeftOrigin = true
         headerFields.removeAll { field in
             let name = field.name.lowercased()
             return

@@ -2,11 +2,9 @@ import Foundation
 
 /// One `resume`, from admission to its one outcome.
 ///
-/// Whatever happens to it is an event that takes the lock, changes the state
-/// and returns an action; the action is performed outside the lock, after what
-/// there is to log has been handed to the app's handler. What comes
-/// after the outcome is dropped, except that a slot is always given back, by
-/// the last event of the attempt that holds it.
+/// What happens to it is decided by an ``ExchangeMachine`` under this object's
+/// lock; what the machine asks for is done here, outside of it. What comes
+/// after the outcome is dropped, except that a slot is always given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Sendable {
     typealias Completion = @Sendable (Result<AtomResponse, AtomError>) -> Void
 
@@ -20,101 +18,218 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case dispatched(Completion)
     }
 
-    // These three belong to the deadline queue, the slots and the session, each under its owner's lock.
+    // These belong to the deadline queue, the slots and the session, each under its owner's lock.
     // All the rest is constant.
     var deadlinePosition: Int?
+    var deadlineNumber = 0
     var slotPlace: SlotPlace?
     var sessionPlace: SessionPlace?
 
-    let isSigned: Bool
-    let isRefresh: Bool
     let manager: RequestableQueueManager
-    var service: any RenewalService { manager }
-    var renewalMeans: RenewalMeans { manager.renewalMeans }
     let totalDeadline: MonotonicInstant
-    let acceptableStatusCodes: ClosedRange<Int>
-    let timeouts: RequestTimeouts
-    let startedAt: MonotonicInstant
+    private let policy: ExchangePolicy
+    private let needsSignature: Bool
+    private let acceptableStatusCodes: ClosedRange<Int>
+    private let idleTimeout: Duration
+    private let startedAt: MonotonicInstant
     private let listener: Listener
 
-    private let state: Guarded<State>
+    private struct Content {
+        var machine: ExchangeMachine
+        /// The attempt whose events count, until its last one.
+        var wire: AttemptOnWire?
+        /// For somebody who awaits it: from the end on, until it is taken.
+        var outcome: Result<AtomResponse, AtomError>?
+        /// Whether the outcome has been there.
+        var hasOutcome = false
+        /// Who awaits the outcome: set once, and taken by the end, of which there is one.
+        var awaiting: UnsafeContinuation<Void, Never>?
+
+        /// The attempt that a step stops or discards; from now on no later step
+        /// can mean it.
+        mutating func wireConcerned(by step: ExchangeMachine.Step) -> AttemptOnWire? {
+            guard !step.effects.isDisjoint(with: [.stop, .discardRest]), let wire = wire.take() else { return nil }
+            if step.effects.contains(.discardRest) { wire.isDiscarded = true }
+            return wire
+        }
+    }
+
+    private let content: Guarded<Content>
 
     init(_ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener) {
         self.manager = manager
         self.listener = listener
-        isSigned = request.isSigned
-        isRefresh = request.channel == .refresh
+        policy = manager.policy(for: request.purpose)
+        needsSignature = request.needsSignature && manager.signsRequests
         acceptableStatusCodes = request.acceptableStatusCodes
-        timeouts = request.timeouts
+        idleTimeout = request.timeouts.idle
         startedAt = manager.time.now
-        totalDeadline = startedAt.advanced(byNanoseconds: timeouts.totalNanoseconds)
-        state = Guarded(State(Attempt(request), at: startedAt))
+        totalDeadline = startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds)
+        let terms = ExchangeMachine.Terms(
+            policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
+            timeouts: request.timeouts, deadline: totalDeadline)
+        content = Guarded(Content(machine: ExchangeMachine(Attempt(request), terms)))
     }
+
+    var service: any RenewalService { manager }
+    var renewalMeans: RenewalMeans { manager.renewalMeans }
 
     /// Asks to be sent; called once, by the manager.
     func start() {
-        handle { ask(&$0) }
+        // Nobody else knows of it yet: the machine is as it was made.
+        if needsSignature, let session = manager.session {
+            askSession(session, isAnew: false)
+        } else {
+            enterLane(keepsPlace: false)
+        }
     }
 
     /// The caller cancelled: it hears so at once, whatever the network does.
-    func cancel() {
-        handle { state in
-            let delivery = state.delivery
-            return end(.failure(.cancelled(delivery)), &state)
-        }
-    }
+    func cancel() { handle { $0.cancelled() } }
 
-    func deadlinePassed(at now: MonotonicInstant) {
-        handle { expire(at: now, &$0) }
-    }
+    func deadlinePassed(at now: MonotonicInstant) { handle { $0.deadlinePassed(at: now) } }
 
-    func released() {
-        let next = state.withLock { state -> (origin: Origin, isBack: Bool)? in
-            guard state.phase == .waitingForSession else { return nil }
-            state.phase = .waitingForSlot
-            return (state.attempt.target.origin, state.hasGivenSlotUp)
-        }
-        if let next { takeSlot(next.origin, isBack: next.isBack) }
-    }
+    func released() { handle { $0.admitted() } }
 
     func refused(_ error: AuthenticationError) {
-        handle { state in
-            guard state.phase == .waitingForSession else { return .nothing }
-            // Nothing could be refreshed, so the server's 401 says more than that there is no credential.
-            if case .missingCredential = error, let response = state.response, response.statusCode == 401 {
-                let answer = answer(response, state)
-                return end(.failure(.response(answer)), &state)
-            }
-            let delivery = state.delivery
-            return end(.failure(.authentication(error.delivered(delivery))), &state)
+        let now = manager.time.now
+        handle { $0.refused(error, at: now) }
+    }
+
+    func slotGranted(of origin: Origin) { send(inSlotOf: origin) }
+}
+
+// MARK: - Performing what the machine asks for
+
+extension Exchange {
+    /// Runs an event under the lock, and does what follows outside of it.
+    private func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
+        let (step, wire) = content.withLock { content in
+            let step = event(&content.machine)
+            return (step, content.wireConcerned(by: step))
+        }
+        perform(step, wire)
+    }
+
+    /// - Parameter wire: The attempt that is to be stopped, or whose rest is
+    ///   not wanted.
+    private func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
+        prepare(step)
+        switch step.action {
+        case .nothing, .openSink, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
+            break
+        case .askSession(let isAnew):
+            if let session = manager.session { askSession(session, isAnew: isAnew) }
+        case .retry(let version):
+            guard let session = manager.session else { break }
+            session.answered(version: version, isRejected: true)
+            askSession(session, isAnew: true)
+        case .enterLane(let keepsPlace):
+            enterLane(keepsPlace: keepsPlace)
+        case .deliverRejection(let head, let body):
+            let target = content.withLock { $0.machine.attempt.target }
+            settle(judged(head, body, from: target))
+        case .fail:
+            settle(.failure(content.withLock { $0.machine.error } ?? .unexpected))
+        }
+        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
+        if let wire {
+            if step.effects.contains(.stop) { stop(wire) }
+            if step.effects.contains(.discardRest) { discardRest(of: wire) }
         }
     }
 
-    func slotGranted(of origin: Origin) {
-        while let isSigned = state.withLock({ $0.phase == .waitingForSlot ? isSigned($0) : nil }) {
-            // Asked here, since only what is signed in the moment of sending is signed with what is good.
-            switch signature(isSigned: isSigned) {
-            case .unsigned:
-                return start(authorization: nil, version: nil, slotOf: origin)
-            case .authorization(let value, let version):
-                return start(authorization: value, version: version, slotOf: origin)
-            case .notYet:
-                // The token died while this waited for its slot. It asks again before it gives the slot back, or
-                // somebody who came later could be sent in between.
-                if !isAdmittedAgain() { return giveSlotBack(origin) }
-            }
+    /// Does what is to be done before the step's action.
+    private func prepare(_ step: ExchangeMachine.Step) {
+        switch step.deadline {
+        case .none: break
+        case .set(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
+        case .removed(let number): manager.deadlines.remove(self, number: number)
         }
-        giveSlotBack(origin)
+        if step.effects.contains(.holdNotice) { manager.holdNotices() }
+        if step.effects.contains(.leaveSession) { manager.session?.left(self) }
+        if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
+        if let version = step.acceptedVersion { manager.session?.answered(version: version, isRejected: false) }
     }
 
+    private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
+
+    private func askSession(_ session: SessionActor, isAnew: Bool) {
+        switch session.admit(self, anew: isAnew) {
+        case .go: released()
+        case .wait: handle { $0.queuedBySession() }
+        }
+    }
+
+    /// Goes on at once or waits for its turn.
+    private func enterLane(keepsPlace: Bool) {
+        guard policy.takesSlot else { return send(inSlotOf: nil) }
+        if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { handle { $0.queuedForSlot() } }
+    }
+
+    /// Stops an attempt as soon as there is something to stop.
+    func stop(_ wire: AttemptOnWire) {
+        let handle = content.withLock { _ in
+            wire.isStopped = true
+            return wire.handle
+        }
+        handle?.cancel()
+    }
+
+    /// Has the rest of an answer read, for a while.
+    private func discardRest(of wire: AttemptOnWire) {
+        // The exchange may be over before that.
+        let end = manager.time.now.advanced(by: AttemptOnWire.restDuration)
+        manager.deadlines.set(end, for: wire, number: 1)
+    }
+}
+
+// MARK: - Onto the wire
+
+extension Exchange {
     private enum Signature {
         case unsigned
         case authorization(String, version: Int?)
         case notYet
+
+        var isSigned: Bool { if case .authorization = self { true } else { false } }
+        var version: Int? { if case .authorization(_, let version) = self { version } else { nil } }
+        var authorization: String? { if case .authorization(let value, _) = self { value } else { nil } }
     }
 
-    private func signature(isSigned: Bool) -> Signature {
-        guard isSigned else { return .unsigned }
+    /// Hands the attempt to the transport.
+    ///
+    /// - Parameter origin: Whose slot is in hand; `nil` where none is needed.
+    private func send(inSlotOf origin: Origin?) {
+        while true {
+            // Asked here, since only what is signed in the moment of sending is signed with what is good.
+            let signature = signature()
+            let cookie = cookie()
+            let now = manager.time.now
+            let (step, request, wire) = content.withLock { content in
+                let step = content.machine.slotGranted(
+                    isSigned: signature.isSigned, version: signature.version, at: now)
+                guard case .send = step.action else { return (step, nil as TransportRequest?, nil as AttemptOnWire?) }
+                let attempt = content.machine.attempt
+                let request = attempt.transportRequest(
+                    authorization: content.machine.needsSignature ? signature.authorization : nil, cookie: cookie,
+                    idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
+                let wire = AttemptOnWire(
+                    of: self, number: content.machine.number, method: attempt.method, target: attempt.target)
+                content.wire = wire
+                return (step, request, wire)
+            }
+            prepare(step)
+            if let request, let wire { return start(request, wire) }
+            guard case .askSessionWithSlot = step.action, asksWithSlot() else {
+                if let origin { manager.slots.release(origin: origin) }
+                return
+            }
+        }
+    }
+
+    private func signature() -> Signature {
+        guard needsSignature else { return .unsigned }
         guard let session = manager.session else {
             return manager.basicAuthorization.map { .authorization($0, version: nil) } ?? .unsigned
         }
@@ -127,177 +242,198 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     /// Asks the session again, a slot in hand.
     ///
     /// - Returns: Whether it goes on at once.
-    private func isAdmittedAgain() -> Bool {
-        let isWanted = state.withLock { state in
-            guard state.phase == .waitingForSlot else { return false }
-            state.phase = .waitingForSession
-            state.hasGivenSlotUp = true
-            return true
-        }
-        guard isWanted, let session = manager.session else { return false }
+    private func asksWithSlot() -> Bool {
+        guard let session = manager.session else { return false }
         switch session.admit(self, anew: false) {
         case .go:
-            return state.withLock { state in
-                guard state.phase == .waitingForSession else { return false }
-                state.phase = .waitingForSlot
-                return true
+            return content.withLock { content in
+                if case .sign = content.machine.admittedWithSlot().action { true } else { false }
             }
         case .wait:
-            handle { queued(&$0) }
+            handle { $0.queuedBySession() }
             return false
         }
     }
 
-    /// Hands the attempt to the transport, a slot in hand.
-    private func start(authorization: String?, version: Int?, slotOf origin: Origin) {
-        let cookie = cookie()
-        let now = manager.time.now
-        let sending = state.withLock { state -> (request: TransportRequest, number: Int)? in
-            guard state.phase == .waitingForSlot else { return nil }
-            let request = state.send(
-                authorization: authorization, version: version, cookie: cookie, idleTimeout: timeouts.idle,
-                isRefresh: isRefresh, at: now)
-            rearm(&state)
-            return (request, state.attemptNumber)
-        }
-        guard let sending else { return giveSlotBack(origin) }
-        manager.log("→ \(sending.request.method) \(sending.request.target)")
-        let number = sending.number
-        let running = manager.transport.start(sending.request) { [self] event in
-            receive(event, attemptNumber: number, origin: origin)
-        }
-        // It may have ended while it was being started.
-        if !state.withLock({ $0.keep(running, of: number) }) { running.cancel() }
-    }
-
     private func cookie() -> String? {
-        guard !isRefresh, manager.cookies.mayHaveCookies else { return nil }
-        let attempt = state.withLock { $0.attempt }
+        guard policy.usesCookies, manager.cookies.mayHaveCookies else { return nil }
+        let attempt = content.withLock { $0.machine.attempt }
         // Cookies know no ports (RFC 6265 §8.5): the jar alone would take them to another origin of the same host.
-        guard attempt.isAtHome, !attempt.headerFields.contains("Cookie") else { return nil }
+        guard !attempt.hasLeftOrigin, !attempt.headerFields.contains("Cookie") else { return nil }
         return manager.cookies.field(for: attempt.target.cookieAddress, at: manager.time.date)
     }
 
-    private func receive(_ event: TransportEvent, attemptNumber number: Int, origin: Origin) {
+    private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
+        manager.log("→ \(request.method) \(request.target)")
+        let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
+        // It may have been stopped while it was being started.
+        let isWanted = content.withLock { _ in
+            if !wire.isOver { wire.handle = running }
+            return !wire.isStopped
+        }
+        if !isWanted { running.cancel() }
+    }
+}
+
+// MARK: - What the transport reports
+
+extension Exchange {
+    private func receive(_ event: TransportEvent, from wire: AttemptOnWire) {
         switch event {
         case .sent:
-            state.withLock { if number == $0.attemptNumber { $0.lastActivity = manager.time.now } }
+            let now = manager.time.now
+            content.withLock { $0.machine.sent(by: wire.number, at: now) }
         case .response(let head):
-            keepCookies(of: head, attemptNumber: number)
-            let now = manager.time.now
-            state.withLock { if number == $0.attemptNumber { $0.receive(head, at: now) } }
+            received(head, from: wire)
         case .data(let data):
-            let now = manager.time.now
-            handle { number == $0.attemptNumber ? collect(data, at: now, &$0) : .nothing }
+            received(data, from: wire)
         case .finished:
-            handle { number == $0.attemptNumber ? judge(&$0) : .nothing }
-            giveSlotBack(origin)
+            ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
-            handle { number == $0.attemptNumber ? fail(failure, &$0) : .nothing }
-            giveSlotBack(origin)
+            ended(wire) { $0.failed(failure, wire.number) }
         }
     }
 
-    /// Before the answer is judged, so that whatever is sent next carries them.
-    private func keepCookies(of head: TransportResponse, attemptNumber number: Int) {
-        guard !isRefresh, head.headerFields.contains("Set-Cookie") else { return }
-        let target = state.withLock { number == $0.attemptNumber && !$0.isEnded ? $0.attempt.target : nil }
-        guard let target else { return }
-        manager.cookies.keep(head.headerFields, from: target.cookieAddress, at: manager.time.date)
-    }
-
-    private func giveSlotBack(_ origin: Origin) {
-        if !isRefresh { manager.slots.release(origin: origin) }
-    }
-
-    private var origin: Origin { state.withLock { $0.attempt.target.origin } }
-
-    /// Runs an event under the lock; what it says and asks for comes after.
-    private func handle(_ event: (inout State) -> Action) {
-        let action: Action
-        if manager.log.isEnabled {
-            let (lines, next) = state.withLock { state in
-                let next = event(&state)
-                defer { state.lines = [] }
-                return (state.lines, next)
-            }
-            // The handler is the app's code.
-            for line in lines { manager.log(line) }
-            action = next
-        } else {
-            action = state.withLock { event(&$0) }
+    private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
+        let now = manager.time.now
+        let (step, concerned) = content.withLock { content in
+            let step = content.machine.headArrived(head, of: wire.number, at: now)
+            return (step, content.wireConcerned(by: step))
         }
-        perform(action)
-    }
-
-    private func perform(_ action: Action) {
-        switch action {
-        case .nothing:
+        switch step.action {
+        case .openSink:
+            wire.open(makeSink())
+        case .retry:
+            wire.open(makeSink())
+            manager.log("← 401 \(wire.target), to be sent again")
+        case .askSession, .enterLane:
+            manager.log("← \(head.statusCode) \(wire.target), redirected")
+        default:
             break
-        case .askSession(let isAnew):
-            switch manager.session?.admit(self, anew: isAnew) {
-            case .go, nil: released()
-            case .wait: handle { queued(&$0) }
+        }
+        // Before the action, so that whatever is sent next carries them.
+        if step.effects.contains(.keepCookies) {
+            manager.cookies.keep(head.headerFields, from: wire.target.cookieAddress, at: manager.time.date)
+        }
+        perform(step, concerned)
+        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+    }
+
+    /// Where an answer's body goes.
+    private func makeSink() -> any AnswerSink { MemorySink(limit: policy.maximumBodySize) }
+
+    private func received(_ part: Data, from wire: AttemptOnWire) {
+        let now = manager.time.now
+        let (step, concerned) = content.withLock { content in
+            let step = content.machine.partArrived(part.count, of: wire.number, at: now)
+            return (step, content.wireConcerned(by: step))
+        }
+        if case .keepPart = step.action {
+            do {
+                try wire.keep(part)
+            } catch {
+                handle { $0.sinkFailed(error, of: wire.number) }
             }
-        case .takeSlot:
-            takeSlot(origin)
-        case .retry(let version):
-            manager.session?.answered(version: version, isRejected: true)
-            perform(.askSession(anew: true))
-        case .tell(let continuation, let isFailure):
-            tell(continuation, isFailure: isFailure)
+        } else if wire.discard(part) || concerned != nil {
+            stop(wire)
         }
     }
 
-    /// Goes on at once or waits for its turn.
-    private func takeSlot(_ origin: Origin, isBack: Bool = false) {
-        if isRefresh {
-            slotGranted(of: origin)
-        } else if manager.slots.enter(self, origin: origin, isBack: isBack) {
-            state.withLock { if $0.phase == .waitingForSlot { rearm(&$0) } }
+    /// The transport's last event of an attempt.
+    private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
+        let (step, isDiscarded) = content.withLock { content in
+            wire.isOver = true
+            wire.handle = nil
+            if content.wire === wire { content.wire = nil }
+            return (event(&content.machine), wire.isDiscarded)
         }
+        prepare(step)
+        switch step.action {
+        case .deliver(let head):
+            do {
+                settle(judged(head, try wire.finishSink(), from: wire.target))
+            } catch {
+                settle(.failure(error))
+            }
+        case .keepBody:
+            // A sink in memory has nothing to fail with.
+            let body = (try? wire.finishSink()) ?? Data()
+            let now = manager.time.now
+            handle { $0.bodyKept(body, of: wire.number, at: now) }
+        default:
+            wire.abandonSink()
+            perform(ExchangeMachine.Step(action: step.action), nil)
+        }
+        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
+        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+        // Above the number that its deadline is set with, maybe later than this.
+        if isDiscarded { manager.deadlines.remove(wire, number: 2) }
     }
 }
 
 // MARK: - The outcome
 
 extension Exchange {
-    /// Calls back or wakes who awaits; then stops what may still run.
-    private func tell(_ continuation: UnsafeContinuation<Void, Never>?, isFailure: Bool) {
+    /// What a whole answer means to the caller.
+    private func judged(
+        _ head: TransportResponse, _ body: Data, from target: TargetURL
+    ) -> Result<AtomResponse, AtomError> {
+        let answer = AtomResponse(
+            data: body, statusCode: head.statusCode, headerFields: head.headerFields,
+            address: target.absoluteString, decoder: manager.decoder)
+        return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
+    }
+
+    /// Tells the outcome; called once.
+    private func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
+        if manager.log.isEnabled { manager.log(line(for: outcome)) }
         switch listener {
         case .awaiting:
-            continuation?.resume()
+            let awaiting = content.withLock { content in
+                content.outcome = outcome
+                content.hasOutcome = true
+                return content.awaiting.take()
+            }
+            awaiting?.resume()
         case .completion(let completion):
-            if let outcome = takeOutcome() { completion(outcome) }
+            completion(outcome)
         case .dispatched(let completion):
-            // Taken here: there the lock could still be held by whoever started this.
-            guard let outcome = takeOutcome() else { break }
-            manager.dispatchQueue.async { [queue = manager.dispatchQueue] in
+            manager.dispatchQueue.async { [outcome, queue = manager.dispatchQueue] in
                 completion(outcome)
                 if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
             }
         }
-        if isFailure { state.withLock { $0.running.take() }?.cancel() }
+    }
+
+    private func line(for outcome: Result<AtomResponse, AtomError>) -> String {
+        let elapsed = startedAt.duration(to: manager.time.now)
+        let attempt = content.withLock { $0.machine.attempt }
+        return switch outcome {
+        case .success(let response), .failure(.response(let response)):
+            "← \(response.description) \(attempt.method) \(attempt.target) in \(elapsed)"
+        case .failure(let error):
+            "✗ \(attempt.method) \(attempt.target) in \(elapsed): \(error.description)"
+        }
     }
 
     // These two are never inlined: an async frame would keep what the access needs.
 
     /// Whether the outcome is known.
     @inline(never)
-    var hasEnded: Bool { state.withLock { $0.isEnded } }
+    var hasOutcome: Bool { content.withLock { $0.hasOutcome } }
 
     /// Resumes the continuation once the outcome is known; called once.
     @inline(never)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isKnown = state.withLock { state in
-            if !state.isEnded { state.awaiting = continuation }
-            return state.isEnded
+        let isKnown = content.withLock { content in
+            if !content.hasOutcome { content.awaiting = continuation }
+            return content.hasOutcome
         }
         if isKnown { continuation.resume() }
     }
 
-    /// The outcome, if it is known; what was received is there once.
+    /// The outcome, if it is known; it is there once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
-        state.withLock { $0.outcome.take() }
+        content.withLock { $0.outcome.take() }
     }
 }

@@ -17,25 +17,25 @@ struct PendingResponse: Sendable {
     /// Not isolated to the caller: what follows this call in a function that
     /// isn't either runs off the caller's actor. Called once.
     func result() async -> Result<AtomResponse, AtomError> {
-        await end()
+        await outcomeIsKnown()
         return outcome()
     }
 
     /// Waits for the answer, off the caller's actor.
     func response() async throws(AtomError) -> AtomResponse {
-        await end()
+        await outcomeIsKnown()
         return try received()
     }
 
     /// Waits for the outcome and decodes it, off the caller's actor.
     func model<T: Decodable & Sendable>() async throws(AtomError) -> T {
-        await end()
+        await outcomeIsKnown()
         return try decoded()
     }
 
     /// Waits until the outcome is known.
-    private func end() async {
-        guard !exchange.hasEnded else { return }
+    private func outcomeIsKnown() async {
+        guard !exchange.hasOutcome else { return }
         await withTaskCancellationHandler {
             // An exchange ends once, whatever happens, and resumes this when it does; that is what a checked
             // continuation would check.

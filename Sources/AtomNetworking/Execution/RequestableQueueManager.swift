@@ -15,8 +15,8 @@ final class RequestableQueueManager: Sendable {
     let cookies: CookieStore
     let log: ExchangeLog
     let time: any TimeSource
-    let redirectPolicy: RedirectPolicy
-    let maximumResponseSize: Int
+    /// How requests of the app's are handled.
+    private let policy: ExchangePolicy
     /// Shared by all; `JSONDecoder` may decode on many threads as long as nobody changes it.
     let decoder: JSONDecoder
     /// Where completions and notifications are delivered.
@@ -28,6 +28,14 @@ final class RequestableQueueManager: Sendable {
     let renewalMeans: RenewalMeans
     /// The `Authorization` value that never changes, made once.
     let basicAuthorization: String?
+
+    private struct Notices {
+        /// How many callers have still to be told.
+        var holders = 0
+        var held: [AuthenticationError] = []
+    }
+
+    private let notices = Guarded(Notices())
 
     /// How the session is refreshed when a request of this service sets it off.
     private let bearer: BearerAuthentication?
@@ -46,8 +54,9 @@ final class RequestableQueueManager: Sendable {
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
-        redirectPolicy = configuration.redirectPolicy
-        maximumResponseSize = configuration.maximumResponseSize
+        policy = ExchangePolicy(
+            takesSlot: true, usesCookies: true, needsFreshConnection: false,
+            redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)
         decoder = configuration.decoder
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
@@ -77,11 +86,38 @@ final class RequestableQueueManager: Sendable {
         self.signingRefusal = signingRefusal
     }
 
+    /// What sets requests for this purpose apart.
+    func policy(for purpose: PreparedRequest.Purpose) -> ExchangePolicy {
+        switch purpose {
+        case .service: policy
+        case .token: .token
+        case .revocation: .revocation
+        }
+    }
+
+    /// Puts off telling the app that its session has ended, until the same
+    /// number of calls of `releaseNotices`.
+    func holdNotices() { notices.withLock { $0.holders += 1 } }
+
+    /// One more caller has been told.
+    func releaseNotices() {
+        let released = notices.withLock { notices -> [AuthenticationError] in
+            notices.holders -= 1
+            guard notices.holders == 0 else { return [] }
+            defer { notices.held = [] }
+            return notices.held
+        }
+        for reason in released { AtomNotification.announce(reason, on: dispatchQueue) }
+    }
+
+    /// Whether requests that need a signature get one.
+    var signsRequests: Bool { session != nil || basicAuthorization != nil }
+
     /// Reads and checks an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         if let refusal { throw .requestable(refusal) }
         let request = try PreparedRequest(requestable, timeouts: timeouts)
-        if request.isSigned, let signingRefusal { throw signingRefusal }
+        if request.needsSignature, let signingRefusal { throw signingRefusal }
         return request
     }
 
@@ -140,6 +176,11 @@ extension RequestableQueueManager: RenewalService {
 
     func announce(_ event: SessionEvent, isOver: Bool) {
         if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
-        if isOver, let reason = event.reasonToSignIn { AtomNotification.announce(reason, on: dispatchQueue) }
+        guard isOver, let reason = event.reasonToSignIn else { return }
+        let isHeld = notices.withLock { notices in
+            if notices.holders > 0 { notices.held.append(reason) }
+            return notices.holders > 0
+        }
+        if !isHeld { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 }

@@ -3,15 +3,17 @@ import Foundation
 /// An endpoint's description, read once and checked: all that is needed to
 /// send it, and to send it again.
 struct PreparedRequest: Sendable {
-    /// Which way a request takes to the network.
-    enum Channel {
-        /// Through the session's queue and the slots of its origin.
+    /// What a request is for.
+    enum Purpose {
+        /// The app asked for it.
         case service
-        /// Straight to the transport: neither slot nor cookie, no redirect.
-        case refresh
+        /// The session needs a token.
+        case token
+        /// A token is to be revoked.
+        case revocation
     }
 
-    let channel: Channel
+    let purpose: Purpose
     let method: String
     let target: TargetURL
     /// The endpoint's header fields and the body's type; not yet signed.
@@ -21,7 +23,7 @@ struct PreparedRequest: Sendable {
     let omittedFields: [String]
     let body: Data?
     /// Whether the service's authentication method signs this.
-    let isSigned: Bool
+    let needsSignature: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
 
@@ -34,7 +36,7 @@ struct PreparedRequest: Sendable {
     init(
         _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>
     ) throws(AtomError) {
-        channel = .service
+        purpose = .service
         let base = try requestable.baseURL()
         let path = try requestable.path()
         target = TargetURL(base: base, path: path, queryItems: requestable.queryItems ?? [])
@@ -54,23 +56,23 @@ struct PreparedRequest: Sendable {
         headerFields = fields
 
         let requiresAuthorization = requestable.requiresAuthorization
-        isSigned = requiresAuthorization && !ownAuthorization
+        needsSignature = requiresAuthorization && !ownAuthorization
         acceptableStatusCodes = requestable.acceptableStatusCodes
         timeouts = if let timeout = requestable.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
     }
 
     /// A request of the SDK's own, unsigned.
     init(
-        channel: Channel, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
+        purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
         acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
     ) {
-        self.channel = channel
+        self.purpose = purpose
         self.method = method
         self.target = target
         self.headerFields = headerFields
         omittedFields = []
         self.body = body
-        isSigned = false
+        needsSignature = false
         self.acceptableStatusCodes = acceptableStatusCodes
         timeouts = RequestTimeouts(idle: timeout, total: timeout)
     }

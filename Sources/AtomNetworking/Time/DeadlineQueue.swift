@@ -4,6 +4,10 @@ protocol DeadlineBearer: AnyObject, Sendable {
     /// only, under its lock. `nil` when it isn't in the queue.
     var deadlinePosition: Int? { get set }
 
+    /// The number of the last change, or 0; read and written by the queue only,
+    /// under its lock.
+    var deadlineNumber: Int { get set }
+
     /// Called on the queue's thread, outside its lock, once per time that is
     /// set; the bearer is no longer in the queue then.
     func deadlinePassed(at now: MonotonicInstant)
@@ -35,16 +39,27 @@ final class DeadlineQueue: Sendable {
     }
 
     /// Sets or moves the bearer's deadline.
-    func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
+    ///
+    /// - Parameter number: Above 0, and higher for a later decision: a change
+    ///   that comes after one with a higher number is dropped.
+    func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
         state.withLock { state in
+            guard number > bearer.deadlineNumber else { return }
+            bearer.deadlineNumber = number
             state.heap.set(instant, for: bearer)
             armIfNeeded(&state)
         }
     }
 
-    /// Takes the bearer's deadline away; nothing happens if it has none.
-    func remove(_ bearer: any DeadlineBearer) {
-        state.withLock { $0.heap.remove(bearer) }
+    /// Takes the bearer's deadline away, if it has one.
+    ///
+    /// - Parameter number: As with `set`.
+    func remove(_ bearer: any DeadlineBearer, number: Int) {
+        state.withLock { state in
+            guard number > bearer.deadlineNumber else { return }
+            bearer.deadlineNumber = number
+            state.heap.remove(bearer)
+        }
     }
 
     /// How many deadlines are set.

@@ -25,7 +25,8 @@ enum TokenRequest {
             form.append(QueryItem(name: "refresh_token", value: credential.refreshToken))
         case .clientCredentials: break
         }
-        return post(form, to: endpoint, as: client, bearer, parameters: bearer.parameters, timeout: timeout)
+        return post(
+            form, to: endpoint, for: .token, as: client, bearer, parameters: bearer.parameters, timeout: timeout)
     }
 
     /// Whether tokens are renewed with a refresh token.
@@ -47,12 +48,12 @@ enum TokenRequest {
             QueryItem(name: "token", value: hasRefreshToken ? credential.refreshToken : credential.accessToken),
             QueryItem(name: "token_type_hint", value: hasRefreshToken ? "refresh_token" : "access_token"),
         ]
-        return post(form, to: endpoint, as: client, bearer, parameters: [], timeout: timeout)
+        return post(form, to: endpoint, for: .revocation, as: client, bearer, parameters: [], timeout: timeout)
     }
 
     private static func post(
-        _ items: [QueryItem], to endpoint: AuthorizationEndpoint, as client: ClientCredential,
-        _ bearer: BearerAuthentication, parameters: [QueryItem], timeout: Duration
+        _ items: [QueryItem], to endpoint: AuthorizationEndpoint, for purpose: PreparedRequest.Purpose,
+        as client: ClientCredential, _ bearer: BearerAuthentication, parameters: [QueryItem], timeout: Duration
     ) -> PreparedRequest {
         var form = items
         var fields = HeaderFields()
@@ -61,7 +62,7 @@ enum TokenRequest {
         authenticate(client, bearer.clientAuthentication, form: &form, fields: &fields)
         form += parameters
         return PreparedRequest(
-            channel: .refresh, method: "POST",
+            purpose: purpose, method: "POST",
             target: TargetURL(base: endpoint.base, path: endpoint.path, queryItems: []),
             headerFields: fields, body: Data(PercentEncoding.form(form).utf8), acceptableStatusCodes: 0...999,
             timeout: timeout)

@@ -52,7 +52,7 @@ struct AttemptTests {
             #expect(next.headerFields.contains("Content-Type") == (isKept && method.body != nil))
             #expect(next.headerFields.contains("Content-Language") == isKept)
             #expect(next.headerFields.contains("Accept"))
-            #expect(next.isAtHome == staysHome)
+            #expect(next.hasLeftOrigin == !staysHome)
             #expect(next.redirects == 1)
             #expect(next.target.absoluteString == (staysHome ? "https://a.example/next" : location))
         }
@@ -95,7 +95,7 @@ struct AttemptTests {
                 "Accept", "ACCEPT-Language", "Accept-Encoding", "content-type", "Content-Encoding", "User-Agent",
             ])
         #expect(next.body == Self.body)
-        #expect(!next.isAtHome)
+        #expect(next.hasLeftOrigin)
     }
 
     @Test(
@@ -107,7 +107,7 @@ struct AttemptTests {
         let attempt = try Self.attempt(headers: ["Authorization": "Bearer t", "Cookie": "s=1", "X-Api-Key": "k"])
         let next = try #require(Self.next(attempt, 302, to: location))
         #expect(next.headerFields == attempt.headerFields)
-        #expect(next.isAtHome)
+        #expect(!next.hasLeftOrigin)
     }
 
     @Test("Whoever has left home is not signed again when coming back, and keeps nothing that was dropped")
@@ -118,7 +118,7 @@ struct AttemptTests {
         let further = try #require(Self.next(back, 302, to: "/further"))
         #expect(back.target.origin == attempt.target.origin)
         for next in [away, back, further] {
-            #expect(!next.isAtHome)
+            #expect(next.hasLeftOrigin)
             #expect(next.headerFields.map(\.name) == ["Accept"])
         }
         #expect(further.redirects == 3)
@@ -130,7 +130,7 @@ struct AttemptTests {
         #expect(Self.next(try Self.attempt(), 308, to: "http://a.example:443/") == nil)
         let plain = try Self.attempt(scheme: .http)
         let secure = try #require(Self.next(plain, 301, to: "https://a.example/"))
-        #expect(!secure.isAtHome, "another scheme is another origin")
+        #expect(secure.hasLeftOrigin, "another scheme is another origin")
         #expect(Self.next(secure, 301, to: "http://a.example/") == nil)
     }
 
@@ -165,7 +165,7 @@ struct AttemptTests {
         let attempt = try Self.attempt(.post(Self.body), headers: ["X-A": "1"])
         #expect(attempt.method == "POST")
         #expect(attempt.body == Self.body)
-        #expect(attempt.isAtHome)
+        #expect(!attempt.hasLeftOrigin)
         #expect(attempt.redirects == 0)
         #expect(attempt.headerFields.map(\.name) == ["X-A", "Content-Type"])
     }

@@ -45,7 +45,7 @@ struct PreparedRequestTests {
         #expect(request.headerFields.map(\.name) == ["X-B", "X-A", "X-B"])
         #expect(request.headerFields.values(for: "x-b") == ["2", "3"])
         #expect(request.body == nil)
-        #expect(request.isSigned)
+        #expect(request.needsSignature)
         #expect(request.acceptableStatusCodes == 200...404)
         #expect(request.timeouts.idle == .seconds(5))
         #expect(request.timeouts.total == .seconds(6))
@@ -169,14 +169,14 @@ struct PreparedRequestTests {
 
     @Test("An endpoint with an Authorization header of its own is not signed, nor one that needs none")
     func signing() throws {
-        #expect(try Self.prepare(RecordingEndpoint()).isSigned)
-        #expect(try !Self.prepare(RecordingEndpoint(requiresAuthorization: false)).isSigned)
+        #expect(try Self.prepare(RecordingEndpoint()).needsSignature)
+        #expect(try !Self.prepare(RecordingEndpoint(requiresAuthorization: false)).needsSignature)
         for name in ["Authorization", "authorization", "AUTHORIZATION"] {
             let request = try Self.prepare(RecordingEndpoint(headerItems: [HeaderItem(name: name, value: "Token x")]))
-            #expect(!request.isSigned)
+            #expect(!request.needsSignature)
             #expect(request.headerFields.values(for: "Authorization") == ["Token x"])
         }
-        #expect(try Self.prepare(RecordingEndpoint(headerItems: ["Proxy-Authorization": "x"])).isSigned)
+        #expect(try Self.prepare(RecordingEndpoint(headerItems: ["Proxy-Authorization": "x"])).needsSignature)
     }
 
     @Test("Fields that the transport writes are left out, by name, in any case")

@@ -7,6 +7,7 @@ import Testing
 private final class RecordingBearer: DeadlineBearer, @unchecked Sendable {
     // One thread only: that of the test.
     var deadlinePosition: Int?
+    var deadlineNumber = 0
     var heard: [MonotonicInstant] = []
     var onDeadline: () -> Void = {}
 
@@ -14,6 +15,15 @@ private final class RecordingBearer: DeadlineBearer, @unchecked Sendable {
         heard.append(now)
         onDeadline()
     }
+}
+
+extension DeadlineQueue {
+    /// Changes the deadline after all changes so far.
+    fileprivate func set(_ instant: MonotonicInstant, for bearer: RecordingBearer) {
+        set(instant, for: bearer, number: bearer.deadlineNumber + 1)
+    }
+
+    fileprivate func remove(_ bearer: RecordingBearer) { remove(bearer, number: bearer.deadlineNumber + 1) }
 }
 
 @Suite("All deadlines share one alarm")
@@ -40,6 +50,22 @@ struct DeadlineQueueTests {
         #expect(bearer.deadlinePosition == nil)
         time.advance(by: .seconds(1_000))
         #expect(bearer.heard.count == 1)
+    }
+
+    @Test("Of two changes the one with the higher number counts, whichever comes first")
+    func lateChanges() {
+        let bearer = RecordingBearer()
+        queue.set(start + .seconds(3), for: bearer, number: 2)
+        queue.set(start + .seconds(1), for: bearer, number: 1)
+        time.advance(by: .seconds(2))
+        #expect(bearer.heard.isEmpty)
+        queue.remove(bearer, number: 4)
+        queue.set(start + .seconds(3), for: bearer, number: 3)
+        #expect(queue.count == 0)
+        queue.set(start + .seconds(5), for: bearer, number: 5)
+        queue.remove(bearer, number: 4)
+        time.advance(by: .seconds(10))
+        #expect(bearer.heard == [start + .seconds(5)])
     }
 
     @Test("Nobody hears inside the call that sets a deadline, not even one that has passed")

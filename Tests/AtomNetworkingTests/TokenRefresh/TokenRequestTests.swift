@@ -80,8 +80,8 @@ struct TokenRequestTests {
         let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         #expect(!Self.text(request).contains("expired-access"))
         #expect(request.headerFields.allSatisfy { !$0.value.contains("expired-access") })
-        #expect(!request.isSigned)
-        #expect(request.channel == .refresh)
+        #expect(!request.needsSignature)
+        #expect(request.purpose == .token)
         #expect(request.acceptableStatusCodes.contains(401))
     }
 

@@ -1,0 +1,189 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// What the transport reports of an attempt, by the attempt's number.
+extension ExchangeMachine {
+    /// Bytes of the body have gone out.
+    mutating func sent(by number: Int, at now: MonotonicInstant) {
+        guard number == self.number else { return }
+        touch(at: now)
+    }
+
+    /// The head has come. It decides what becomes of the exchange, whatever
+    /// follows it.
+    mutating func headArrived(_ head: TransportResponse, of number: Int, at now: MonotonicInstant) -> Step {
+        guard number == self.number, case .sending(var transmission, let version) = state else {
+            if number == self.number { touch(at: now) }
+            return Step()
+        }
+        hasBeenAnswered = true
+        var step = Step()
+        if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { step.effects = .keepCookies }
+        if let version {
+            if head.statusCode != 401 {
+                step.acceptedVersion = version
+            } else if !hasRetried {
+                hasRetried = true
+                step.effects.formUnion(slotGivenBack(by: transmission))
+                let rejection = Rejection(head: head, body: .arriving(received: 0))
+                state = .waitingForSession(rejection: rejection, keepsPlace: false)
+                step.action = .retry(rejectedVersion: version)
+                return step
+            }
+        }
+        switch attempt.following(head, policy: terms.policy.redirects) {
+        case .none:
+            transmission.lastActivity = now
+            state = .receiving(transmission, head)
+            step.action = .openSink
+        case .redirected(let next):
+            attempt = next
+            step.effects.formUnion(slotGivenBack(by: transmission))
+            step.effects.insert(.discardRest)
+            if needsSignature, terms.hasSession {
+                state = .waitingForSession(rejection: nil, keepsPlace: false)
+                step.action = .askSession(isAnew: true)
+            } else {
+                state = .waitingForSlot(keepsPlace: false)
+                step.action = .enterLane(keepsPlace: false)
+            }
+        case .tooManyRedirects:
+            let explanation = "The server redirected more than \(attempt.redirects) times"
+            state = .receiving(transmission, head)
+            let failure = fail(.session(URLError(.httpTooManyRedirects, explanation, delivery: .answered)))
+            step.action = failure.action
+            step.effects.formUnion(failure.effects)
+            step.deadline = failure.deadline
+        }
+        return step
+    }
+
+    /// A part of the body has come.
+    mutating func partArrived(_ count: Int, of number: Int, at now: MonotonicInstant) -> Step {
+        guard number == self.number else { return Step() }
+        switch state {
+        case .receiving:
+            touch(at: now)
+            return Step(action: .keepPart)
+        case .waitingForSession(var rejection?, let keepsPlace):
+            guard case .arriving(let received) = rejection.body else { return Step() }
+            let isTooLong = count > Self.maximumRest - received
+            rejection.body = isTooLong ? .givenUp : .arriving(received: received + count)
+            state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
+            return isTooLong ? Step(effects: .stop) : Step(action: .keepPart)
+        case .sending:
+            // No body comes before its head: only that something came counts.
+            touch(at: now)
+            return Step()
+        case .waitingForSession, .waitingForSlot, .ended:
+            return Step()
+        }
+    }
+
+    /// The sink could not take a part, or could not be finished.
+    mutating func sinkFailed(_ error: AtomError, of number: Int) -> Step {
+        guard number == self.number, case .receiving = state else { return Step() }
+        return fail(error)
+    }
+
+    /// The transport has ended the attempt; nothing more comes of it.
+    mutating func finished(_ number: Int) -> Step {
+        guard number == self.number else { return Step() }
+        switch state {
+        case .receiving(let transmission, let head):
+            let deadline = disarmed()
+            state = .ended(nil, holdsSlot: false)
+            return Step(action: .deliver(head), effects: ended(transmission), deadline: deadline)
+        case .sending(let transmission, _):
+            let explanation = "The transport ended without a response"
+            return lost(
+                .session(URLError(.badServerResponse, explanation, delivery: delivery)), transmission)
+        case .waitingForSession(let rejection?, _):
+            if case .arriving = rejection.body { return Step(action: .keepBody) }
+            return Step()
+        case .ended(let error, holdsSlot: true):
+            state = .ended(error, holdsSlot: false)
+            return Step(effects: .giveSlotBack)
+        case .waitingForSession, .waitingForSlot, .ended:
+            return Step()
+        }
+    }
+
+    /// The body of a 401 is complete.
+    mutating func bodyKept(_ body: Data, of number: Int, at now: MonotonicInstant) -> Step {
+        guard number == self.number else { return Step() }
+        switch state {
+        case .waitingForSession(var rejection?, let keepsPlace):
+            guard case .arriving = rejection.body else { return Step() }
+            rejection.body = .complete(body)
+            state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
+            return Step()
+        case .receiving(let transmission, let head):
+            // It became the caller's in this moment.
+            let deadline = disarmed()
+            state = .ended(nil, holdsSlot: false)
+            return Step(
+                action: .deliverRejection(head, body), effects: ended(transmission), deadline: deadline)
+        case .waitingForSession, .waitingForSlot, .sending, .ended:
+            return Step()
+        }
+    }
+
+    /// The attempt was lost on the way.
+    mutating func failed(_ failure: TransportFailure, _ number: Int) -> Step {
+        guard number == self.number else { return Step() }
+        switch state {
+        case .sending(let transmission, _):
+            // What was answered before, by a redirect or a 401, was not lost: only this attempt can have been.
+            let delivery: AtomError.Delivery =
+                failure.delivery == .notSent ? (hasBeenAnswered ? .answered : .notSent) : failure.delivery
+            return lost(.session(failure.urlError(delivery: delivery)), transmission)
+        case .receiving(let transmission, _):
+            return lost(.session(failure.urlError(delivery: .answered)), transmission)
+        case .waitingForSession(var rejection?, let keepsPlace):
+            rejection.body = .givenUp
+            state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
+            return Step()
+        case .ended(let error, holdsSlot: true):
+            state = .ended(error, holdsSlot: false)
+            return Step(effects: .giveSlotBack)
+        case .waitingForSession, .waitingForSlot, .ended:
+            return Step()
+        }
+    }
+
+    /// Ends the exchange with an attempt that is over: there is nothing to
+    /// stop.
+    private mutating func lost(_ error: AtomError, _ transmission: Transmission) -> Step {
+        let deadline = disarmed()
+        state = .ended(error, holdsSlot: false)
+        return Step(action: .fail, effects: ended(transmission), deadline: deadline)
+    }
+
+    private func ended(_ transmission: Transmission) -> Effects {
+        var effects = slotGivenBack(by: transmission)
+        if transmission.holdsNotice { effects.insert(.releaseNotice) }
+        return effects
+    }
+
+    private func slotGivenBack(by transmission: Transmission) -> Effects {
+        transmission.holdsSlot ? .giveSlotBack : []
+    }
+
+    /// Puts the end of the silence off.
+    private mutating func touch(at now: MonotonicInstant) {
+        switch state {
+        case .sending(var transmission, let version):
+            transmission.lastActivity = now
+            state = .sending(transmission, version: version)
+        case .receiving(var transmission, let head):
+            transmission.lastActivity = now
+            state = .receiving(transmission, head)
+        case .waitingForSession, .waitingForSlot, .ended:
+            break
+        }
+    }
+}
