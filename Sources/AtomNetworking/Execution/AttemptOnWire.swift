@@ -8,39 +8,73 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     let exchange: Exchange
     let number: Int
-    let method: String
     let target: TargetURL
 
     // The deadline queue's, under its lock.
     var deadlinePosition: Int?
     var deadlineNumber = 0
 
-    // The exchange's, under its lock.
-    /// What stops it; none while the transport is being called, and after the end.
-    var handle: (any TransportExchange)?
-    var isStopped = false
-    var isOver = false
-    /// Whether the rest of its answer is not wanted.
-    var isDiscarded = false
+    /// What has happened to it since the exchange let go of it, under the
+    /// exchange's lock; `nil` before.
+    private var afterlife: Afterlife?
 
-    // These belong to whoever brings its events, which come one at a time.
-    private var sink: (any AnswerSink)?
-    private var discarded = 0
-
-    init(of exchange: Exchange, number: Int, method: String, target: TargetURL) {
-        self.exchange = exchange
-        self.number = number
-        self.method = method
-        self.target = target
+    private struct Afterlife {
+        /// What stops it; none while the transport is being called, and after the end.
+        var running: (any TransportExchange)?
+        var isStopped = false
+        var isOver = false
     }
 
-    /// Takes the body in from here on.
-    func open(_ sink: any AnswerSink) { self.sink = sink }
+    // These belong to whoever brings its events, which come one at a time.
+    private var sink: any AnswerSink
+    private var isAbandoned = false
+    private var discarded = 0
 
+    init(of exchange: Exchange, number: Int, target: TargetURL, sink: any AnswerSink) {
+        self.exchange = exchange
+        self.number = number
+        self.target = target
+        self.sink = sink
+    }
+}
+
+// MARK: - Under the exchange's lock
+
+extension AttemptOnWire {
+    /// The exchange goes on without it, or is over.
+    func letGo(_ running: (any TransportExchange)?) { afterlife = Afterlife(running: running) }
+
+    /// It is to be stopped.
+    ///
+    /// - Returns: What is to be cancelled, if that is known.
+    func stop() -> (any TransportExchange)? {
+        afterlife?.isStopped = true
+        return afterlife?.running
+    }
+
+    /// The transport has taken it, and the exchange doesn't keep it.
+    ///
+    /// - Returns: What is to be cancelled.
+    func started(_ running: any TransportExchange) -> (any TransportExchange)? {
+        guard let afterlife, !afterlife.isOver else { return nil }
+        self.afterlife?.running = running
+        return afterlife.isStopped ? running : nil
+    }
+
+    /// Its last event has come.
+    func end() {
+        afterlife?.isOver = true
+        afterlife?.running = nil
+    }
+}
+
+// MARK: - The body
+
+extension AttemptOnWire {
     /// Gives a part of the body to the sink.
     func keep(_ part: Data) throws(AtomError) {
         do {
-            try sink?.receive(part)
+            try sink.receive(part)
         } catch {
             abandonSink()
             throw error
@@ -56,15 +90,13 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
         return discarded > ExchangeMachine.maximumRest
     }
 
-    /// What the sink has taken.
-    func finishSink() throws(AtomError) -> Data {
-        guard var sink = sink.take() else { return Data() }
-        return try sink.finish()
-    }
+    /// What the sink has taken. The body is complete, and wanted.
+    func finishSink() throws(AtomError) -> Data { try sink.finish() }
 
-    /// Lets the sink go, unless that or its end has been.
+    /// Lets the sink go, unless that has been done.
     func abandonSink() {
-        guard var sink = sink.take() else { return }
+        guard !isAbandoned else { return }
+        isAbandoned = true
         sink.abandon()
     }
 

@@ -38,6 +38,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         var machine: ExchangeMachine
         /// The attempt whose events count, until its last one.
         var wire: AttemptOnWire?
+        /// What stops it; none while the transport is being called.
+        var running: (any TransportExchange)?
+        /// The number of the last attempt that ended while its events counted.
+        var lastEnded = 0
         /// For somebody who awaits it: from the end on, until it is taken.
         var outcome: Result<AtomResponse, AtomError>?
         /// Whether the outcome has been there.
@@ -45,11 +49,11 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         /// Who awaits the outcome: set once, and taken by the end, of which there is one.
         var awaiting: UnsafeContinuation<Void, Never>?
 
-        /// The attempt that a step stops or discards; from now on no later step
+        /// Lets go of the attempt that a step stops or discards: no later step
         /// can mean it.
-        mutating func wireConcerned(by step: ExchangeMachine.Step) -> AttemptOnWire? {
+        mutating func letGo(for step: ExchangeMachine.Step) -> AttemptOnWire? {
             guard !step.effects.isDisjoint(with: [.stop, .discardRest]), let wire = wire.take() else { return nil }
-            if step.effects.contains(.discardRest) { wire.isDiscarded = true }
+            wire.letGo(running.take())
             return wire
         }
     }
@@ -80,7 +84,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         if needsSignature, let session = manager.session {
             askSession(session, isAnew: false)
         } else {
-            enterLane(keepsPlace: false)
+            enterLane(of: origin, keepsPlace: false)
         }
     }
 
@@ -89,7 +93,14 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     func deadlinePassed(at now: MonotonicInstant) { handle { $0.deadlinePassed(at: now) } }
 
-    func released() { handle { $0.admitted() } }
+    func released() {
+        let (step, wire, origin) = content.withLock { content in
+            let step = content.machine.admitted()
+            return (step, content.letGo(for: step), content.machine.attempt.target.origin)
+        }
+        if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
+        if let wire { discardRest(of: wire) }
+    }
 
     func refused(_ error: AuthenticationError) {
         let now = manager.time.now
@@ -106,7 +117,7 @@ extension Exchange {
     private func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
         let (step, wire) = content.withLock { content in
             let step = event(&content.machine)
-            return (step, content.wireConcerned(by: step))
+            return (step, content.letGo(for: step))
         }
         perform(step, wire)
     }
@@ -116,7 +127,7 @@ extension Exchange {
     private func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
         prepare(step)
         switch step.action {
-        case .nothing, .openSink, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
+        case .nothing, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
             break
         case .askSession(let isAnew):
             if let session = manager.session { askSession(session, isAnew: isAnew) }
@@ -125,12 +136,9 @@ extension Exchange {
             session.answered(version: version, isRejected: true)
             askSession(session, isAnew: true)
         case .enterLane(let keepsPlace):
-            enterLane(keepsPlace: keepsPlace)
-        case .deliverRejection(let head, let body):
-            let target = content.withLock { $0.machine.attempt.target }
-            settle(judged(head, body, from: target))
-        case .fail:
-            settle(.failure(content.withLock { $0.machine.error } ?? .unexpected))
+            enterLane(of: origin, keepsPlace: keepsPlace)
+        case .tell:
+            tellOutcome()
         }
         if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
         if let wire {
@@ -146,10 +154,11 @@ extension Exchange {
         case .set(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
         case .removed(let number): manager.deadlines.remove(self, number: number)
         }
+        if let version = step.acceptedVersion { manager.session?.answered(version: version, isRejected: false) }
+        guard !step.effects.isEmpty else { return }
         if step.effects.contains(.holdNotice) { manager.holdNotices() }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
-        if let version = step.acceptedVersion { manager.session?.answered(version: version, isRejected: false) }
     }
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
@@ -162,18 +171,16 @@ extension Exchange {
     }
 
     /// Goes on at once or waits for its turn.
-    private func enterLane(keepsPlace: Bool) {
+    private func enterLane(of origin: Origin, keepsPlace: Bool) {
         guard policy.takesSlot else { return send(inSlotOf: nil) }
         if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { handle { $0.queuedForSlot() } }
     }
 
-    /// Stops an attempt as soon as there is something to stop.
+    /// Stops an attempt that was let go of, as soon as there is something to
+    /// stop.
     func stop(_ wire: AttemptOnWire) {
-        let handle = content.withLock { _ in
-            wire.isStopped = true
-            return wire.handle
-        }
-        handle?.cancel()
+        let running = content.withLock { _ in wire.stop() }
+        running?.cancel()
     }
 
     /// Has the rest of an answer read, for a while.
@@ -206,21 +213,22 @@ extension Exchange {
             let signature = signature()
             let cookie = cookie()
             let now = manager.time.now
-            let (step, request, wire) = content.withLock { content in
+            let sink = MemorySink(limit: policy.maximumBodySize)
+            var request: TransportRequest?
+            let (step, wire) = content.withLock { content in
                 let step = content.machine.slotGranted(
                     isSigned: signature.isSigned, version: signature.version, at: now)
-                guard case .send = step.action else { return (step, nil as TransportRequest?, nil as AttemptOnWire?) }
+                guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 let attempt = content.machine.attempt
-                let request = attempt.transportRequest(
+                request = attempt.transportRequest(
                     authorization: content.machine.needsSignature ? signature.authorization : nil, cookie: cookie,
                     idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
-                let wire = AttemptOnWire(
-                    of: self, number: content.machine.number, method: attempt.method, target: attempt.target)
+                let wire = AttemptOnWire(of: self, number: content.machine.number, target: attempt.target, sink: sink)
                 content.wire = wire
-                return (step, request, wire)
+                return (step, wire)
             }
             prepare(step)
-            if let request, let wire { return start(request, wire) }
+            if let wire, let request { return start(request, wire) }
             guard case .askSessionWithSlot = step.action, asksWithSlot() else {
                 if let origin { manager.slots.release(origin: origin) }
                 return
@@ -266,12 +274,14 @@ extension Exchange {
     private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
         manager.log("→ \(request.method) \(request.target)")
         let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
-        // It may have been stopped while it was being started.
-        let isWanted = content.withLock { _ in
-            if !wire.isOver { wire.handle = running }
-            return !wire.isStopped
+        // It may have been let go of while it was being started.
+        let unwanted = content.withLock { content in
+            if content.lastEnded == wire.number { return nil as (any TransportExchange)? }
+            guard content.wire === wire else { return wire.started(running) }
+            content.running = running
+            return nil
         }
-        if !isWanted { running.cancel() }
+        unwanted?.cancel()
     }
 }
 
@@ -298,13 +308,10 @@ extension Exchange {
         let now = manager.time.now
         let (step, concerned) = content.withLock { content in
             let step = content.machine.headArrived(head, of: wire.number, at: now)
-            return (step, content.wireConcerned(by: step))
+            return (step, content.letGo(for: step))
         }
         switch step.action {
-        case .openSink:
-            wire.open(makeSink())
         case .retry:
-            wire.open(makeSink())
             manager.log("← 401 \(wire.target), to be sent again")
         case .askSession, .enterLane:
             manager.log("← \(head.statusCode) \(wire.target), redirected")
@@ -319,14 +326,11 @@ extension Exchange {
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
     }
 
-    /// Where an answer's body goes.
-    private func makeSink() -> any AnswerSink { MemorySink(limit: policy.maximumBodySize) }
-
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
         let (step, concerned) = content.withLock { content in
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
-            return (step, content.wireConcerned(by: step))
+            return (step, content.letGo(for: step))
         }
         if case .keepPart = step.action {
             do {
@@ -334,40 +338,56 @@ extension Exchange {
             } catch {
                 handle { $0.sinkFailed(error, of: wire.number) }
             }
-        } else if wire.discard(part) || concerned != nil {
+        } else if let concerned {
+            wire.abandonSink()
+            stop(concerned)
+        } else if wire.discard(part) {
             stop(wire)
         }
     }
 
     /// The transport's last event of an attempt.
     private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
-        let (step, isDiscarded) = content.withLock { content in
-            wire.isOver = true
-            wire.handle = nil
-            if content.wire === wire { content.wire = nil }
-            return (event(&content.machine), wire.isDiscarded)
+        let (step, answer) = content.withLock { content in
+            if content.wire === wire {
+                content.wire = nil
+                content.running = nil
+                content.lastEnded = wire.number
+            } else {
+                wire.end()
+            }
+            let step = event(&content.machine)
+            guard case .deliver = step.action, case .answer(let head)? = content.machine.outcome else {
+                return (step, nil as TransportResponse?)
+            }
+            return (step, head)
         }
         prepare(step)
-        switch step.action {
-        case .deliver(let head):
+        if let answer {
             do {
-                settle(judged(head, try wire.finishSink(), from: wire.target))
+                settle(judged(answer, try wire.finishSink(), from: wire.target))
             } catch {
                 settle(.failure(error))
             }
-        case .keepBody:
+        } else {
+            endWithoutAnswer(wire, step)
+        }
+        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
+        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+    }
+
+    private func endWithoutAnswer(_ wire: AttemptOnWire, _ step: ExchangeMachine.Step) {
+        if case .keepBody = step.action {
             // A sink in memory has nothing to fail with.
             let body = (try? wire.finishSink()) ?? Data()
             let now = manager.time.now
             handle { $0.bodyKept(body, of: wire.number, at: now) }
-        default:
+        } else {
             wire.abandonSink()
-            perform(ExchangeMachine.Step(action: step.action), nil)
+            if case .tell = step.action { tellOutcome() }
+            // Above the number that its deadline is set with, maybe later than this.
+            manager.deadlines.remove(wire, number: 2)
         }
-        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
-        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
-        // Above the number that its deadline is set with, maybe later than this.
-        if isDiscarded { manager.deadlines.remove(wire, number: 2) }
     }
 }
 
@@ -382,6 +402,17 @@ extension Exchange {
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder)
         return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
+    }
+
+    /// Tells the outcome that the machine has decided on, if it is not a whole
+    /// answer.
+    private func tellOutcome() {
+        let (outcome, target) = content.withLock { ($0.machine.outcome, $0.machine.attempt.target) }
+        switch outcome {
+        case .failure(let error): settle(.failure(error))
+        case .rejection(let head, let body): settle(judged(head, body, from: target))
+        case .answer, nil: break
+        }
     }
 
     /// Tells the outcome; called once.

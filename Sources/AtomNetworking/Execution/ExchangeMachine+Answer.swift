@@ -38,7 +38,6 @@ extension ExchangeMachine {
         case .none:
             transmission.lastActivity = now
             state = .receiving(transmission, head)
-            step.action = .openSink
         case .redirected(let next):
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))
@@ -95,8 +94,8 @@ extension ExchangeMachine {
         switch state {
         case .receiving(let transmission, let head):
             let deadline = disarmed()
-            state = .ended(nil, holdsSlot: false)
-            return Step(action: .deliver(head), effects: ended(transmission), deadline: deadline)
+            state = .ended(.answer(head), holdsSlot: false)
+            return Step(action: .deliver, effects: ended(transmission), deadline: deadline)
         case .sending(let transmission, _):
             let explanation = "The transport ended without a response"
             return lost(
@@ -104,8 +103,8 @@ extension ExchangeMachine {
         case .waitingForSession(let rejection?, _):
             if case .arriving = rejection.body { return Step(action: .keepBody) }
             return Step()
-        case .ended(let error, holdsSlot: true):
-            state = .ended(error, holdsSlot: false)
+        case .ended(let outcome, holdsSlot: true):
+            state = .ended(outcome, holdsSlot: false)
             return Step(effects: .giveSlotBack)
         case .waitingForSession, .waitingForSlot, .ended:
             return Step()
@@ -124,9 +123,9 @@ extension ExchangeMachine {
         case .receiving(let transmission, let head):
             // It became the caller's in this moment.
             let deadline = disarmed()
-            state = .ended(nil, holdsSlot: false)
+            state = .ended(.rejection(head, body), holdsSlot: false)
             return Step(
-                action: .deliverRejection(head, body), effects: ended(transmission), deadline: deadline)
+                action: .tell, effects: ended(transmission), deadline: deadline)
         case .waitingForSession, .waitingForSlot, .sending, .ended:
             return Step()
         }
@@ -147,8 +146,8 @@ extension ExchangeMachine {
             rejection.body = .givenUp
             state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
             return Step()
-        case .ended(let error, holdsSlot: true):
-            state = .ended(error, holdsSlot: false)
+        case .ended(let outcome, holdsSlot: true):
+            state = .ended(outcome, holdsSlot: false)
             return Step(effects: .giveSlotBack)
         case .waitingForSession, .waitingForSlot, .ended:
             return Step()
@@ -159,8 +158,8 @@ extension ExchangeMachine {
     /// stop.
     private mutating func lost(_ error: AtomError, _ transmission: Transmission) -> Step {
         let deadline = disarmed()
-        state = .ended(error, holdsSlot: false)
-        return Step(action: .fail, effects: ended(transmission), deadline: deadline)
+        state = .ended(.failure(error), holdsSlot: false)
+        return Step(action: .tell, effects: ended(transmission), deadline: deadline)
     }
 
     private func ended(_ transmission: Transmission) -> Effects {

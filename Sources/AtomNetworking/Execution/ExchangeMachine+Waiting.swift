@@ -47,8 +47,8 @@ extension ExchangeMachine {
 
     private mutating func deliver(_ head: TransportResponse, _ body: Data) -> Step {
         let deadline = disarmed()
-        state = .ended(nil, holdsSlot: false)
-        return Step(action: .deliverRejection(head, body), deadline: deadline)
+        state = .ended(.rejection(head, body), holdsSlot: false)
+        return Step(action: .tell, deadline: deadline)
     }
 
     /// It stands in the lane, and may have left it again by now.

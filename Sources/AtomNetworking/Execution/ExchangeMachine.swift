@@ -32,11 +32,18 @@ struct ExchangeMachine: Sendable {
         case receiving(Transmission, TransportResponse)
         /// The outcome is decided.
         ///
-        /// - Parameters:
-        ///   - error: The outcome, unless it is an answer.
-        ///   - holdsSlot: Whether the attempt's last event has still to give
-        ///     its slot back.
-        case ended(AtomError?, holdsSlot: Bool)
+        /// - Parameter holdsSlot: Whether the attempt's last event has still to
+        ///   give its slot back.
+        case ended(Outcome, holdsSlot: Bool)
+    }
+
+    /// What the caller is told.
+    enum Outcome: Sendable {
+        /// The answer with this head, whose body the sink has.
+        case answer(TransportResponse)
+        /// A 401 whose body had come before there was nothing to refresh with.
+        case rejection(TransportResponse, Data)
+        case failure(AtomError)
     }
 
     /// An attempt that is on the wire.
@@ -105,7 +112,8 @@ struct ExchangeMachine: Sendable {
 // MARK: - Steps
 
 extension ExchangeMachine {
-    /// What follows from an event.
+    /// What follows from an event; small and without references, since every
+    /// event returns one.
     struct Step {
         var action = Action.nothing
         var effects = Effects()
@@ -133,18 +141,14 @@ extension ExchangeMachine {
         case sign
         /// Hand the attempt to the transport.
         case send
-        /// Take the body that follows.
-        case openSink
         /// Give this part of the body to the sink.
         case keepPart
         /// Finish the sink, and tell the machine what it held.
         case keepBody
-        /// Finish the sink: the answer is the outcome.
-        case deliver(TransportResponse)
-        /// The answer is the outcome, with this body.
-        case deliverRejection(TransportResponse, Data)
-        /// The error in the state is the outcome.
-        case fail
+        /// Finish the sink: its answer is the outcome.
+        case deliver
+        /// Tell the outcome: it is complete.
+        case tell
     }
 
     /// What is done beside the action.
@@ -184,8 +188,8 @@ extension ExchangeMachine {
 extension ExchangeMachine {
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
-    /// Why it failed, if it has.
-    var error: AtomError? { if case .ended(let error, _) = state { error } else { nil } }
+    /// What the caller is told, once that is decided.
+    var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
     /// How far the request has got, for an error.
     var delivery: AtomError.Delivery {
@@ -220,7 +224,7 @@ extension ExchangeMachine {
 
     /// Ends the exchange with an error.
     mutating func fail(_ error: AtomError) -> Step {
-        var step = Step(action: .fail)
+        var step = Step(action: .tell)
         var holdsSlot = false
         switch state {
         case .ended: return Step()
@@ -235,7 +239,7 @@ extension ExchangeMachine {
             holdsSlot = transmission.holdsSlot
         }
         step.deadline = disarmed()
-        state = .ended(error, holdsSlot: holdsSlot)
+        state = .ended(.failure(error), holdsSlot: holdsSlot)
         return step
     }
 }

@@ -20,11 +20,47 @@ protocol DeadlineBearer: AnyObject, Sendable {
 /// few comparisons, and nothing is armed unless the earliest deadline changes
 /// to before the alarm.
 final class DeadlineQueue: Sendable {
+    private let deadlines: Deadlines
+
+    init(time: any TimeSource) {
+        deadlines = Deadlines(time: time)
+    }
+
+    deinit {
+        deadlines.end()
+    }
+
+    /// Sets or moves the bearer's deadline.
+    ///
+    /// - Parameter number: Above 0, and higher for a later decision: a change
+    ///   that comes after one with a higher number is dropped.
+    func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
+        deadlines.set(instant, for: bearer, number: number)
+    }
+
+    /// Takes the bearer's deadline away, if it has one.
+    ///
+    /// - Parameter number: As with `set`.
+    func remove(_ bearer: any DeadlineBearer, number: Int) {
+        deadlines.remove(bearer, number: number)
+    }
+
+    /// How many deadlines are set.
+    var count: Int { deadlines.count }
+}
+
+/// The deadlines and their alarm.
+///
+/// The alarm holds them until the queue's end. With a weak reference instead,
+/// every request would pay for it: an object that was ever referred to weakly
+/// is slower to retain.
+private final class Deadlines: Sendable {
     private struct State {
         var heap = DeadlineHeap()
         /// What the alarm is set for.
         var alarmedAt: MonotonicInstant?
         var alarm: (any Alarm)?
+        var isOver = false
     }
 
     private let state = Guarded(State())
@@ -34,14 +70,6 @@ final class DeadlineQueue: Sendable {
         self.time = time
     }
 
-    deinit {
-        state.withLock { $0.alarm }?.invalidate()
-    }
-
-    /// Sets or moves the bearer's deadline.
-    ///
-    /// - Parameter number: Above 0, and higher for a later decision: a change
-    ///   that comes after one with a higher number is dropped.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
         state.withLock { state in
             guard number > bearer.deadlineNumber else { return }
@@ -51,9 +79,6 @@ final class DeadlineQueue: Sendable {
         }
     }
 
-    /// Takes the bearer's deadline away, if it has one.
-    ///
-    /// - Parameter number: As with `set`.
     func remove(_ bearer: any DeadlineBearer, number: Int) {
         state.withLock { state in
             guard number > bearer.deadlineNumber else { return }
@@ -62,8 +87,16 @@ final class DeadlineQueue: Sendable {
         }
     }
 
-    /// How many deadlines are set.
     var count: Int { state.withLock { $0.heap.count } }
+
+    /// Nobody sets a deadline any more.
+    func end() {
+        let alarm = state.withLock { state in
+            state.isOver = true
+            return state.alarm.take()
+        }
+        alarm?.invalidate()
+    }
 
     private func ring() {
         let now = time.now
@@ -79,8 +112,9 @@ final class DeadlineQueue: Sendable {
     }
 
     private func armIfNeeded(_ state: inout State) {
-        guard let earliest = state.heap.earliest, state.alarmedAt.map({ earliest < $0 }) ?? true else { return }
-        let alarm = state.alarm ?? time.makeAlarm { [weak self] in self?.ring() }
+        guard !state.isOver, let earliest = state.heap.earliest, state.alarmedAt.map({ earliest < $0 }) ?? true
+        else { return }
+        let alarm = state.alarm ?? time.makeAlarm { self.ring() }
         state.alarm = alarm
         state.alarmedAt = earliest
         alarm.set(earliest)
