@@ -104,7 +104,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     func refused(_ error: AuthenticationError) {
         let now = manager.time.now
-        handle { $0.refused(error, at: now) }
+        // Held from before the machine decides: the end of the answer lets go of it, on another thread.
+        manager.holdNotices()
+        let step = handle { $0.refused(error, at: now) }
+        if !step.effects.contains(.keepNotice) { manager.releaseNotices() }
     }
 
     func slotGranted(of origin: Origin) { send(inSlotOf: origin) }
@@ -114,12 +117,14 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
 extension Exchange {
     /// Runs an event under the lock, and does what follows outside of it.
-    private func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
+    @discardableResult
+    private func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) -> ExchangeMachine.Step {
         let (step, wire) = content.withLock { content in
             let step = event(&content.machine)
             return (step, content.letGo(for: step))
         }
         perform(step, wire)
+        return step
     }
 
     /// - Parameter wire: The attempt that is to be stopped, or whose rest is
@@ -156,7 +161,6 @@ extension Exchange {
         }
         if let version = step.acceptedVersion { manager.session?.answered(version: version, isRejected: false) }
         guard !step.effects.isEmpty else { return }
-        if step.effects.contains(.holdNotice) { manager.holdNotices() }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
     }

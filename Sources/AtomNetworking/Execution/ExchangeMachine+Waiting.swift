@@ -35,7 +35,7 @@ extension ExchangeMachine {
             case .arriving:
                 let transmission = Transmission(lastActivity: now, holdsSlot: false, holdsNotice: true)
                 state = .receiving(transmission, rejection.head)
-                return Step(effects: .holdNotice, deadline: armed())
+                return Step(effects: .keepNotice, deadline: armed())
             case .complete(let body):
                 return deliver(rejection.head, body)
             case .givenUp:

@@ -170,9 +170,10 @@ extension ExchangeMachine {
         static let stop = Effects(rawValue: 1 << 4)
         /// Read the rest of the answer up to a bound: nobody wants it.
         static let discardRest = Effects(rawValue: 1 << 5)
-        /// Don't tell the app of the end of its session yet: the caller comes first, and its answer is incomplete.
-        static let holdNotice = Effects(rawValue: 1 << 6)
-        /// The caller has been told.
+        /// Go on holding back what the app is told of the end of its session: the caller comes first, and its answer
+        /// is incomplete.
+        static let keepNotice = Effects(rawValue: 1 << 6)
+        /// Stop holding it back: the caller has been told.
         static let releaseNotice = Effects(rawValue: 1 << 7)
     }
 

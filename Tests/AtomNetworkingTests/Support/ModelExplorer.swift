@@ -1,6 +1,27 @@
+/// A world in which a few things can happen, one after the other.
+protocol ModelledWorld {
+    associatedtype Step
+    associatedtype Key: Hashable
+    associatedtype Violation: Error
+
+    /// What tells this state from all others.
+    var key: Key { get }
+
+    /// All that can happen next.
+    var steps: [Step] { get }
+
+    /// Whether everybody has heard.
+    var isQuiet: Bool { get }
+
+    /// Whether a step happens by itself, sooner or later.
+    func isFair(_ step: Step) -> Bool
+
+    mutating func take(_ step: Step) throws(Violation)
+}
+
 /// Walks everything that can happen, breadth first, each state once.
-struct ModelExplorer {
-    struct Result {
+struct ModelExplorer<World: ModelledWorld> {
+    struct Result: Sendable {
         var states = 0
         var transitions = 0
         /// The shortest way to something that must not happen.
@@ -9,32 +30,38 @@ struct ModelExplorer {
 
     private struct Origin {
         let state: Int32
-        let step: ModelStep?
+        let step: World.Step?
     }
 
     private var origins: [Origin] = []
-    private var indices: [ModelKey: Int32] = [:]
+    private var indices: [World.Key: Int32] = [:]
     /// Reversed edges of steps that happen by themselves.
     private var fairEdges: [(from: Int32, to: Int32)] = []
     private var quiet: [Int32] = []
 
     /// - Parameter limit: How many states are walked before giving up.
-    static func explore(_ settings: ModelSettings, bug: PlantedBug? = nil, limit: Int = 100_000) -> Result {
+    static func explore(_ start: World, limit: Int = 100_000) -> Result {
         var explorer = ModelExplorer()
-        return explorer.run(ModelWorld(settings, bug: bug), limit: limit)
+        return explorer.run(start, limit: limit)
     }
 
-    private mutating func run(_ start: ModelWorld, limit: Int) -> Result {
+    private mutating func run(_ start: World, limit: Int) -> Result {
         var result = Result()
         var frontier = [(world: start, index: note(start.key, from: Origin(state: -1, step: nil)))]
         while !frontier.isEmpty {
-            var next: [(world: ModelWorld, index: Int32)] = []
+            var next: [(world: World, index: Int32)] = []
             for (world, index) in frontier {
                 if world.isQuiet { quiet.append(index) }
-                for step in world.steps {
+                let steps = world.steps
+                if !world.isQuiet, !steps.contains(where: world.isFair) {
+                    result.states = origins.count
+                    result.counterexample = "nothing happens by itself any more\n\(script(to: index, then: nil))"
+                    return result
+                }
+                for step in steps {
                     result.transitions += 1
                     var world = world
-                    do throws(ModelWorld.Violation) {
+                    do throws(World.Violation) {
                         try world.take(step)
                     } catch {
                         result.states = origins.count
@@ -44,7 +71,7 @@ struct ModelExplorer {
                     let key = world.key
                     let known = indices[key]
                     let target = known ?? note(key, from: Origin(state: index, step: step))
-                    if step.isFair { fairEdges.append((index, target)) }
+                    if world.isFair(step) { fairEdges.append((index, target)) }
                     if known == nil { next.append((world, target)) }
                 }
             }
@@ -61,7 +88,7 @@ struct ModelExplorer {
         return result
     }
 
-    private mutating func note(_ key: ModelKey, from origin: Origin) -> Int32 {
+    private mutating func note(_ key: World.Key, from origin: Origin) -> Int32 {
         let index = Int32(origins.count)
         origins.append(origin)
         indices[key] = index
@@ -92,8 +119,8 @@ struct ModelExplorer {
         return isReached.firstIndex(of: false).map { Int32($0) }
     }
 
-    private func script(to index: Int32, then last: ModelStep?) -> String {
-        var steps: [ModelStep] = last.map { [$0] } ?? []
+    private func script(to index: Int32, then last: World.Step?) -> String {
+        var steps: [World.Step] = last.map { [$0] } ?? []
         var index = index
         while index >= 0 {
             let origin = origins[Int(index)]

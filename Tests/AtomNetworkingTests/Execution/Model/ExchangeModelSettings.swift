@@ -1,0 +1,121 @@
+import Testing
+
+@testable import AtomNetworking
+
+/// What can happen in a world of two exchanges over one slot.
+struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
+    /// What a server answers.
+    enum Head: Int, Hashable, Sendable {
+        case ok = 200
+        case unauthorized = 401
+        case redirect = 302
+    }
+
+    enum Part: Hashable, Sendable {
+        case small
+        /// More than is read of an answer that nobody wants.
+        case big
+    }
+
+    /// How a refresh ends.
+    enum Renewal: Hashable, Sendable {
+        case renewed
+        case failed
+        /// There is nothing to refresh with.
+        case missing
+    }
+
+    var name: String
+    /// Whether each exchange is signed by the session.
+    var signed: [Bool] = [true, true]
+    var heads: [Head] = [.ok]
+    var parts: [Part] = []
+    /// How many parts come in all.
+    var partsLeft = 0
+    var redirectsLeft = 0
+    /// The redirects that the policy follows.
+    var redirectLimit = 1
+    /// How many attempts the transport loses.
+    var failuresLeft = 0
+    var renewals: [Renewal] = [.renewed]
+    /// How many callers cancel.
+    var cancellationsLeft = 0
+    /// How many exchanges run out of time.
+    var expiriesLeft = 0
+    /// How often the clock rings too early.
+    var earlyRingsLeft = 0
+    /// How often a token dies by itself.
+    var deathsLeft = 0
+    /// Whether they take slots.
+    var takesSlots = true
+
+    var testDescription: String { name }
+
+    static let all = [
+        ExchangeModelSettings(name: "answers and a lost attempt", failuresLeft: 1, cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "401s and refreshes", heads: [.ok, .unauthorized], renewals: [.renewed, .failed]),
+        ExchangeModelSettings(name: "401s while callers leave", heads: [.ok, .unauthorized], cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "401s while time runs out", signed: [true, false], heads: [.ok, .unauthorized], expiriesLeft: 1,
+            earlyRingsLeft: 1),
+        ExchangeModelSettings(
+            name: "401s with long bodies", signed: [true, false], heads: [.ok, .unauthorized],
+            parts: [.small, .big], partsLeft: 2, failuresLeft: 1, renewals: [.renewed, .missing]),
+        ExchangeModelSettings(
+            name: "401s that nothing can be done about", heads: [.ok, .unauthorized], parts: [.small],
+            partsLeft: 1, renewals: [.missing], cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "redirects", signed: [true, false], heads: [.ok, .redirect], parts: [.big], partsLeft: 1,
+            redirectsLeft: 2, cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "redirects while time runs out", signed: [false, false], heads: [.ok, .redirect],
+            redirectsLeft: 2, redirectLimit: 0, expiriesLeft: 1, earlyRingsLeft: 1),
+        ExchangeModelSettings(name: "a token that dies in the lane", cancellationsLeft: 1, deathsLeft: 1),
+        ExchangeModelSettings(
+            name: "no slots", signed: [true, false], heads: [.ok, .unauthorized], failuresLeft: 1,
+            cancellationsLeft: 1, takesSlots: false),
+    ]
+}
+
+/// What an exchange's machine is given wrong, to see that the model finds it.
+enum PlantedExchangeBug: String, CaseIterable, Sendable {
+    case slotGivenBackTwice
+    case slotKeptAtTheHead
+    case slotKeptAtTheEnd
+    case slotKeptByWhoHasLeft
+    case toldTwice
+    case lateEventCounts
+    case deadlineLeftArmed
+    case deadlineNeverArmed
+    case deadlineChangesUnnumbered
+    case retriedTwice
+    case sentAfterItsEnd
+    case queuedAfterItsEnd
+    case standsInTheLaneAfterItsEnd
+    case restReadForEver
+    case notStopped
+    case noticeKept
+    case noticeTooEarly
+    case bodyOfTheRejectionLost
+    case sinkNeverEnded
+    case signedByWhoeverHasTheSlot
+
+    var settings: ExchangeModelSettings {
+        func named(_ name: String) -> ExchangeModelSettings {
+            ExchangeModelSettings.all.first { $0.name == name } ?? ExchangeModelSettings(name: "unknown: \(name)")
+        }
+        return switch self {
+        case .slotGivenBackTwice, .slotKeptAtTheHead, .retriedTwice: named("401s and refreshes")
+        case .slotKeptAtTheEnd, .toldTwice, .deadlineLeftArmed, .deadlineNeverArmed, .notStopped, .sinkNeverEnded:
+            named("answers and a lost attempt")
+        case .deadlineChangesUnnumbered, .slotKeptByWhoHasLeft, .sentAfterItsEnd, .queuedAfterItsEnd,
+            .standsInTheLaneAfterItsEnd:
+            named("401s while callers leave")
+        case .lateEventCounts, .restReadForEver: named("redirects")
+        case .noticeKept, .noticeTooEarly: named("401s that nothing can be done about")
+        case .bodyOfTheRejectionLost: named("401s with long bodies")
+        case .signedByWhoeverHasTheSlot: named("a token that dies in the lane")
+        }
+    }
+}

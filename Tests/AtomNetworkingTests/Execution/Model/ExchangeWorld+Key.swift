@@ -1,0 +1,123 @@
+@testable import AtomNetworking
+
+extension ExchangeWorld {
+    /// Two states that behave the same have the same key: numbers of deadlines
+    /// count from the last one, versions as whether they are current.
+    var key: ModelKey {
+        var key = ModelKey()
+        for (index, exchange) in exchanges.enumerated() {
+            key.add(-1)
+            describe(exchange, to: &key)
+            key.add(lane.firstIndex(of: index) ?? -1)
+            key.add(queue.firstIndex(of: index) ?? -1)
+        }
+        // Which thread came first makes no difference.
+        var threadKeys = threads.map { thread in
+            var key = ModelKey()
+            for number in thread.wire { key.add(number) }
+            for operation in thread.operations { describe(operation, to: &key) }
+            return Int(bitPattern: UInt(truncatingIfNeeded: key.first ^ key.second))
+        }
+        threadKeys.sort()
+        for threadKey in threadKeys { key.add(threadKey) }
+        key.add(-3)
+        key.add(isGood)
+        key.add(isOver)
+        key.add(isRefreshing)
+        key.add(taken)
+        key.add(holders)
+        key.add(isNoticeHeld)
+        key.add(left.partsLeft)
+        key.add(left.redirectsLeft)
+        key.add(left.failuresLeft)
+        key.add(left.cancellationsLeft)
+        key.add(left.expiriesLeft)
+        key.add(left.earlyRingsLeft)
+        key.add(left.deathsLeft)
+        return key
+    }
+
+    private func describe(_ exchange: Exchange, to key: inout ModelKey) {
+        let machine = exchange.sut.machine
+        switch machine.state {
+        case .waitingForSession(let rejection, let keepsPlace):
+            key.add(1)
+            key.add(keepsPlace)
+            switch rejection?.body {
+            case nil: key.add(0)
+            case .arriving(let received): key.add(10 + min(received, 2))
+            case .complete: key.add(2)
+            case .givenUp: key.add(3)
+            }
+        case .waitingForSlot(let keepsPlace):
+            key.add(2)
+            key.add(keepsPlace)
+        case .sending(let transmission, let version):
+            key.add(3)
+            key.add(version.map { $0 == self.version ? 1 : 2 } ?? 0)
+            key.add(transmission.holdsSlot)
+        case .receiving(let transmission, _):
+            key.add(4)
+            key.add(transmission.holdsSlot)
+            key.add(transmission.holdsNotice)
+        case .ended(let outcome, let holdsSlot):
+            switch outcome {
+            case .answer: key.add(5)
+            case .rejection: key.add(6)
+            case .failure: key.add(7)
+            }
+            key.add(holdsSlot)
+        }
+        key.add(machine.number)
+        key.add(machine.hasRetried)
+        key.add(machine.hasBeenAnswered)
+        key.add(machine.attempt.redirects)
+        key.add(machine.lastDeadline - exchange.deadlineNumber)
+        key.add(machine.lastDeadline == 0)
+        key.add(exchange.deadline != nil)
+        key.add(exchange.isSilenceWatched)
+        key.add(exchange.hasBegun)
+        key.add(exchange.tellings)
+        key.add(exchange.retries)
+        key.add(exchange.wire ?? 0)
+        for (place, wire) in exchange.wires.enumerated() where !wire.isOver || wire.sink == .open {
+            key.add(place)
+            key.add(wire.head?.rawValue ?? -4)
+            var flags = 0
+            for flag in [
+                wire.isPassed, wire.isHanded, wire.isStarted, wire.isOver, wire.isLetGo, wire.isStopped, wire.isCancelled,
+                wire.isDraining,
+            ] { flags = flags * 2 + (flag ? 1 : 0) }
+            key.add(flags)
+            key.add(wire.drainNumber)
+            key.add(wire.sink.hashValue)
+        }
+    }
+
+    private func describe(_ operation: Operation, to key: inout ModelKey) {
+        switch operation {
+        case .setDeadline(let index, let number, let isSilence):
+            key.add(21)
+            key.add(index)
+            key.add(number == .max ? -1 : exchanges[index].sut.machine.lastDeadline - number)
+            key.add(isSilence)
+        case .removeDeadline(let index, let number):
+            key.add(22)
+            key.add(index)
+            key.add(number == .max ? -1 : exchanges[index].sut.machine.lastDeadline - number)
+        case .rejected(let version):
+            key.add(23)
+            key.add(version == self.version)
+        case .accepted(let version):
+            key.add(24)
+            key.add(version == self.version)
+        case .event(let index, .slotGranted(let isSigned, let version)):
+            key.add(25)
+            key.add(index)
+            key.add(isSigned)
+            key.add(version == self.version)
+        default:
+            key.add(operation.hashValue)
+        }
+    }
+}

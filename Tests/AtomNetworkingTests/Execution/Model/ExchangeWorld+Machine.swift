@@ -1,0 +1,206 @@
+@testable import AtomNetworking
+
+// What the exchange does with its machine's steps, as operations.
+extension ExchangeWorld {
+    mutating func handle(_ event: Event, of index: Int) throws(Violation) -> [Operation] {
+        noteLastEvent(event, of: index)
+        let wasEnded = exchanges[index].sut.machine.hasEnded
+        let step = exchanges[index].sut.take(event)
+        let letGo = letGo(for: step, of: index)
+        var operations = preparation(of: step, index)
+        switch event {
+        case .slotGranted:
+            return try operations + afterSlot(step, index, wasEnded)
+        case .admittedWithSlot:
+            if case .sign = step.action { return operations + [.sign(index)] }
+            return operations + slotGivenBack(by: step)
+        case .head(let head, let number):
+            let isPassed = !exchanges[index].sut.machine.hasEnded && !isReceiving(index) && number == current(index)
+            if isPassed, head != .ok { exchanges[index].wires[number - 1].isPassed = true }
+            operations += action(of: step, index) + afterwards(step, index, letGo)
+            return operations + slotGivenBack(by: step)
+        case .part(_, let number):
+            if case .keepPart = step.action { return operations }
+            let isTooMuch = event == .part(.big, number)
+            operations += afterwards(step, index, letGo)
+            return operations + [.abandon(index, number)] + (isTooMuch ? [.stop(index, number)] : [])
+        case .finished(let number), .failed(let number):
+            return operations + afterLastEvent(step, index, number)
+        case .refused:
+            operations += action(of: step, index) + afterwards(step, index, letGo)
+            return operations + (step.effects.contains(.keepNotice) ? [] : [.releaseNotice])
+        default:
+            return operations + action(of: step, index) + afterwards(step, index, letGo)
+        }
+    }
+
+    private func current(_ index: Int) -> Int { exchanges[index].sut.machine.number }
+
+    private func isReceiving(_ index: Int) -> Bool {
+        if case .receiving = exchanges[index].sut.machine.state { true } else { false }
+    }
+
+    /// The last event of an attempt, before the machine hears of it.
+    private mutating func noteLastEvent(_ event: Event, of index: Int) {
+        guard let number = event.endedAttempt else { return }
+        exchanges[index].wires[number - 1].isOver = true
+        if exchanges[index].wire == number { exchanges[index].wire = nil }
+    }
+
+    private mutating func letGo(for step: ExchangeMachine.Step, of index: Int) -> Int? {
+        guard !step.effects.isDisjoint(with: [.stop, .discardRest]), let number = exchanges[index].wire else {
+            return nil
+        }
+        exchanges[index].wire = nil
+        exchanges[index].wires[number - 1].isLetGo = true
+        return number
+    }
+
+    private func preparation(of step: ExchangeMachine.Step, _ index: Int) -> [Operation] {
+        var operations: [Operation] = []
+        switch step.deadline {
+        case .none: break
+        case .set(let instant, let number):
+            let isSilence = instant < ModelledExchange.instant(ModelledExchange.end)
+            operations.append(.setDeadline(index, number: number, isSilence: isSilence))
+        case .removed(let number): operations.append(.removeDeadline(index, number: number))
+        }
+        if let version = step.acceptedVersion { operations.append(.accepted(version: version)) }
+        if step.effects.contains(.leaveSession) { operations.append(.leaveSession(index)) }
+        if step.effects.contains(.leaveLane) { operations.append(.leaveLane(index)) }
+        return operations
+    }
+
+    private mutating func action(of step: ExchangeMachine.Step, _ index: Int) -> [Operation] {
+        switch step.action {
+        case .askSession: return [.askSession(index)]
+        case .retry(let version):
+            exchanges[index].retries += 1
+            return [.rejected(version: version), .askSession(index)]
+        case .enterLane: return [.enterLane(index)]
+        case .tell: return [.tell(index)]
+        case .nothing, .askSessionWithSlot, .sign, .send, .keepPart, .keepBody, .deliver: return []
+        }
+    }
+
+    private func afterwards(_ step: ExchangeMachine.Step, _ index: Int, _ letGo: Int?) -> [Operation] {
+        var operations: [Operation] = []
+        if step.effects.contains(.releaseNotice) { operations.append(.releaseNotice) }
+        if let letGo {
+            if step.effects.contains(.stop) { operations.append(.stop(index, letGo)) }
+            if step.effects.contains(.discardRest) { operations.append(.discard(index, letGo)) }
+        }
+        return operations
+    }
+
+    private func slotGivenBack(by step: ExchangeMachine.Step) -> [Operation] {
+        step.effects.contains(.giveSlotBack) ? [.releaseSlot] : []
+    }
+
+    private mutating func afterSlot(
+        _ step: ExchangeMachine.Step, _ index: Int, _ wasEnded: Bool
+    ) throws(Violation) -> [Operation] {
+        switch step.action {
+        case .send:
+            guard !wasEnded else { throw Violation("exchange \(index) is sent after its end (G5)") }
+            if case .sending(_, let version) = exchanges[index].sut.machine.state, isSigned(index), version == nil {
+                throw Violation("exchange \(index) is sent without its signature (G2)")
+            }
+            exchanges[index].wires.append(Wire())
+            let number = exchanges[index].wires.count
+            exchanges[index].wire = number
+            return [.hand(index, number), .started(index, number)]
+        case .askSessionWithSlot:
+            return [.askWithSlot(index)]
+        default:
+            return slotGivenBack(by: step)
+        }
+    }
+
+    private mutating func afterLastEvent(
+        _ step: ExchangeMachine.Step, _ index: Int, _ number: Int
+    ) -> [Operation] {
+        // Its deadline is taken away with a number above the one that sets it.
+        exchanges[index].wires[number - 1].isDraining = false
+        exchanges[index].wires[number - 1].drainNumber = 2
+        let body: [Operation] =
+            switch step.action {
+            case .deliver: [.deliver(index, number)]
+            case .keepBody: [.keepBody(index, number)]
+            case .tell: [.abandon(index, number), .tell(index)]
+            default: bug == .sinkNeverEnded ? [] : [.abandon(index, number)]
+            }
+        let notice: [Operation] = step.effects.contains(.releaseNotice) ? [.releaseNotice] : []
+        return body + notice + slotGivenBack(by: step)
+    }
+
+    // MARK: Rules
+
+    /// What must hold whenever no thread is at work.
+    func checkAtRest() throws(Violation) {
+        var holders = 0
+        for (index, exchange) in exchanges.enumerated() {
+            let machine = exchange.sut.machine
+            if exchange.retries > 1 { throw Violation("exchange \(index) is retried twice (G6)") }
+            if machine.hasEnded {
+                if exchange.deadline != nil { throw Violation("a deadline of exchange \(index) is left armed") }
+                if exchange.tellings == 0 { throw Violation("exchange \(index) has ended and nobody was told (G5)") }
+                if queue.contains(index) { throw Violation("exchange \(index) is queued after its end") }
+                if lane.contains(index) { throw Violation("exchange \(index) stands in the lane after its end") }
+            } else if exchange.hasBegun {
+                if exchange.deadline == nil { throw Violation("exchange \(index) goes on without a deadline (G14)") }
+                if isOnWire(index), !exchange.isSilenceWatched {
+                    throw Violation("nobody watches for silence on exchange \(index)'s wire (G14)")
+                }
+            }
+            for (place, wire) in exchange.wires.enumerated() {
+                if !wire.isOver, settings.takesSlots, !wire.isPassed { holders += 1 }
+                try check(wire, index, place + 1)
+            }
+        }
+        guard taken == holders else { throw Violation("\(taken) slots are taken by \(holders) attempts") }
+        if isNoticeHeld, self.holders == 0 { throw Violation("the app is never told of its session's end") }
+        let waiting = exchanges.contains { exchange in
+            if case .receiving(let transmission, _) = exchange.sut.machine.state { transmission.holdsNotice } else { false }
+        }
+        if self.holders > 0, !waiting { throw Violation("the app is never told of its session's end") }
+    }
+
+    private func isOnWire(_ index: Int) -> Bool {
+        switch exchanges[index].sut.machine.state {
+        case .sending, .receiving: true
+        case .waitingForSession, .waitingForSlot, .ended: false
+        }
+    }
+
+    private func check(_ wire: Wire, _ index: Int, _ number: Int) throws(Violation) {
+        if wire.isOver {
+            guard wire.sink != .open else { throw Violation("the sink of attempt \(index).\(number) never ends") }
+            return
+        }
+        guard !isWanted(index, number), !wire.isCancelled, !wire.isDraining else { return }
+        throw Violation("attempt \(index).\(number) is read for ever")
+    }
+
+    private func isWanted(_ index: Int, _ number: Int) -> Bool {
+        let machine = exchanges[index].sut.machine
+        guard machine.number == number else { return false }
+        switch machine.state {
+        case .sending, .receiving: return true
+        case .waitingForSession(let rejection?, _):
+            if case .arriving = rejection.body { return true }
+            return false
+        case .waitingForSession, .waitingForSlot, .ended: return false
+        }
+    }
+}
+
+extension ModelledExchange.Event {
+    /// The attempt that this is the last event of.
+    var endedAttempt: Int? {
+        switch self {
+        case .finished(let number), .failed(let number): number
+        default: nil
+        }
+    }
+}

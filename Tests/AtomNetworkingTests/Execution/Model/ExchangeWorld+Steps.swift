@@ -1,0 +1,243 @@
+@testable import AtomNetworking
+
+extension ExchangeWorld {
+    mutating func take(_ step: Step) throws(Violation) {
+        switch step {
+        case .run(let index, _):
+            try run(index)
+        case .begin(let index):
+            exchanges[index].hasBegun = true
+            try spawn([isSigned(index) ? .askSession(index) : .enterLane(index)])
+        case .cancel(let index):
+            left.cancellationsLeft -= 1
+            try spawn([.event(index, .cancelled)])
+        case .ring(let index, let instant):
+            exchanges[index].deadline = nil
+            if instant == 1 { left.earlyRingsLeft -= 1 } else { left.expiriesLeft -= 1 }
+            try spawn([.event(index, .ring(at: instant))])
+        case .drained(let index, let number):
+            exchanges[index].wires[number - 1].isDraining = false
+            try spawn([.stop(index, number)])
+        case .renewal(let renewal):
+            try renew(renewal)
+        case .die:
+            left.deathsLeft -= 1
+            isGood = false
+        case .head(let index, let number, let head):
+            if head == .redirect { left.redirectsLeft -= 1 }
+            exchanges[index].wires[number - 1].head = head
+            try spawn([.event(index, .head(head, number))], [index, number])
+        case .part(let index, let number, let part):
+            left.partsLeft -= 1
+            try spawn([.event(index, .part(part, number))], [index, number])
+        case .finish(let index, let number):
+            try spawn([.event(index, .finished(number))], [index, number])
+        case .lose(let index, let number):
+            if !exchanges[index].wires[number - 1].isCancelled { left.failuresLeft -= 1 }
+            try spawn([.event(index, .failed(number))], [index, number])
+        }
+        threads.removeAll { $0.operations.isEmpty }
+        if threads.isEmpty { try checkAtRest() }
+    }
+
+    private mutating func run(_ index: Int) throws(Violation) {
+        repeat {
+            let operation = threads[index].operations.removeFirst()
+            let next = try perform(operation)
+            threads[index].operations.insert(contentsOf: next, at: 0)
+        } while threads[index].operations.first?.concernsNobodyElse ?? false
+    }
+
+    /// Lets a thread begin at once: it could have come later.
+    private mutating func spawn(_ operations: [Operation], _ wire: [Int] = []) throws(Violation) {
+        guard !operations.isEmpty else { return }
+        threads.append(Thread(operations: operations, wire: wire))
+        try run(threads.count - 1)
+    }
+
+    private mutating func renew(_ renewal: ExchangeModelSettings.Renewal) throws(Violation) {
+        isRefreshing = false
+        switch renewal {
+        case .renewed:
+            version += 1
+            isGood = true
+            try spawn([.release])
+        case .failed, .missing:
+            let refused = queue
+            queue = []
+            for index in refused { exchanges[index].isInSession = false }
+            isOver = renewal == .missing
+            let refusals = refused.flatMap { index -> [Operation] in
+                [.holdNotice, .event(index, .refused(isMissing: renewal == .missing))]
+            }
+            try spawn(refusals + (renewal == .missing ? [.announce] : []))
+        }
+    }
+
+    // MARK: Operations
+
+    private mutating func perform(_ operation: Operation) throws(Violation) -> [Operation] {
+        switch operation {
+        case .event(let index, let event):
+            return try handle(event, of: index)
+        case .setDeadline(let index, let number, let isSilence):
+            guard number == .max || number > exchanges[index].deadlineNumber else { return [] }
+            if number != .max { exchanges[index].deadlineNumber = number }
+            exchanges[index].deadline = number
+            exchanges[index].isSilenceWatched = isSilence
+        case .removeDeadline(let index, let number):
+            guard number == .max || number > exchanges[index].deadlineNumber else { return [] }
+            if number != .max { exchanges[index].deadlineNumber = number }
+            exchanges[index].deadline = nil
+        case .askSession(let index):
+            return admit(index, [.event(index, .admitted)])
+        case .rejected(let rejected):
+            if rejected == version { isGood = false }
+        case .accepted:
+            break
+        case .leaveSession(let index):
+            queue.removeAll { $0 == index }
+            exchanges[index].isInSession = false
+        case .enterLane(let index):
+            return enterLane(index)
+        case .leaveLane(let index):
+            lane.removeAll { $0 == index }
+        case .releaseSlot:
+            return try releaseSlot()
+        case .sign(let index):
+            let version = isSigned(index) && isGood && !isOver ? version : nil
+            return [.event(index, .slotGranted(isSigned: version != nil, version: version))]
+        case .askWithSlot(let index):
+            // The slot is in hand: whoever doesn't go on gives it back.
+            let next = admit(index, [.event(index, .admittedWithSlot)])
+            let goesOn = next == [.event(index, .admittedWithSlot)]
+            return goesOn || !settings.takesSlots ? next : next + [.releaseSlot]
+        case .hand, .started, .stop, .discard, .deliver, .keepBody, .abandon:
+            return try performOnWire(operation)
+        case .tell(let index):
+            try tell(index)
+        case .holdNotice:
+            holders += 1
+        case .releaseNotice:
+            holders -= 1
+            guard holders >= 0 else { throw Violation("a notice is let go of twice") }
+            if holders == 0, isNoticeHeld { try announce() }
+        case .announce:
+            if holders > 0 { isNoticeHeld = true } else { try announce() }
+        case .release:
+            guard isGood, !queue.isEmpty else { return [] }
+            let index = queue.removeFirst()
+            exchanges[index].isInSession = false
+            return [.event(index, .admitted), .release]
+        }
+        return []
+    }
+
+    /// The session's answer to an exchange that asks to go on.
+    private mutating func admit(_ index: Int, _ admitted: [Operation]) -> [Operation] {
+        if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce] }
+        if isGood, !isRefreshing, queue.isEmpty { return admitted }
+        queue.append(index)
+        exchanges[index].isInSession = true
+        // A queue that is being emptied is good by the time its end has its turn.
+        if !isGood { isRefreshing = true }
+        return [.event(index, .queuedBySession)]
+    }
+
+    private mutating func enterLane(_ index: Int) -> [Operation] {
+        guard settings.takesSlots else { return [.sign(index)] }
+        if taken == 0, lane.isEmpty {
+            taken = 1
+            return [.sign(index)]
+        }
+        lane.append(index)
+        return [.event(index, .queuedForSlot)]
+    }
+
+    private mutating func releaseSlot() throws(Violation) -> [Operation] {
+        guard taken > 0 else { throw Violation("a slot is given back that nobody has") }
+        guard !lane.isEmpty else {
+            taken -= 1
+            return []
+        }
+        return [.sign(lane.removeFirst())]
+    }
+
+    private mutating func performOnWire(_ operation: Operation) throws(Violation) -> [Operation] {
+        switch operation {
+        case .hand(let index, let number):
+            exchanges[index].wires[number - 1].isHanded = true
+        case .started(let index, let number):
+            let wire = exchanges[index].wires[number - 1]
+            exchanges[index].wires[number - 1].isStarted = true
+            if wire.isStopped, !wire.isOver { exchanges[index].wires[number - 1].isCancelled = true }
+        case .stop(let index, let number):
+            exchanges[index].wires[number - 1].isStopped = true
+            let wire = exchanges[index].wires[number - 1]
+            if wire.isStarted, !wire.isOver { exchanges[index].wires[number - 1].isCancelled = true }
+        case .discard(let index, let number):
+            guard exchanges[index].wires[number - 1].drainNumber < 1 else { return [] }
+            exchanges[index].wires[number - 1].drainNumber = 1
+            exchanges[index].wires[number - 1].isDraining = true
+        case .deliver(let index, let number):
+            try endSink(index, number, .finished)
+            guard case .ended(.answer(let head), _) = exchanges[index].sut.machine.state,
+                head.headerFields["X-Attempt"] == "\(number)"
+            else { throw Violation("exchange \(index) is given the answer of another attempt") }
+            try tell(index)
+        case .keepBody(let index, let number):
+            try endSink(index, number, .finished)
+            return [.event(index, .bodyKept(number))]
+        case .abandon(let index, let number):
+            if exchanges[index].wires[number - 1].sink == .open { try endSink(index, number, .abandoned) }
+        default:
+            break
+        }
+        return []
+    }
+
+    private mutating func endSink(_ index: Int, _ number: Int, _ end: Wire.Sink) throws(Violation) {
+        guard exchanges[index].wires[number - 1].sink == .open else {
+            throw Violation("the sink of attempt \(index).\(number) ends twice")
+        }
+        exchanges[index].wires[number - 1].sink = end
+    }
+
+    private mutating func tell(_ index: Int) throws(Violation) {
+        exchanges[index].tellings += 1
+        guard exchanges[index].tellings == 1 else { throw Violation("exchange \(index) is told twice (G5)") }
+        guard case .ended(let outcome, _) = exchanges[index].sut.machine.state else {
+            throw Violation("exchange \(index) is told before its end")
+        }
+        if case .rejection(let head, let body) = outcome {
+            let number = head.headerFields["X-Attempt"].flatMap { Int($0) } ?? 0
+            let wire = exchanges[index].wires[number - 1]
+            guard wire.head == .unauthorized, body.isEmpty || body.first == UInt8(number) else {
+                throw Violation("exchange \(index) is told of a 401 with another's body")
+            }
+            let isWhole = wire.isOver && !wire.isCancelled && !wire.isStopped && wire.sink == .finished
+            guard !body.isEmpty || !isWhole else {
+                throw Violation("exchange \(index) is told of a 401 without its body")
+            }
+        }
+    }
+
+    private mutating func announce() throws(Violation) {
+        isNoticeHeld = false
+        for (index, exchange) in exchanges.enumerated() {
+            if case .receiving(let transmission, _) = exchange.sut.machine.state, transmission.holdsNotice {
+                throw Violation("the app is told of its session's end before exchange \(index)")
+            }
+        }
+    }
+}
+
+extension ExchangeWorld.Operation {
+    /// Whether it makes no difference to any other thread when this is done.
+    fileprivate var concernsNobodyElse: Bool {
+        switch self {
+        case .tell, .deliver, .abandon, .accepted, .keepBody: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,213 @@
+@testable import AtomNetworking
+
+/// Two exchanges over one slot, one session and a transport, with every thread
+/// at its own pace.
+///
+/// What a machine asks for is a row of small operations, each of which takes
+/// at most one lock; between two of them any other thread may run.
+struct ExchangeWorld: ModelledWorld {
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    typealias Event = ModelledExchange.Event
+
+    /// One thing that a thread does.
+    enum Operation: Hashable {
+        case event(Int, Event)
+        case setDeadline(Int, number: Int, isSilence: Bool)
+        case removeDeadline(Int, number: Int)
+        case askSession(Int)
+        case rejected(version: Int)
+        case accepted(version: Int)
+        case leaveSession(Int)
+        case enterLane(Int)
+        case leaveLane(Int)
+        case releaseSlot
+        case sign(Int)
+        case askWithSlot(Int)
+        case started(Int, Int)
+        case hand(Int, Int)
+        case tell(Int)
+        case deliver(Int, Int)
+        case keepBody(Int, Int)
+        case abandon(Int, Int)
+        case stop(Int, Int)
+        case discard(Int, Int)
+        case holdNotice
+        case releaseNotice
+        case announce
+        case release
+    }
+
+    struct Thread: Hashable {
+        var operations: [Operation]
+        /// The attempt whose event it brings: its next one waits.
+        var wire: [Int] = []
+    }
+
+    /// An attempt that the transport has.
+    struct Wire: Hashable {
+        enum Sink: Hashable { case open, finished, abandoned }
+
+        var head: ExchangeModelSettings.Head?
+        /// Whether the machine went on without its answer.
+        var isPassed = false
+        /// Whether the transport has been called.
+        var isHanded = false
+        /// Whether that has returned.
+        var isStarted = false
+        var isOver = false
+        var isLetGo = false
+        /// Whether it is to be stopped.
+        var isStopped = false
+        /// Whether the transport has been told to stop it.
+        var isCancelled = false
+        /// Whether its rest is read, for a while.
+        var isDraining = false
+        var drainNumber = 0
+        var sink = Sink.open
+    }
+
+    struct Exchange {
+        var sut: ModelledExchange
+        var wires: [Wire] = []
+        /// The attempt whose events count: its place in `wires`.
+        var wire: Int?
+        var hasBegun = false
+        /// Whether a call that ends it has been handled.
+        var isToEnd = false
+        var tellings = 0
+        var retries = 0
+        var isInSession = false
+        var deadline: Int?
+        var deadlineNumber = 0
+        var isSilenceWatched = false
+    }
+
+    let settings: ExchangeModelSettings
+    let bug: PlantedExchangeBug?
+    var exchanges: [Exchange]
+    var threads: [Thread] = []
+    // The session.
+    var version = 1
+    var isGood = true
+    var isOver = false
+    var isRefreshing = false
+    var queue: [Int] = []
+    // The lane.
+    var taken = 0
+    var lane: [Int] = []
+    // What the app is told.
+    var holders = 0
+    var isNoticeHeld = false
+    // What is left of each disturbance.
+    var left: ExchangeModelSettings
+
+    init(_ settings: ExchangeModelSettings, bug: PlantedExchangeBug? = nil) throws {
+        self.settings = settings
+        self.bug = bug
+        left = settings
+        exchanges = try settings.signed.map { isSigned in
+            Exchange(sut: try ModelledExchange(settings, isSigned: isSigned, bug: bug))
+        }
+    }
+
+    var isQuiet: Bool {
+        threads.isEmpty && exchanges.allSatisfy { $0.tellings == 1 && $0.wires.allSatisfy(\.isOver) }
+    }
+
+    func isSigned(_ index: Int) -> Bool { settings.signed[index] }
+
+    // MARK: What can happen
+
+    enum Step: Hashable, CustomStringConvertible {
+        case run(Int, Operation)
+        case begin(Int)
+        case cancel(Int)
+        case ring(Int, at: Int)
+        case drained(Int, Int)
+        case renewal(ExchangeModelSettings.Renewal)
+        case die
+        case head(Int, Int, ExchangeModelSettings.Head)
+        case part(Int, Int, ExchangeModelSettings.Part)
+        case finish(Int, Int)
+        case lose(Int, Int)
+
+        var description: String {
+            switch self {
+            case .run(let thread, let operation): "thread \(thread): \(operation)"
+            case .begin(let index): "exchange \(index) begins"
+            case .cancel(let index): "exchange \(index) is cancelled"
+            case .ring(let index, let instant): "exchange \(index): the clock rings at \(instant)"
+            case .drained(let index, let number): "attempt \(index).\(number): the rest has taken too long"
+            case .renewal(let renewal): "the refresh ends: \(renewal)"
+            case .die: "the token dies"
+            case .head(let index, let number, let head): "attempt \(index).\(number): \(head.rawValue)"
+            case .part(let index, let number, let part): "attempt \(index).\(number): a \(part) part"
+            case .finish(let index, let number): "attempt \(index).\(number): finished"
+            case .lose(let index, let number): "attempt \(index).\(number): lost"
+            }
+        }
+    }
+
+    func isFair(_ step: Step) -> Bool {
+        switch step {
+        case .run, .renewal, .head, .finish, .begin, .drained: true
+        case .lose(let index, let number): exchanges[index].wires[number - 1].isCancelled
+        case .cancel, .ring, .die, .part: false
+        }
+    }
+
+    var steps: [Step] {
+        var steps: [Step] = threads.enumerated().compactMap { index, thread in
+            thread.operations.first.map { .run(index, $0) }
+        }
+        // Two threads at a time: what three can do wrong, two can.
+        guard threads.count < 2 else { return steps }
+        if isRefreshing, !threads.contains(where: { $0.operations.contains(.release) }) {
+            steps += settings.renewals.map { .renewal($0) }
+        }
+        if left.deathsLeft > 0, isGood { steps.append(.die) }
+        for (index, exchange) in exchanges.enumerated() {
+            // In order: which of them is first makes no difference but to its name.
+            if !exchange.hasBegun {
+                if index == 0 || exchanges[index - 1].hasBegun || settings.signed[0] != settings.signed[1] {
+                    steps.append(.begin(index))
+                }
+                continue
+            }
+            if left.cancellationsLeft > 0, exchange.tellings == 0 { steps.append(.cancel(index)) }
+            if exchange.deadline != nil {
+                if left.expiriesLeft > 0 {
+                    steps.append(.ring(index, at: ModelledExchange.end))
+                    if exchange.isSilenceWatched { steps.append(.ring(index, at: ModelledExchange.silence)) }
+                }
+                if left.earlyRingsLeft > 0 { steps.append(.ring(index, at: 1)) }
+            }
+            for (place, wire) in exchange.wires.enumerated() where wire.isHanded && !wire.isOver {
+                steps += self.steps(of: wire, index, place + 1)
+            }
+        }
+        return steps
+    }
+
+    private func steps(of wire: Wire, _ index: Int, _ number: Int) -> [Step] {
+        var steps: [Step] = []
+        if wire.isDraining { steps.append(.drained(index, number)) }
+        guard !threads.contains(where: { $0.wire == [index, number] }) else { return steps }
+        if wire.isCancelled { return steps + [.lose(index, number)] }
+        if wire.head == nil {
+            for head in settings.heads where head != .redirect || left.redirectsLeft > 0 {
+                // A 401 twice says nothing new of an exchange that is not signed.
+                steps.append(.head(index, number, head))
+            }
+        } else {
+            if left.partsLeft > 0 { steps += settings.parts.map { .part(index, number, $0) } }
+            steps.append(.finish(index, number))
+        }
+        if left.failuresLeft > 0 { steps.append(.lose(index, number)) }
+        return steps
+    }
+}
