@@ -143,6 +143,7 @@ extension ExchangeMachine {
         case .receiving(let transmission, _):
             return lost(.session(failure.urlError(delivery: .answered)), transmission)
         case .waitingForSession(var rejection?, let keepsPlace):
+            guard case .arriving = rejection.body else { return Step() }
             rejection.body = .givenUp
             state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
             return Step()

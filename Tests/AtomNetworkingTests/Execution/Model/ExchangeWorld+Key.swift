@@ -85,7 +85,8 @@ extension ExchangeWorld {
             key.add(wire.head?.rawValue ?? -4)
             var flags = 0
             for flag in [
-                wire.isPassed, wire.isHanded, wire.isStarted, wire.isOver, wire.isLetGo, wire.isStopped, wire.isCancelled,
+                wire.isPassed, wire.isHanded, wire.isStarted, wire.isOver, wire.isLetGo, wire.isStopped,
+                wire.isCancelled,
                 wire.isDraining,
             ] { flags = flags * 2 + (flag ? 1 : 0) }
             key.add(flags)

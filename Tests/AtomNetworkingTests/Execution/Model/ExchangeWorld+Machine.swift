@@ -161,7 +161,11 @@ extension ExchangeWorld {
         guard taken == holders else { throw Violation("\(taken) slots are taken by \(holders) attempts") }
         if isNoticeHeld, self.holders == 0 { throw Violation("the app is never told of its session's end") }
         let waiting = exchanges.contains { exchange in
-            if case .receiving(let transmission, _) = exchange.sut.machine.state { transmission.holdsNotice } else { false }
+            if case .receiving(let transmission, _) = exchange.sut.machine.state {
+                transmission.holdsNotice
+            } else {
+                false
+            }
         }
         if self.holders > 0, !waiting { throw Violation("the app is never told of its session's end") }
     }

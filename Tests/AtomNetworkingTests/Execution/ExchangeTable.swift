@@ -1,0 +1,259 @@
+import Foundation
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What each event does in each state: the state after it, the action, the
+/// deadline and the effects. A list of events may go on in the next line.
+enum ExchangeTable {
+    static let rows: [ExchangeSample: String] = [
+        .asksSession: """
+        admitted: lane, enterLane
+        queuedBySession, ringEarly, ringSilent: session, deadline 100
+        refusedMissing, refusedOver, ringOver: ended authentication notSent, tell, leaveSession
+        queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            oldBodyKept, oldLost, oldHead: session
+        slotSigned, slotUnsigned: session, giveSlotBack
+        admittedWithSlot: lane, sign
+        cancelled: ended cancelled notSent, tell, leaveSession
+        """,
+        .rejectedAndArriving: """
+        admitted: lane, enterLane, discardRest
+        queuedBySession, ringEarly, ringSilent: session after a 401 (0), deadline 100
+        refusedMissing: receiving 401 without slot, deadline 11, keepNotice
+        refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession, stop
+        queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, sinkFailed, oldPart,
+            oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: session after a 401 (0)
+        slotSigned, slotUnsigned: session after a 401 (0), giveSlotBack
+        admittedWithSlot: lane, sign
+        cancelled: ended cancelled answered, tell, no deadline, leaveSession, stop
+        part: session after a 401 (1), keepPart
+        bigPart: session after a 401 (given up), stop
+        finished: session after a 401 (0), keepBody
+        bodyKept: session after a 401 (complete)
+        lostUnsent, lost: session after a 401 (given up)
+        """,
+        .rejectedAndComplete: """
+        admitted: lane, enterLane
+        queuedBySession, ringEarly, ringSilent: session after a 401 (complete), deadline 100
+        refusedMissing: ended 401 with 2 bytes, tell, no deadline
+        refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession
+        queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            oldBodyKept, oldLost, oldHead: session after a 401 (complete)
+        slotSigned, slotUnsigned: session after a 401 (complete), giveSlotBack
+        admittedWithSlot: lane, sign
+        cancelled: ended cancelled answered, tell, no deadline, leaveSession
+        """,
+        .rejectedAndGivenUp: """
+        admitted: lane, enterLane
+        queuedBySession, ringEarly, ringSilent: session after a 401 (given up), deadline 100
+        refusedMissing: ended 401 with 0 bytes, tell, no deadline
+        refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession
+        queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            oldBodyKept, oldLost, oldHead: session after a 401 (given up)
+        slotSigned, slotUnsigned: session after a 401 (given up), giveSlotBack
+        admittedWithSlot: lane, sign
+        cancelled: ended cancelled answered, tell, no deadline, leaveSession
+        """,
+        .keepsItsPlace: """
+        admitted: lane in its place, enterLane in its place
+        queuedBySession, ringEarly, ringSilent: session in its place, deadline 100
+        refusedMissing, refusedOver, ringOver: ended authentication notSent, tell, leaveSession
+        queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            oldBodyKept, oldLost, oldHead: session in its place
+        slotSigned, slotUnsigned: session in its place, giveSlotBack
+        admittedWithSlot: lane in its place, sign
+        cancelled: ended cancelled notSent, tell, leaveSession
+        """,
+        .standsInLane: """
+        admitted, queuedBySession, refusedMissing, refusedOver, sent, head200, head401, head302,
+            head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept, lostUnsent, lost,
+            oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: lane
+        queuedForSlot, ringEarly, ringSilent: lane, deadline 100
+        slotSigned: sending 7, send, deadline 11
+        slotUnsigned: session in its place, askSessionWithSlot
+        admittedWithSlot: lane, giveSlotBack
+        cancelled: ended cancelled notSent, tell, leaveLane
+        ringOver: ended -1001 notSent, tell, leaveLane
+        """,
+        .sendingSigned: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
+            sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
+        slotSigned, slotUnsigned, admittedWithSlot: sending 7, giveSlotBack
+        cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
+        ringEarly: sending 7, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
+        head200: receiving 200, accepted 7
+        head401: session after a 401 (0), retry 7, giveSlotBack
+        head302: session, askSession anew, accepted 7, giveSlotBack, discardRest
+        head302Last: ended -1007 answered holding a slot, tell, no deadline, accepted 7, stop
+        headWithCookie: receiving 200, accepted 7, keepCookies
+        finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
+        lostUnsent: ended -1004 notSent, tell, no deadline, giveSlotBack
+        lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        """,
+        .sendingSignedAgain: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
+            sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
+        slotSigned, slotUnsigned, admittedWithSlot: sending 7, giveSlotBack
+        cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
+        ringEarly: sending 7, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
+        head200: receiving 200, accepted 7
+        head401: receiving 401
+        head302: session, askSession anew, accepted 7, giveSlotBack, discardRest
+        head302Last: ended -1007 answered holding a slot, tell, no deadline, accepted 7, stop
+        headWithCookie: receiving 200, accepted 7, keepCookies
+        finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
+        lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
+        lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        """,
+        .sendingUnsigned: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
+            sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending
+        slotSigned, slotUnsigned, admittedWithSlot: sending, giveSlotBack
+        cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
+        ringEarly: sending, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
+        head200: receiving 200
+        head401: receiving 401
+        head302: lane, enterLane, giveSlotBack, discardRest
+        head302Last: ended -1007 answered holding a slot, tell, no deadline, stop
+        headWithCookie: receiving 200, keepCookies
+        finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
+        lostUnsent: ended -1004 notSent, tell, no deadline, giveSlotBack
+        lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        """,
+        .sendingToken: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned,
+            sent, part, bigPart, sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept,
+            oldLost, oldHead: sending
+        admittedWithSlot: sending, giveSlotBack
+        cancelled: ended cancelled maybeSent, tell, no deadline, stop
+        ringEarly: sending, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent, tell, no deadline, stop
+        head200, headWithCookie: receiving 200 without slot
+        head401: receiving 401 without slot
+        head302, head302Last: receiving 302 without slot
+        finished: ended -1011 maybeSent, tell, no deadline
+        lostUnsent: ended -1004 notSent, tell, no deadline
+        lost: ended -1005 maybeSent, tell, no deadline
+        """,
+        .receiving: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
+            head302, head302Last, headWithCookie, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost,
+            oldHead: receiving 200
+        slotSigned, slotUnsigned, admittedWithSlot: receiving 200, giveSlotBack
+        cancelled: ended cancelled answered holding a slot, tell, no deadline, stop
+        ringEarly: receiving 200, deadline 11
+        ringSilent, ringOver: ended -1001 answered holding a slot, tell, no deadline, stop
+        part, bigPart: receiving 200, keepPart
+        sinkFailed: ended -1103 maybeSent holding a slot, tell, no deadline, stop
+        finished: ended 200, deliver, no deadline, giveSlotBack
+        bodyKept: ended 200 with 2 bytes, tell, no deadline, giveSlotBack
+        lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
+        lost: ended -1005 answered, tell, no deadline, giveSlotBack
+        """,
+        .receivingRefused: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
+            head302, head302Last, headWithCookie, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost,
+            oldHead: receiving 401 without slot
+        slotSigned, slotUnsigned, admittedWithSlot: receiving 401 without slot, giveSlotBack
+        cancelled: ended cancelled answered, tell, no deadline, stop, releaseNotice
+        ringEarly: receiving 401 without slot, deadline 11
+        ringSilent, ringOver: ended -1001 answered, tell, no deadline, stop, releaseNotice
+        part, bigPart: receiving 401 without slot, keepPart
+        sinkFailed: ended -1103 maybeSent, tell, no deadline, stop, releaseNotice
+        finished: ended 401, deliver, no deadline, releaseNotice
+        bodyKept: ended 401 with 2 bytes, tell, no deadline, releaseNotice
+        lostUnsent: ended -1004 answered, tell, no deadline, releaseNotice
+        lost: ended -1005 answered, tell, no deadline, releaseNotice
+        """,
+        .ended: """
+        admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
+            head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept,
+            lostUnsent, lost, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: ended 200
+        queuedBySession: ended 200, leaveSession
+        queuedForSlot: ended 200, leaveLane
+        slotSigned, slotUnsigned, admittedWithSlot: ended 200, giveSlotBack
+        """,
+        .endedHoldingSlot: """
+        admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
+            head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, bodyKept, oldPart,
+            oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: ended cancelled answered holding a slot
+        queuedBySession: ended cancelled answered holding a slot, leaveSession
+        queuedForSlot: ended cancelled answered holding a slot, leaveLane
+        slotSigned, slotUnsigned, admittedWithSlot: ended cancelled answered holding a slot, giveSlotBack
+        finished, lostUnsent, lost: ended cancelled answered, giveSlotBack
+        """,
+    ]
+
+    /// What a step is, in the table's words.
+    static func describe(_ step: ExchangeMachine.Step, _ machine: ExchangeMachine) -> String {
+        var words = [describe(machine)]
+        switch step.action {
+        case .nothing: break
+        case .askSession(let isAnew): words.append(isAnew ? "askSession anew" : "askSession")
+        case .retry(let version): words.append("retry \(version)")
+        case .enterLane(let keepsPlace): words.append(keepsPlace ? "enterLane in its place" : "enterLane")
+        case .askSessionWithSlot: words.append("askSessionWithSlot")
+        case .sign: words.append("sign")
+        case .send: words.append("send")
+        case .keepPart: words.append("keepPart")
+        case .keepBody: words.append("keepBody")
+        case .deliver: words.append("deliver")
+        case .tell: words.append("tell")
+        }
+        switch step.deadline {
+        case .none: break
+        case .set(let instant, _): words.append("deadline \(instant.nanoseconds / 1_000_000_000)")
+        case .removed: words.append("no deadline")
+        }
+        if let version = step.acceptedVersion { words.append("accepted \(version)") }
+        let names: [(ExchangeMachine.Effects, String)] = [
+            (.keepCookies, "keepCookies"), (.leaveSession, "leaveSession"), (.leaveLane, "leaveLane"),
+            (.giveSlotBack, "giveSlotBack"), (.stop, "stop"), (.discardRest, "discardRest"),
+            (.keepNotice, "keepNotice"), (.releaseNotice, "releaseNotice"),
+        ]
+        words += names.filter { step.effects.contains($0.0) }.map(\.1)
+        return words.joined(separator: ", ")
+    }
+
+    private static func describe(_ machine: ExchangeMachine) -> String {
+        switch machine.state {
+        case .waitingForSession(let rejection, let keepsPlace):
+            let body =
+                switch rejection?.body {
+                case nil: ""
+                case .arriving(let received): " after a 401 (\(received))"
+                case .complete: " after a 401 (complete)"
+                case .givenUp: " after a 401 (given up)"
+                }
+            return "session\(body)\(keepsPlace ? " in its place" : "")"
+        case .waitingForSlot(let keepsPlace): return keepsPlace ? "lane in its place" : "lane"
+        case .sending(_, let version): return "sending\(version.map { " \($0)" } ?? "")"
+        case .receiving(let transmission, let head):
+            return "receiving \(head.statusCode)\(transmission.holdsSlot ? "" : " without slot")"
+        case .ended(let outcome, let holdsSlot):
+            return "ended \(describe(outcome))\(holdsSlot ? " holding a slot" : "")"
+        }
+    }
+
+    private static func describe(_ outcome: ExchangeMachine.Outcome) -> String {
+        switch outcome {
+        case .answer(let head): "\(head.statusCode)"
+        case .rejection(let head, let body): "\(head.statusCode) with \(body.count) bytes"
+        case .failure(.cancelled(let delivery)): "cancelled \(delivery)"
+        case .failure(.authentication(let error)): "authentication \(error.delivery)"
+        case .failure(.session(let error as URLError)): "\(error.code.rawValue) \(AtomError.session(error).delivery)"
+        case .failure: "failure"
+        }
+    }
+}
