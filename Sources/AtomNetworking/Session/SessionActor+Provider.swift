@@ -106,7 +106,7 @@ extension SessionActor {
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
                 else { throw TokenAnswerError("The provider returned no new access token.") }
                 guard HeldCredential.canBeSent(credential.accessToken) else {
-                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 (any RenewalService)?2.1).")
+                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
                 }
                 return credential
             }

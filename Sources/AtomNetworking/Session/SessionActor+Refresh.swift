@@ -224,7 +224,7 @@ extension SessionActor {
         switch cause {
         case is OAuthError: false
         // A gateway answers for a server that it no longer hears, and a server that failed may have done so after it
-        // had taken the token. One that is not ready (RFC 9110 (any RenewalService)?15.6.4) has taken nothing.
+        // had taken the token. One that is not ready (RFC 9110 §15.6.4) has taken nothing.
         case AtomError.response(let response): response.statusCode.map { $0 >= 500 && $0 != 503 } ?? true
         case let error as AtomError: error.delivery == .maybeSent
         default: true

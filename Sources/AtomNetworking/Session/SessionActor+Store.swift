@@ -299,7 +299,7 @@ extension SessionActor {
         let now = time.now
         return guarded.with { machine in
             switch machine.phase {
-            case .loading(let reason): reason.map { .ended($0) } ?? .unknown
+            case .loading(let end): end.map { .ended($0.error) } ?? .unknown
             case .signedOut:
                 // A request would find it there.
                 handedOver.map(machine.isNews) == true ? .signedIn : .signedOut

@@ -63,9 +63,9 @@ struct HeldCredential: Sendable {
     /// real expiry counts.
     var ignoresLeeway = false
 
-    /// Why it can't be renewed in this way any more, learned while it was
-    /// still good.
-    var doom: (error: AuthenticationError, means: RenewalMeans)?
+    /// Why it can't be renewed by these means any more, if that was learned
+    /// while the access token was still good.
+    var finalFailure: (error: AuthenticationError, means: RenewalMeans)?
 
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
@@ -106,12 +106,9 @@ struct HeldCredential: Sendable {
         var held = self
         held.readAgain(read, now: now, policy: policy)
         held.ignoresLeeway = false
-        held.doom = nil
+        held.finalFailure = nil
         return held
     }
-
-    /// Whether this is what is held, to the last field.
-    func isExactly(_ read: TokenCredential) -> Bool { tokens.credential == read }
 
     /// Whether a date differs from what the expiry was fixed from by more than
     /// a store loses that keeps whole seconds.

@@ -1,10 +1,14 @@
 extension SessionMachine {
     /// The place where the credential is kept was read and held this.
     ///
-    /// - Parameter refused: The refresh token that is known to be dead, and
-    ///   what the server said.
+    /// - Parameters:
+    ///   - refused: The refresh token that is known to be dead, and what the
+    ///     server said.
+    ///   - hasJustRead: Whether a store was read for this event; then the
+    ///     session can end without another look at the store.
     mutating func observed(
-        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
+        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
+        hasJustRead: Bool = false, now: Moment
     ) -> [Action] {
         switch store.note(read) {
         case .same: return []
@@ -16,12 +20,14 @@ extension SessionMachine {
         case .news: break
         }
         guard !read.isEmpty else { return held == nil ? [] : forget() + [.announce(.signedOut)] }
-        guard spent.contains(read) else { return goBy(read, refused: refused, now: now) }
+        guard spent.contains(read) else {
+            return goBy(read, refused: refused, hasJustRead: hasJustRead, now: now)
+        }
         let stale = staleStore()
         guard let successor = spent.successor(of: read) else {
             // Its refresh token is of no use; its access token may be.
             let dead = (read.refreshToken, AuthenticationError.missingCredential(delivery: .notSent))
-            return stale + goBy(read, refused: dead, now: now)
+            return stale + goBy(read, refused: dead, hasJustRead: hasJustRead, now: now)
         }
         return stale + goBack(to: successor, now: now)
     }
@@ -32,7 +38,7 @@ extension SessionMachine {
         guard held?.credential.hasTokens(of: successor) != true else { return [] }
         running?.isOutdated = true
         takeUp(successor, now: now)
-        store.willWrite(successor, isPending: !isLoaded)
+        store.willWrite(successor, isPending: !needsLoading)
         phase = .storing
         return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
     }
@@ -73,7 +79,7 @@ extension SessionMachine {
     ) -> (TokenCredential, [Action]) {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
-        store.willWrite(credential, isPending: !isLoaded)
+        store.willWrite(credential, isPending: !needsLoading)
         if !credential.refreshToken.isEmpty, running?.credential?.refreshToken == credential.refreshToken {
             // What is on its way is this person's after all.
             running?.isSignedOut = false
@@ -107,7 +113,7 @@ extension SessionMachine {
     /// - Parameter read: What the app's variable held until now.
     mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
         if let read { _ = store.note(read) }
-        store.willWrite(.empty, isPending: !isLoaded)
+        store.willWrite(.empty, isPending: !needsLoading)
         return forget() + [.announce(.signedOut)]
     }
 
@@ -146,26 +152,34 @@ extension SessionMachine {
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
         guard runningLoad == number else { return [] }
         runningLoad = nil
-        guard case .loading(let reason) = phase else { return [] }
-        hasJustRead = true
-        defer { hasJustRead = false }
-        phase = reason.map { .ended($0) } ?? .signedOut
+        guard case .loading(let end) = phase else { return [] }
+        return decide(end, by: credential, now: now)
+    }
+
+    /// The store was read: the session goes by what it holds, or ends if that
+    /// is nothing new.
+    ///
+    /// - Parameter end: The end that it comes to then; `nil` when nobody was
+    ///   signed in.
+    private mutating func decide(_ end: PossibleEnd?, by credential: TokenCredential?, now: Moment) -> [Action] {
+        phase = .loading(end: end)
         let stored = credential ?? .empty
-        let isEmptied = stored.isEmpty && held != nil && !isEndNews && store.judge(stored) == .news
-        let news = isEmptied ? emptied() : observed(stored, now: now)
-        switch phase {
-        case .ended(let error):
-            defer { isEndNews = false }
-            return news + refuseAll(error) + (isEndNews ? [.announce(.ended(error))] : [])
-        case .signedOut:
-            guard waiters.members.contains(where: { $0.means.acquires }) else {
-                return news + refuseAll(.missingCredential(delivery: .notSent))
+        let isAnnounced = end?.isAnnounced ?? true
+        let isEmptied = stored.isEmpty && held != nil && isAnnounced && store.judge(stored) == .news
+        let news = isEmptied ? emptied() : observed(stored, hasJustRead: true, now: now)
+        if case .loading = phase {
+            if let error = end?.error {
+                phase = .ended(error)
+                return news + refuseAll(error) + (isAnnounced ? [] : [.announce(.ended(error))])
             }
-            phase = .active
-            return news + proceed(now: now)
-        default:
-            return news
+            phase = .signedOut
         }
+        guard case .signedOut = phase else { return news }
+        guard waiters.members.contains(where: { $0.means.acquires }) else {
+            return news + refuseAll(.missingCredential(delivery: .notSent))
+        }
+        phase = .active
+        return news + proceed(hasJustRead: true, now: now)
     }
 
     /// The store of a session that has ended holds nothing any more: those who
@@ -182,21 +196,20 @@ extension SessionMachine {
     ///
     /// - Parameter generation: The one in which that was asked.
     mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
-        guard generation == self.generation, isLoaded else { return [] }
+        guard generation == self.generation, needsLoading else { return [] }
+        let end: PossibleEnd?
         switch phase {
-        case .loading: break
-        case .signedOut: phase = .loading(unlessChanged: nil)
-        case .ended(let error):
-            phase = .loading(unlessChanged: error)
-            isEndNews = false
+        case .loading(let possible): end = possible
+        case .signedOut: end = nil
+        case .ended(let error): end = PossibleEnd(error: error, isAnnounced: true)
         case .active, .backingOff:
             // Nobody is signed in while a credential can't be had.
             return held == nil ? observed(credential ?? .empty, now: now) : []
         case .refreshing, .storing: return []
         }
-        let number = runningLoad ?? 0
-        runningLoad = number
-        return loaded(number: number, credential, now: now)
+        // A load that is on its way would find nothing newer.
+        runningLoad = nil
+        return decide(end, by: credential, now: now)
     }
 
     /// The store could not be read; the next request tries again.
@@ -211,37 +224,43 @@ extension SessionMachine {
 
     /// Goes by what somebody has put there.
     private mutating func goBy(
-        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)?, now: Moment
+        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)?, hasJustRead: Bool,
+        now: Moment
     ) -> [Action] {
-        guard let held else { return adopt(read, refused: refused, now: now) }
-        guard !held.isExactly(read) else { return [] }
-        if read.accessToken == held.credential.accessToken { return sameAccessToken(read, now: now) }
-        return announcing(.credentialChanged, with: adopt(read, refused: refused, now: now))
+        guard let held else { return adopt(read, refused: refused, hasJustRead: hasJustRead, now: now) }
+        guard held.credential != read else { return [] }
+        if read.accessToken == held.credential.accessToken {
+            return sameAccessToken(read, hasJustRead: hasJustRead, now: now)
+        }
+        let actions = adopt(read, refused: refused, hasJustRead: hasJustRead, now: now)
+        return announcing(.credentialChanged, with: actions)
     }
 
     /// The store has another expiry or refresh token for the same access token.
-    private mutating func sameAccessToken(_ read: TokenCredential, now: Moment) -> [Action] {
+    private mutating func sameAccessToken(_ read: TokenCredential, hasJustRead: Bool, now: Moment) -> [Action] {
         guard var held else { return [] }
         let isRenewed = read.refreshToken != held.credential.refreshToken
         version += 1
         held.readAgain(read, now: now, policy: policy)
         if isRenewed {
-            held.doom = nil
+            held.finalFailure = nil
             running?.isOutdated = true
         }
         self.held = held
         switch phase {
         case .ended where isRenewed || isGood(at: now.instant, by: .refreshToken),
+            .loading where hasJustRead && (isRenewed || isGood(at: now.instant, by: .refreshToken)),
             .backingOff where isGood(at: now.instant, by: .refreshToken):
             phase = .active
         default: break
         }
-        return proceed(now: now)
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 
     /// Goes by a credential in place of what is held.
     private mutating func adopt(
-        _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
+        _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
+        hasJustRead: Bool = false, now: Moment
     ) -> [Action] {
         running?.isOutdated = true
         if let held, held.credential.accessToken == credential.accessToken {
@@ -251,10 +270,10 @@ extension SessionMachine {
         }
         if let (refreshToken, failure) = refused, refreshToken == credential.refreshToken {
             held?.ignoresLeeway = true
-            held?.doom = (failure, .refreshToken)
+            held?.finalFailure = (failure, .refreshToken)
         }
         phase = .active
-        return proceed(now: now)
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 
     /// Goes by another access token, with what is known of it.

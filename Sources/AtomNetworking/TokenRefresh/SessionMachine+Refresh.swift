@@ -15,24 +15,22 @@ extension SessionMachine {
         number: Int, _ stored: TokenCredential?, now: Moment
     ) -> (RefreshStep, [Action]) {
         guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
-        hasJustRead = true
-        defer { hasJustRead = false }
         let stored = stored ?? .empty
         if stored.isEmpty, running.means == .clientCredentials {
             // A client's own session isn't over because its store is empty.
             _ = store.note(stored)
             return (.goOn(held?.credential), [])
         }
-        let actions = observed(stored, now: now)
+        let actions = observed(stored, hasJustRead: true, now: now)
         guard self.running?.number == number, self.running?.isOutdated == false else {
             // Somebody else has renewed the session, or ended it.
             if self.running?.number == number { self.running = nil }
-            return (.stop, actions + afterOutdatedRefresh(now: now))
+            return (.stop, actions + afterOutdatedRefresh(hasJustRead: true, now: now))
         }
         guard !isGood(at: now.instant, by: running.means) else {
             self.running = nil
             phase = .active
-            return (.stop, actions + proceed(now: now))
+            return (.stop, actions + proceed(hasJustRead: true, now: now))
         }
         return (.goOn(held?.credential), actions)
     }
@@ -63,7 +61,7 @@ extension SessionMachine {
         // A refresh that takes so long again would bring nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.means)
         install(brought)
-        store.willWrite(credential, isPending: !isLoaded)
+        store.willWrite(credential, isPending: !needsLoading)
         phase = .storing
         return news + [.store(credential, version: tokenNumber)]
     }
@@ -91,7 +89,7 @@ extension SessionMachine {
         running = ended
         version += 1
         held?.readAgain(kept, now: now, policy: policy)
-        store.willWrite(kept, isPending: !isLoaded)
+        store.willWrite(kept, isPending: !needsLoading)
         return kept
     }
 
@@ -106,7 +104,7 @@ extension SessionMachine {
     ///   to itself for a while; a store that says so has taken it.
     mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
         guard mayStore(version: stored), let held else { return [] }
-        if isLoaded { store.wrote(held.credential) }
+        if needsLoading { store.wrote(held.credential) }
         return proceed(with: held, read: read, now: now)
     }
 
@@ -178,25 +176,24 @@ extension SessionMachine {
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
-        hasJustRead = read != nil
-        defer { hasJustRead = false }
+        let hasJustRead = read != nil
         var news: [Action] = []
         // A client's own session is not over because its store is empty.
         if let read, !(read.isEmpty && ended.means == .clientCredentials) {
             let before = held?.credential
             // Beside another access token, the same refresh token is no better than it was.
             let refused = ended.means == .refreshToken ? ended.credential.map { ($0.refreshToken, failure) } : nil
-            news = observed(read, refused: refused, now: now)
+            news = observed(read, refused: refused, hasJustRead: true, now: now)
             guard held.map({ $0.credential.hasTokens(of: before ?? .empty) }) ?? (before == nil) else {
                 // Somebody else has renewed the session meanwhile.
-                return news + afterOutdatedRefresh(now: now)
+                return news + afterOutdatedRefresh(hasJustRead: true, now: now)
             }
         }
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
-            held?.doom = (failure, ended.means)
+            held?.finalFailure = (failure, ended.means)
             phase = .active
-            return news + proceed(now: now) + [.announceFailure(failure)]
+            return news + proceed(hasJustRead: hasJustRead, now: now) + [.announceFailure(failure)]
         }
         phase = .ended(failure)
         endedMeans = ended.means
@@ -226,14 +223,17 @@ extension SessionMachine {
 
     /// What an outdated refresh brought is dropped; who waited for its end
     /// goes on.
-    private mutating func afterOutdatedRefresh(now: Moment) -> [Action] {
+    private mutating func afterOutdatedRefresh(hasJustRead: Bool = false, now: Moment) -> [Action] {
         guard running == nil, case .refreshing = phase else { return [] }
         phase = .active
-        return proceed(now: now)
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 
     /// Releases waiters, starts the refresh that they need, or refuses them.
-    mutating func proceed(now: Moment) -> [Action] {
+    ///
+    /// - Parameter hasJustRead: Whether what is held is what the store holds
+    ///   right now.
+    mutating func proceed(hasJustRead: Bool = false, now: Moment) -> [Action] {
         guard case .active = phase else { return [] }
         var actions: [Action] = []
         while let request = waiters.first {
@@ -245,7 +245,7 @@ extension SessionMachine {
                 }
                 return actions
             }
-            switch startRefresh(for: request, now: now) {
+            switch startRefresh(for: request, hasJustRead: hasJustRead, now: now) {
             case .started(let action):
                 return actions + [action]
             case .awaitsOutdated:
@@ -275,14 +275,16 @@ extension SessionMachine {
 
     /// Starts a refresh, or says what stands in the way, and sets the phase
     /// accordingly.
-    private mutating func startRefresh(for request: Waiting, now: Moment) -> RefreshStart {
+    private mutating func startRefresh(for request: Waiting, hasJustRead: Bool, now: Moment) -> RefreshStart {
         countIfFruitless(at: now.instant)
-        if let doom = held?.doom, doom.means == request.means { return endSession(doom.error, of: doom.means) }
+        if let failure = held?.finalFailure, failure.means == request.means {
+            return endSession(failure.error, of: failure.means, hasJustRead: hasJustRead)
+        }
         guard request.means.acquires || hasUsefulRefreshToken else {
             let missing = AuthenticationError.missingCredential(delivery: .notSent)
             // Another one who waits may have a way of its own.
             if waiters.members.contains(where: { $0.means.acquires }) { return .refusesRequest(missing) }
-            guard held == nil else { return endSession(missing, of: .refreshToken) }
+            guard held == nil else { return endSession(missing, of: .refreshToken, hasJustRead: hasJustRead) }
             phase = .signedOut
             return .endsSession(missing, isNews: false)
         }
@@ -315,15 +317,15 @@ extension SessionMachine {
 
     /// There is nothing more to be had with what is held; a store may hold
     /// something else by now.
-    private mutating func endSession(_ error: AuthenticationError, of means: RenewalMeans) -> RefreshStart {
+    private mutating func endSession(
+        _ error: AuthenticationError, of means: RenewalMeans, hasJustRead: Bool
+    ) -> RefreshStart {
         endedMeans = means
-        guard isLoaded, !hasJustRead else {
+        guard needsLoading, !hasJustRead else {
             phase = .ended(error)
-            isEndNews = false
             return .endsSession(error, isNews: true)
         }
-        phase = .loading(unlessChanged: error)
-        isEndNews = true
+        phase = .loading(end: PossibleEnd(error: error, isAnnounced: false))
         return .readsStore(startLoading())
     }
 
@@ -331,7 +333,7 @@ extension SessionMachine {
     mutating func refreshWanted(
         by request: Waiting, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
     ) -> (Admission, [Action]) {
-        switch startRefresh(for: request, now: now) {
+        switch startRefresh(for: request, hasJustRead: false, now: now) {
         case .started(let action):
             return (enqueue(request, ticket: ticket), actions + [action])
         case .awaitsOutdated:

@@ -44,14 +44,13 @@ extension SessionMachine {
                 // What has ended is what can be had by a refresh token.
                 return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
             }
-            guard isLoaded else { return (.refuse(error), actions) }
+            guard needsLoading else { return (.refuse(error), actions) }
             // Somebody may have signed in again in another process.
-            phase = .loading(unlessChanged: error)
-            isEndNews = false
+            phase = .loading(end: PossibleEnd(error: error, isAnnounced: true))
             return (enqueue(request, ticket: ticket), actions + startLoading())
         case .signedOut:
-            if isLoaded {
-                phase = .loading(unlessChanged: nil)
+            if needsLoading {
+                phase = .loading(end: nil)
                 return (enqueue(request, ticket: ticket), actions + startLoading())
             }
             guard means.acquires else { return (.refuse(.missingCredential(delivery: .notSent)), actions) }

@@ -85,14 +85,10 @@ struct SessionMachine<Waiter> {
     let policy: RefreshPolicy
     /// Whether the credential is read by `load` rather than handed over with
     /// every request.
-    let isLoaded: Bool
+    let needsLoading: Bool
     /// The load whose outcome is waited for; that of an older one is dropped.
     var runningLoad: Int?
     var lastLoadNumber = 0
-    /// Whether the end that the load decides on has yet to be announced.
-    var isEndNews = false
-    /// Whether the event that is being dealt with has just read the store.
-    var hasJustRead = false
     var running: RunningRefresh?
     var lastRefreshNumber = 0
     /// Failed refreshes in a row.
@@ -118,8 +114,8 @@ struct SessionMachine<Waiter> {
     ///   rather than handed over with every request.
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
         self.policy = policy
-        isLoaded = needsLoading
-        phase = needsLoading ? .loading(unlessChanged: nil) : .signedOut
+        self.needsLoading = needsLoading
+        phase = needsLoading ? .loading(end: nil) : .signedOut
     }
 
     /// Whether a refresh is on its way; never more than one.

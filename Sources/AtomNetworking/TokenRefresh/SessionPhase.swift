@@ -3,11 +3,11 @@
 
 /// What the session is doing.
 enum SessionPhase {
-    /// The store may hold a credential that isn't known yet.
+    /// The store is being read: it may hold a credential that isn't known yet.
     ///
-    /// - Parameter unlessChanged: Why the session has ended, if what is
-    ///   read is what is known.
-    case loading(unlessChanged: AuthenticationError?)
+    /// - Parameter end: The end of the session, unless the store holds
+    ///   something else; `nil` when nobody is signed in.
+    case loading(end: PossibleEnd?)
     /// There is a credential; whether it is good depends on the time.
     case active
     /// A refresh is on its way, or an outdated one whose end is waited for.
@@ -20,6 +20,13 @@ enum SessionPhase {
     case ended(AuthenticationError)
     /// There is no credential.
     case signedOut
+}
+
+/// The end of a session that a look at the store may still prevent.
+struct PossibleEnd {
+    let error: AuthenticationError
+    /// Whether the app has been told of this end before.
+    let isAnnounced: Bool
 }
 
 /// What becomes of a request that asks to be sent.

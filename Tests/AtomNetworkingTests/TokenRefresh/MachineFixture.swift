@@ -51,7 +51,7 @@ struct MachineFixture {
         self.means = means ?? usual
         defer { self.means = usual }
         return ask(
-            who, reading: machine.isLoaded ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
+            who, reading: machine.needsLoading ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
     }
 
     mutating func ask(
@@ -102,7 +102,7 @@ struct MachineFixture {
         say(
             machine.refreshSucceeded(
                 number: refresh, Self.credential(number, life: now + (life ?? 0)), lifetime: life,
-                sentAt: Self.instant(sentAt ?? now), read: machine.isLoaded ? read : read ?? store, now: moment))
+                sentAt: Self.instant(sentAt ?? now), read: machine.needsLoading ? read : read ?? store, now: moment))
     }
 
     mutating func fail(retryAfter: Double? = nil, random: Double = 0.5, refresh: Int = 1) -> String {

@@ -299,9 +299,9 @@ extension MachineFixture {
     var phase: String {
         var text: String
         switch machine.phase {
-        case .loading(let reason):
+        case .loading(let end):
             text = machine.runningLoad == nil ? "loading not started" : "loading"
-            if let reason { text += " unless \(Self.name(reason))" }
+            if let end { text += " unless \(Self.name(end.error))" }
         case .active: text = quality
         case .refreshing: text = machine.running?.isOutdated == true ? "refreshing outdated" : "refreshing"
         case .storing: text = "storing"

@@ -108,7 +108,7 @@ struct SessionScriptTests {
         #expect(session.fail() == "refuse b a: failed, announce: failed")
     }
 
-    @Test("A doom that is learned early ends the session only when the token really expires")
+    @Test("A final failure that is learned early ends the session only when the token really expires")
     func earlyDoom() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")

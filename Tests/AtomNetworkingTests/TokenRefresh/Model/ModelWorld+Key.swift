@@ -79,7 +79,7 @@ struct ModelScribe {
 
     mutating func phase(_ phase: SessionMachine<Int>.Phase) {
         switch phase {
-        case .loading(let reason): key.add(reason == nil ? 0 : 1)
+        case .loading(let end): key.add(end == nil ? 0 : 1)
         case .active: key.add(2)
         case .refreshing: key.add(3)
         case .storing: key.add(4)
@@ -99,13 +99,14 @@ extension ModelWorld {
         var scribe = ModelScribe(self)
         let machine = sut.machine
         scribe.phase(machine.phase)
+        let endIsNews = if case .loading(let end?) = machine.phase { !end.isAnnounced } else { false }
         if let held = machine.held {
             scribe.credential(ModelCredential(held.credential))
             scribe.time(held.expiry)
             scribe.key.add(
                 (held.isFromRefresh ? 1 : 0) + (held.isRejected ? 2 : 0) + (held.isProven ? 4 : 0)
                     + (held.isCountedAsFruitless ? 8 : 0) + (held.ignoresLeeway ? 16 : 0)
-                    + (held.doom != nil ? 32 : 0))
+                    + (held.finalFailure != nil ? 32 : 0))
             scribe.time(held.refreshTime)
         } else {
             scribe.key.add(-1)
@@ -113,7 +114,7 @@ extension ModelWorld {
         for flag in [
             machine.isReleasing, machine.running?.isOutdated ?? false, machine.running?.isSignedOut ?? false,
             machine.hasAnnouncedStaleStore,
-            machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, machine.isEndNews,
+            machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, endIsNews,
             isAcquisitionRefused,
         ] { scribe.key.add(flag) }
         if let released = machine.releasedTicket {

@@ -32,7 +32,7 @@ extension ModelWorld {
     /// Where the session had ended before they came, they don't belong to it.
     mutating func learnAfterTheEnd(_ read: ModelCredential) {
         var hasEnded = false
-        if case .loading(_?) = sut.machine.phase { hasEnded = !sut.machine.isEndNews }
+        if case .loading(let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
         let before = generation
         learn(read)
         guard hasEnded, generation != before else { return }
