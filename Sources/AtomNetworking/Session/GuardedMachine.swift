@@ -8,7 +8,6 @@ final class GuardedMachine: Sendable {
         /// How many events have been announced.
         var eventCount = 0
         weak var service: (any RenewalService)?
-        var unwritten: UnwrittenCredential?
 
         mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
             // Nothing, for nearly every request.
@@ -52,33 +51,6 @@ final class GuardedMachine: Sendable {
     var lastService: (any RenewalService)? {
         get { content.withLock { $0.service } }
         set { content.withLock { $0.service = newValue } }
-    }
-
-    /// What the store should hold and doesn't.
-    var unwrittenCredential: UnwrittenCredential? {
-        get { content.withLock { $0.unwritten } }
-        set { content.withLock { $0.unwritten = newValue } }
-    }
-
-    /// A sign-in or sign-out has nothing to write any more.
-    func forgetUnwritten(of generation: Int) {
-        content.withLock { if $0.unwritten?.generation == generation { $0.unwritten = nil } }
-    }
-
-    /// What could not be written is not wanted any more, unless something else
-    /// has taken its place.
-    func forget(_ unwritten: UnwrittenCredential) {
-        content.withLock { content in
-            guard let known = content.unwritten, known.generation == unwritten.generation,
-                known.credential == unwritten.credential
-            else { return }
-            content.unwritten = nil
-        }
-    }
-
-    /// What the store holds, or would if every write had succeeded.
-    func intended(_ stored: TokenCredential?) -> TokenCredential? {
-        content.withLock { $0.unwritten?.isWanted(over: stored) == true ? $0.unwritten?.credential : stored }
     }
 
     /// Notes that these are not in the queue any more.

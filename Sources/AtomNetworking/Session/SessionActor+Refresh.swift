@@ -2,39 +2,20 @@ import Foundation
 
 // How another credential is got. Whatever happens, the machine hears of one end.
 extension SessionActor {
-    /// What a refresh came to, for the machine.
-    enum RefreshOutcome: Sendable {
-        /// It was outdated, or the store held something better.
-        case abandoned
-        /// The machine has committed to a new credential, of this version.
-        case granted(TokenCredential, version: Int)
-        /// There is nothing more to be had with what is held.
-        case rejected(AuthenticationError)
-        case failed(any Error, at: SessionMachine<any SessionWaiter>.RefreshObstacle, retryAfter: Duration?)
-        /// The session that it was for is over; the answer is still to come.
-        case leftBehind
-    }
-
     /// Starts a refresh that no caller's task is a parent of.
-    func startRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+    func beginRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
         guarded.lastService = service
-        guard guarded.with({ $0.isRunning(number) }) else {
-            // The app signed in or out before this came to run: nothing of the session before is sent.
-            let now = moment
-            return perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
-        }
-        let isProvided = service.provider != nil
-        switch source {
-        case .writable(let writable):
+        // The app may have signed in or out before this came to run: nothing of the session before is sent.
+        guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
+        if service.provider != nil {
+            // The store is not held meanwhile, since a provider may take a person's time.
             refreshTask = Task.detached(priority: .userInitiated) {
-                await self.refresh(number, credential, for: service, writingTo: writable)
+                await self.acquire(number, replacing: credential, for: service)
             }
-        case .store(let store) where isProvided:
-            refreshTask = Task.detached(priority: .userInitiated) {
-                await self.acquire(number, for: service, in: store)
+        } else {
+            refreshTask = keeper.serially(for: self) {
+                await self.refresh(number, replacing: credential, for: service)
             }
-        case .store(let store):
-            refreshTask = serially { [self] in await refresh(number, for: service, in: store) }
         }
     }
 
@@ -48,173 +29,118 @@ extension SessionActor {
         providerCall?.cancel()
     }
 
-    // MARK: With the app's own variable
+    // MARK: With a token endpoint
 
+    /// Refreshes in an exchange with the keeper, so that nobody else spends the
+    /// same refresh token.
     private nonisolated func refresh(
-        _ number: Int, _ credential: TokenCredential?, for service: any RenewalService,
-        writingTo writable: any TokenCredentialWritable
+        _ number: Int, replacing credential: TokenCredential?, for service: any RenewalService
     ) async {
-        let sentAt = moment
-        let answer = await ask(service, replacing: credential, sentAt: sentAt).value
-        let dice = random()
-        switch answer {
-        case .granted(let new, let lifetime):
-            // Somebody may have signed out by the store while no request came to notice.
-            reading(writable) { machine, read, now in
-                machine.refreshSucceeded(
-                    number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
-            }
-        case .rejected(let error):
-            reading(writable) { machine, read, now in
-                machine.refreshRejected(
-                    number: number, .refreshRejected(error, delivery: .notSent), read: read, now: now)
-            }
-        case .failed(let cause, let retryAfter, let refreshToken):
-            if let refreshToken {
-                observe(writable)
-                if let kept = keep(refreshToken, ofRefresh: number) {
-                    set(writable, to: kept)
-                    observe(writable)
-                }
-            }
-            let now = moment
-            perform(
-                guarded.act {
-                    $0.refreshFailed(number: number, cause: cause, retryAfter: retryAfter, random: dice, now: now)
-                })
-        }
-    }
-
-    /// Asks the token endpoint, on a task of its own that nobody cancels.
-    private nonisolated func ask(
-        _ service: any RenewalService, replacing credential: TokenCredential?, sentAt: Moment
-    ) -> Task<TokenAnswer, Never> {
-        Task.detached(priority: .userInitiated) { await service.token(replacing: credential, sentAt: sentAt) }
-    }
-
-    /// Goes by another refresh token beside the same access token.
-    private nonisolated func keep(_ refreshToken: String, ofRefresh number: Int) -> TokenCredential? {
-        let now = moment
-        return guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
-    }
-
-    // MARK: In a store
-
-    /// Refreshes with the store held, so that nobody else spends the same
-    /// refresh token.
-    private nonisolated func refresh(
-        _ number: Int, for service: any RenewalService, in store: any TokenCredentialStore
-    ) async {
-        let report = ExchangeReport()
+        let report = RefreshReport()
+        var keeperError: (any Error)?
         do {
-            let written = try await store.exchange { [self] stored in
-                try await report.once {
-                    let intended = guarded.intended(stored)
-                    report.note(stored: stored)
-                    let (step, actions) = found(number, intended)
-                    perform(actions)
-                    guard case .goOn(let credential) = step else {
-                        report.note(.abandoned)
-                        return intended
-                    }
-                    let outcome = await refresh(number, credential, for: service, noting: store, in: report)
-                    report.note(outcome)
-                    return if case .granted(let new, _) = outcome { new } else { report.kept ?? intended }
+            try await keeper.exchange(report, for: self) { [self] look in
+                guard case .goOn(let credential) = nextStep(of: number, replacing: credential, after: look) else {
+                    return report.note(.abandoned)
                 }
+                await askEndpoint(of: service, replacing: credential, for: number, in: report)
             }
-            notice(written, after: report)
-            await ended(number, report, storeError: nil, readAgain: { await self.contents(of: store) })
         } catch {
-            await ended(number, report, storeError: error, readAgain: { await self.contents(of: store) })
+            keeperError = error
         }
+        await ended(number, report, error: keeperError)
     }
 
-    /// A store that keeps nobody out holds what somebody else has saved while
-    /// the refresh ran: that is newer, and those who wait are sent with it.
-    nonisolated func notice(_ written: TokenCredential?, after report: ExchangeReport) {
-        guard case .granted(let credential, _) = report.outcome else { return }
-        let written = guarded.intended(written) ?? .empty
-        // A store that keeps less than it is given holds this refresh's all the same.
-        guard written.accessToken != credential.accessToken,
-            written.refreshToken.isEmpty || written.refreshToken != credential.refreshToken
-        else { return }
+    /// What a refresh does now that the credential is loaded.
+    ///
+    /// - Parameter look: `nil` where it was read with the request.
+    nonisolated func nextStep(
+        of number: Int, replacing credential: TokenCredential?, after look: CredentialLook?
+    ) -> GuardedMachine.Machine.RefreshStep {
+        guard let look else { return .goOn(credential) }
         let now = moment
-        perform(guarded.act { $0.observed(written, now: now) })
-        if written.isEmpty { guarded.lastService?.revoke(credential) }
+        let (step, actions) = guarded.ask { $0.refreshFound(number: number, look.intended, now: now) }
+        perform(actions)
+        return step
     }
 
-    nonisolated func found(
-        _ number: Int, _ stored: TokenCredential?
-    ) -> (SessionMachine<any SessionWaiter>.RefreshStep, SessionActions) {
-        let now = moment
-        return guarded.ask { $0.refreshFound(number: number, stored, now: now) }
-    }
-
-    /// Asks the token endpoint, a note in the store meanwhile.
-    private nonisolated func refresh(
-        _ number: Int, _ credential: TokenCredential?, for service: any RenewalService,
-        noting store: any TokenCredentialStore, in report: ExchangeReport
-    ) async -> RefreshOutcome {
+    /// Asks the token endpoint, and notes meanwhile that the refresh token may
+    /// be spent.
+    private nonisolated func askEndpoint(
+        of service: any RenewalService, replacing credential: TokenCredential?, for number: Int,
+        in report: RefreshReport
+    ) async {
+        let journal = keeper.journal
         let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
-        let journal = store as? any RefreshIntentRecording
         var wasInterrupted = false
         if let journal, let spent {
             // Without its note a refresh is still better than none.
             wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
         }
-        // The note may have taken its time.
+        // To write the note may have taken its time.
         guard guarded.with({ $0.isRunning(number) }) else {
             if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
-            return .abandoned
+            return report.note(.abandoned)
         }
         let sentAt = moment
-        let call = ask(service, replacing: credential, sentAt: sentAt)
-        guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
-            // The app has signed in or out: the store is let go of, and what the answer brings is still heard.
+        // A task of its own, which nobody cancels.
+        let call = Task.detached(priority: .userInitiated) {
+            await service.token(replacing: credential, sentAt: sentAt)
+        }
+        guard let answer = await BoundedWait.valueUnlessCancelled(of: call) else {
+            // The app has signed in or out: the keeper is let go of, and what the answer brings is still heard.
             Task.detached(priority: .userInitiated) {
-                await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt, in: store)
+                await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt)
             }
-            return .leftBehind
+            return report.note(.leftBehind)
         }
         switch answer {
         case .granted(let new, let lifetime):
-            let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
-            // What is the same isn't written, and only a write takes the note's place.
+            commit(number, new, lifetime: lifetime, sentAt: sentAt, in: report)
+            // What is the same isn't written, and only a write removes the note.
             if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
-            return outcome
         case .rejected(let error):
-            if wasInterrupted { return .rejected(.refreshInterrupted(error, delivery: .notSent)) }
+            guard !wasInterrupted else {
+                return report.note(.rejected(.refreshInterrupted(error, delivery: .notSent)))
+            }
             if let journal, let spent { await journal.removeRefreshIntent(for: spent) }
-            return .rejected(.refreshRejected(error, delivery: .notSent))
+            report.note(.rejected(.refreshRejected(error, delivery: .notSent)))
         case .failed(let cause, let retryAfter, let refreshToken):
-            if let kept = refreshToken.flatMap({ keep($0, ofRefresh: number) }) { report.note(kept: kept) }
+            if let kept = refreshToken.flatMap({ replaceRefreshToken(by: $0, for: number) }) {
+                keeper.keep(kept, report, for: self)
+            }
             if let journal, let spent, !wasInterrupted, !Self.mayBeSpent(cause) {
                 await journal.removeRefreshIntent(for: spent)
             }
-            return .failed(cause, at: .endpoint, retryAfter: retryAfter)
+            report.note(.failed(cause, at: .endpoint, retryAfter: retryAfter))
         }
     }
 
-    /// A refresh for a session that is over has come home.
-    private func cameLate(
-        _ number: Int, _ answer: TokenAnswer, replacing credential: TokenCredential?, sentAt: Moment,
-        in store: any TokenCredentialStore
+    /// The token endpoint has answered for a session that is over.
+    private nonisolated func cameLate(
+        _ number: Int, _ answer: TokenAnswer, replacing credential: TokenCredential?, sentAt: Moment
     ) async {
         switch answer {
         case .granted(let new, let lifetime):
-            let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
-            // Somebody has put back what it was got for.
-            if case .granted(_, let version) = outcome { await rewrite(new, version, in: store) }
+            // Written if somebody has put back what it was got for.
+            commit(number, new, lifetime: lifetime, sentAt: sentAt, in: nil)
         case .failed(_, _, let refreshToken?):
-            if let kept = keep(refreshToken, ofRefresh: number) {
-                await write(kept, overSpent: credential, in: store)
+            if let kept = replaceRefreshToken(by: refreshToken, for: number) {
+                await keeper.rewrite(kept, overSpent: credential, for: self)
             }
-            abandon(number)
-        case .rejected, .failed: abandon(number)
+        case .rejected, .failed: break
         }
+        abandon(number)
     }
 
-    private func abandon(_ number: Int) {
+    /// Goes by another refresh token beside the same access token.
+    private nonisolated func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
+        observe()
+        let now = moment
+        return guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
+    }
+
+    private nonisolated func abandon(_ number: Int) {
         let now = moment
         perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
     }
@@ -231,69 +157,67 @@ extension SessionActor {
         }
     }
 
-    /// Hands a new credential to the machine: it goes by it from here on.
-    nonisolated func commit(
-        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
-    ) -> RefreshOutcome {
-        let now = moment
-        let (version, actions) = guarded.ask { machine -> (Int?, [GuardedMachine.Machine.Action]) in
-            let actions = machine.refreshSucceeded(
-                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, now: now)
-            let isCommitted = actions.contains { if case .store = $0 { true } else { false } }
-            return (isCommitted ? machine.tokenNumber : nil, actions)
-        }
-        perform(actions)
-        return version.map { .granted(credential, version: $0) } ?? .abandoned
-    }
-
     // MARK: The end
 
-    /// - Parameter readAgain: Reads the store, for what it may hold by now
-    ///   that keeps nobody out.
-    func ended(
-        _ number: Int, _ report: ExchangeReport, storeError: (any Error)?,
-        readAgain: @Sendable () async -> TokenCredential?
-    ) async {
-        let dice = random()
-        let now = moment
+    /// Hands a new credential to the machine: the session goes by it from here
+    /// on, and the keeper writes it.
+    ///
+    /// - Parameter report: Is told whether it has; `nil` when the refresh runs
+    ///   in no exchange any more.
+    nonisolated func commit(
+        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment, in report: RefreshReport?
+    ) {
+        // Somebody may have signed out by the app's variable while no request came to notice.
+        reading(in: report) { machine, read, now in
+            machine.refreshSucceeded(
+                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+        }
+        // The first outcome counts: this one, if the machine has not committed to the credential.
+        report?.note(.abandoned)
+    }
+
+    /// Tells the machine what a refresh has come to.
+    ///
+    /// - Parameter error: Why the exchange with the keeper failed, if it did.
+    nonisolated func ended(_ number: Int, _ report: RefreshReport, error: (any Error)?) async {
         switch report.outcome {
         case .granted(let credential, let version):
-            // Else the app has signed in or out meanwhile, and writes what counts.
-            guard guarded.with({ $0.mayStore(version: version) }) else { return }
-            if let storeError {
-                keepUnwritten(credential, over: report.stored)
-                let failure = AuthenticationError.credentialNotStored(cause: storeError, delivery: .notSent)
-                perform(guarded.act { $0.notStored(version: version, failure, now: now) })
-            } else {
-                let isMadeUpFor = written()
-                if isMadeUpFor { announce(.credentialStored) }
-                perform(guarded.act { $0.stored(version: version, now: now) })
-            }
+            // Otherwise the app has signed in or out meanwhile, and writes what counts.
+            guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
+            let isMadeUpFor = keeper.wrote(credential, over: report.replaced, error: error, for: self)
+            if let error { return notStored(version: version, error) }
+            if isMadeUpFor { announce(.credentialStored) }
+            stored(version: version)
         case .leftBehind:
             break
         case .abandoned:
-            perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
+            abandon(number)
         case .rejected(let failure):
-            let read = await readAgain()
-            let now = moment
-            perform(guarded.act { $0.refreshRejected(number: number, failure, read: read, now: now) })
+            let loaded = await keeper.contents(for: self)
+            reading { machine, read, now in
+                machine.refreshRejected(number: number, failure, read: read ?? loaded, now: now)
+            }
         case .failed(let cause, let obstacle, let retryAfter):
             if let kept = report.kept {
-                if storeError != nil { keepUnwritten(kept, over: report.stored) } else { written() }
-                guarded.with { if storeError == nil { $0.written(kept) } }
+                _ = keeper.wrote(kept, over: report.replaced, error: error, for: self)
+                if error == nil { guarded.with { $0.written(kept) } }
             }
-            perform(
-                guarded.act {
-                    $0.refreshFailed(
-                        number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
-                })
+            failed(number, cause, at: obstacle, retryAfter: retryAfter)
         case nil:
-            let cause = storeError ?? TokenStoreError.refused("its exchange ended without having begun")
-            perform(
-                guarded.act {
-                    $0.refreshFailed(
-                        number: number, cause: cause, at: .store, retryAfter: nil, random: dice, now: now)
-                })
+            let cause = error ?? TokenStoreError.refused("its exchange ended without having begun")
+            failed(number, cause, at: .store, retryAfter: nil)
         }
+    }
+
+    private nonisolated func failed(
+        _ number: Int, _ cause: any Error, at obstacle: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?
+    ) {
+        let dice = random()
+        let now = moment
+        perform(
+            guarded.act {
+                $0.refreshFailed(
+                    number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
+            })
     }
 }

@@ -21,9 +21,19 @@ final class SessionRegistry: Sendable {
             let identifier = ObjectIdentifier(bearer.source.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
-            let session = SessionActor(source: bearer.source, policy: RefreshPolicy(bearer), time: time)
+            let session = SessionActor(keeper: bearer.source.keeper, policy: RefreshPolicy(bearer), time: time)
             entries[identifier] = Entry(session: session)
             return session
+        }
+    }
+}
+
+extension CredentialSource {
+    /// What keeps a session's credential there.
+    fileprivate var keeper: any SessionKeeper {
+        switch self {
+        case .writable(let writable): VariableKeeper(writable)
+        case .store(let store): StoreKeeper(store)
         }
     }
 }

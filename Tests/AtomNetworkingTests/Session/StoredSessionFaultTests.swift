@@ -73,7 +73,7 @@ struct StoredSessionFaultTests {
         session.time.advance(by: .seconds(1))
         try #require(await eventually { disk.readCount > reads })
         #expect(disk.writes.isEmpty)
-        #expect(try await session.kinds(of: events, in: store) == ["not stored", "refreshed", "stored"])
+        #expect(try await session.kinds(of: events) == ["not stored", "refreshed", "stored"])
     }
 
     @Test("A sign-in that is stored makes up for one that was not")
@@ -104,7 +104,7 @@ struct StoredSessionFaultTests {
         }
         guard case .refresh(let number, let credential, _)? = actions.last else { throw Unexpected("no refresh") }
         try await session.atom.signOut()
-        await actor.startRefresh(number, replacing: credential, for: session.atom.manager)
+        await actor.beginRefresh(number, replacing: credential, for: session.atom.manager)
         #expect(await actor.refreshTask == nil, "the person whose token it is has signed out")
         #expect(session.transport.exchanges.isEmpty)
         #expect(!actor.guarded.with { $0.isRefreshOnItsWay })
@@ -150,13 +150,9 @@ extension SessionFixture {
     /// The credential that the session goes by.
     fileprivate var held: TokenCredential? { atom.manager.session?.guarded.with { $0.held?.credential } }
 
-    /// What has happened up to now.
-    ///
-    /// - Parameter store: Whose last operation is waited for.
-    fileprivate func kinds(
-        of events: AsyncStream<SessionEvent>, in store: (any TokenCredentialStore)? = nil
-    ) async throws -> [String] {
-        if let store { _ = await atom.manager.session?.read(store) }
+    /// What has happened up to now, when the store's last operation is over.
+    fileprivate func kinds(of events: AsyncStream<SessionEvent>) async throws -> [String] {
+        if let session = atom.manager.session { _ = await session.keeper.contents(for: session) }
         // What comes last ends the list.
         try await atom.signOut()
         var kinds: [String] = []

@@ -1,12 +1,12 @@
 import Foundation
 
 /// Waits for something that may take for ever.
-enum Deadline {
+enum BoundedWait {
     /// The value of a task, or a failure when its time is up; then it is
     /// cancelled, and what it still brings is dropped.
     ///
     /// - Parameter duration: The time that it has, bounded; `nil` for any.
-    static func value<T: Sendable>(
+    static func result<T: Sendable>(
         of task: Task<Result<T, any Error>, Never>, within duration: Duration?, time: any TimeSource
     ) async -> Result<T, any Error> {
         guard let duration else { return await task.value }
