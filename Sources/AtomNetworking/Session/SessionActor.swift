@@ -53,13 +53,32 @@ extension SessionActor {
     ///   redirect: it joins the queue anew. One that has only waited keeps its
     ///   place.
     nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
+        let read = readCurrent()
+        let now = time.now
+        let goes = guarded.with { machine in
+            let place = waiter.sessionPlace
+            guard
+                let (ticket, generation) = machine.goes(
+                    by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
+                    read: read, at: now)
+            else { return false }
+            waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
+            return true
+        }
+        return goes ? .go : ask(for: waiter, anew: isAnew, read: read)
+    }
+
+    /// Asks the machine for a request that may have to wait.
+    private nonisolated func ask(
+        for waiter: any SessionWaiter, anew isAnew: Bool, read: (credential: TokenCredential, version: Int)?
+    ) -> Verdict {
+        var read = read
         while true {
-            let read = readCurrent()
             let now = moment
             let (admission, actions) = guarded.ask { machine in
+                let place = waiter.sessionPlace
                 let result = machine.asked(
-                    waiter, by: waiter.renewalMeans, of: waiter.sessionPlace?.generation,
-                    ticket: isAnew ? nil : waiter.sessionPlace?.ticket,
+                    waiter, by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
                     read: read, deadline: waiter.totalDeadline, now: now)
                 switch result.0 {
                 case .go(let ticket, let generation):
@@ -76,11 +95,11 @@ extension SessionActor {
                 perform(actions, for: waiter)
                 return .wait
             }
-            if !actions.actions.isEmpty { perform(actions, for: waiter) }
+            perform(actions, for: waiter)
             switch admission {
             case .go: return .go
             case .wait, .refuse: return .wait
-            case .readAgain: continue
+            case .readAgain: read = readCurrent()
             }
         }
     }

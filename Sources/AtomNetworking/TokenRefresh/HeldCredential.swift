@@ -117,6 +117,7 @@ struct HeldCredential: Sendable {
     }
 
     /// Whether a request may be started with it at all.
+    @inline(__always)
     func isUsable(at instant: MonotonicInstant) -> Bool {
         !isRejected && canBeSent && expiry.map { instant < $0 } ?? true
     }
@@ -124,6 +125,7 @@ struct HeldCredential: Sendable {
     /// Whether a request may be started with it and no refresh is due.
     ///
     /// - Parameter means: How another one would be got.
+    @inline(__always)
     func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
         guard isUsable(at: instant) else { return false }
         // What can't be renewed is used to its end.

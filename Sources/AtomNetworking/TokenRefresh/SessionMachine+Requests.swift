@@ -24,8 +24,9 @@ extension SessionMachine {
         if let generation, generation != self.generation {
             return (.refuse(.signedOut(delivery: .notSent)), actions)
         }
-        // Nearly every request; the rest is left to those who may have to wait.
-        if case .active = phase, isGood(at: now.instant, by: means), isNext(ticket) { return (go(ticket), actions) }
+        if let (ticket, generation) = goes(by: means, of: generation, ticket: ticket, at: now.instant) {
+            return (.go(ticket: ticket, generation: generation), actions)
+        }
         let request = Waiting(waiter: waiter, means: means, isNew: generation == nil)
         switch phase {
         case .loading:
@@ -58,8 +59,28 @@ extension SessionMachine {
         }
     }
 
+    /// A request asks to be sent, and finds a good token and nobody who came
+    /// earlier, as nearly every request does.
+    ///
+    /// It costs a fraction of what `asked` costs, and needs no date. Inlined,
+    /// because the call would copy the machine.
+    ///
+    /// - Returns: With what it goes straight on; `nil` when nothing has
+    ///   happened yet and `asked` decides.
+    @inline(__always)
+    mutating func goes(
+        by means: RenewalMeans, of generation: Int?, ticket: Int?,
+        read: (credential: TokenCredential, version: Int)? = nil, at instant: MonotonicInstant
+    ) -> (ticket: Int, generation: Int)? {
+        guard case .active = phase, held?.isGood(at: instant, by: means) == true, isNext(ticket) else { return nil }
+        if let generation, generation != self.generation { return nil }
+        if let read { guard read.version == version, store.isUnchanged(read.credential) else { return nil } }
+        return (ticket ?? waiters.issueTicket(), self.generation)
+    }
+
     /// Whether nobody who came earlier than the ticket waits or is just being
     /// released.
+    @inline(__always)
     private func isNext(_ ticket: Int?) -> Bool {
         if waiters.isEmpty, !isReleasing { return true }
         guard let ticket, waiters.firstTicket.map({ ticket < $0 }) ?? true else { return false }
@@ -77,18 +98,18 @@ extension SessionMachine {
     /// A request is about to start.
     ///
     /// The leeway doesn't matter any more: what is still good is sent, unless
-    /// somebody who came earlier waits.
+    /// somebody who came earlier waits. Inlined, because the call would copy
+    /// the machine.
+    @inline(__always)
     func signature(of generation: Int, ticket: Int? = nil, at instant: MonotonicInstant) -> Signature {
         guard generation == self.generation else { return .outdated }
         if let ticket, !waiters.isEmpty || isReleasing, !isNext(ticket) { return .none }
         switch phase {
-        case .active, .refreshing, .storing:
+        case .active, .refreshing:
             // In place: a copy of all that is held costs more than the answer.
-            guard held?.isUsable(at: instant) == true, !isStoring, let value = held?.authorization else {
-                return .none
-            }
+            guard held?.isUsable(at: instant) == true, let value = held?.authorization else { return .none }
             return .authorization(value, version: tokenNumber)
-        case .loading, .backingOff, .ended, .signedOut:
+        case .loading, .storing, .backingOff, .ended, .signedOut:
             return .none
         }
     }
@@ -132,10 +153,6 @@ extension SessionMachine {
         let ticket = ticket ?? waiters.issueTicket()
         waiters.enqueue(request, ticket: ticket)
         return .wait(ticket: ticket, generation: generation)
-    }
-
-    private mutating func go(_ ticket: Int?) -> Admission {
-        .go(ticket: ticket ?? waiters.issueTicket(), generation: generation)
     }
 
     var isStoring: Bool { if case .storing = phase { true } else { false } }

@@ -37,6 +37,13 @@ struct StoreMemory: Sendable {
         return (beneath + pending).contains { $0.isSame(as: read) } ? .old : .news
     }
 
+    /// Whether a credential is what was read or written last, and nothing is
+    /// left to be learned from it.
+    @inline(__always)
+    func isUnchanged(_ read: TokenCredential) -> Bool {
+        beneath.isEmpty && last?.isExactly(read) == true
+    }
+
     /// Notes that a credential was read, and tells what that says.
     mutating func note(_ read: TokenCredential) -> Reading {
         // What is read before every request, most of the time: compared in place.

@@ -57,9 +57,17 @@ struct MachineFixture {
     mutating func ask(
         _ who: String, reading read: (TokenCredential, Int)?, deadline: Double = 1e6, isRetry: Bool = false
     ) -> String {
+        let read = read.map { (credential: $0.0, version: $0.1) }
+        let ticket = isRetry ? nil : tickets[who]
+        if let (ticket, generation) = machine.goes(
+            by: means, of: generations[who], ticket: ticket, read: read, at: moment.instant)
+        {
+            (tickets[who], generations[who]) = (ticket, generation)
+            return "go"
+        }
         let (admission, actions) = machine.asked(
-            who, by: means, of: generations[who], ticket: isRetry ? nil : tickets[who],
-            read: read.map { (credential: $0.0, version: $0.1) }, deadline: Self.instant(deadline), now: moment)
+            who, by: means, of: generations[who], ticket: ticket, read: read, deadline: Self.instant(deadline),
+            now: moment)
         let words: [String]
         switch admission {
         case .go(let ticket, let generation):

@@ -76,9 +76,15 @@ struct ModelledMachine {
             return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
         }
         if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
+        let generation = bug == .olderGenerationIsSigned ? nil : generation
+        let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
+        if let (ticket, generation) = machine.goes(
+            by: means, of: generation, ticket: ticket, read: read, at: now.instant)
+        {
+            return (.go(ticket: ticket, generation: generation), [])
+        }
         let (admission, actions) = machine.asked(
-            waiter, by: means, of: bug == .olderGenerationIsSigned ? nil : generation,
-            ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, deadline: deadline, now: now)
+            waiter, by: means, of: generation, ticket: ticket, read: read, deadline: deadline, now: now)
         return (admission, perturb(actions))
     }
 
