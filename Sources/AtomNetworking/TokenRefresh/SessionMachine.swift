@@ -118,17 +118,11 @@ struct SessionMachine<Waiter> {
         phase = needsLoading ? .loading(end: nil) : .signedOut
     }
 
-    /// Whether a refresh is on its way; never more than one.
-    var isRefreshOnItsWay: Bool { running != nil }
-
     /// Whether this refresh is the one on its way, and its outcome is wanted.
     func isRunning(_ number: Int) -> Bool { running.map { $0.number == number && !$0.isOutdated } ?? false }
 
     /// When the pause ends in which refreshes back off, if this is one.
     var pauseEnd: MonotonicInstant? { if case .backingOff(let until) = phase { until } else { nil } }
-
-    /// How many refreshes have been started.
-    var refreshCount: Int { lastRefreshNumber }
 }
 
 extension SessionMachine: Sendable where Waiter: Sendable {}

@@ -38,13 +38,6 @@ struct TicketQueue<Element> {
         return nextTicket
     }
 
-    /// Joins the end and returns the ticket to leave with.
-    mutating func enqueue(_ element: Element) -> Int {
-        let ticket = issueTicket()
-        enqueue(element, ticket: ticket)
-        return ticket
-    }
-
     /// Joins where a ticket that was issued before belongs, which is the end
     /// for the latest.
     mutating func enqueue(_ element: Element, ticket: Int) {

@@ -284,3 +284,11 @@ struct MachineFixture {
         return seconds == seconds.rounded() ? String(Int(seconds)) : String((seconds * 100).rounded() / 100)
     }
 }
+
+extension SessionMachine {
+    /// Whether a refresh is on its way; never more than one.
+    var isRefreshOnItsWay: Bool { running != nil }
+
+    /// How many refreshes have been started.
+    var refreshCount: Int { lastRefreshNumber }
+}

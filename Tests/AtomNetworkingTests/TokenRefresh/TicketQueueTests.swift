@@ -100,3 +100,12 @@ struct TicketQueueTests {
         #expect(rest == model.map(\.element))
     }
 }
+
+extension TicketQueue {
+    /// Joins the end and returns the ticket to leave with.
+    fileprivate mutating func enqueue(_ element: Element) -> Int {
+        let ticket = issueTicket()
+        enqueue(element, ticket: ticket)
+        return ticket
+    }
+}
