@@ -1,5 +1,5 @@
-/// What a refresh has come to, noted while it runs: an exchange with a store
-/// may still fail when only the write is left.
+/// The result of a refresh, noted while it runs: an exchange with a store may
+/// fail after the refresh, when it writes.
 final class RefreshReport: Sendable {
     private struct State {
         var outcome: RefreshOutcome?
@@ -9,20 +9,20 @@ final class RefreshReport: Sendable {
 
     private let state = Guarded(State())
 
-    /// What became of the refresh; `nil` if the exchange has not come to it.
+    /// The outcome of the refresh; `nil` if the exchange failed before.
     var outcome: RefreshOutcome? { state.withLock { $0.outcome } }
 
-    /// The credential that the refresh brought, if it did.
+    /// The new credential, if the refresh has succeeded.
     var granted: TokenCredential? { if case .granted(let credential, _) = outcome { credential } else { nil } }
 
     /// What the store held before.
     var replaced: UnwrittenCredential.Replaced { state.withLock { $0.replaced } }
 
-    /// What the store is to hold although the refresh failed: the server has
-    /// replaced the refresh token.
+    /// What the store has to hold although the refresh failed, because the
+    /// server has replaced the refresh token.
     var kept: TokenCredential? { state.withLock { $0.kept } }
 
-    /// Notes what became of the refresh; the first outcome counts.
+    /// Notes the outcome of the refresh; the first one counts.
     func note(_ outcome: RefreshOutcome) {
         state.withLock { $0.outcome = $0.outcome ?? outcome }
     }
@@ -36,16 +36,16 @@ final class RefreshReport: Sendable {
     }
 }
 
-/// What a refresh has come to, for the machine.
+/// The outcome of a refresh, for the machine.
 enum RefreshOutcome: Sendable {
-    /// It was outdated, or the store held something better.
+    /// The refresh was outdated, or the store held a better credential.
     case abandoned
     /// The machine has committed to a new credential, of this version.
     case granted(TokenCredential, version: Int)
-    /// There is nothing more to be had with what is held.
+    /// The credential can't be renewed any more.
     case rejected(AuthenticationError)
-    /// It did not succeed this time.
+    /// The refresh has failed; another one may succeed.
     case failed(any Error, at: SessionMachine<any SessionWaiter>.RefreshObstacle, retryAfter: Duration?)
-    /// The session that it was for is over; the answer is still to come.
+    /// The session was signed out or in; the answer is still to come.
     case leftBehind
 }

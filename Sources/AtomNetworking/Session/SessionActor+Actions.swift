@@ -1,11 +1,11 @@
-// What follows from an event, and how events read what is kept.
+// Performing the actions of events, and events that read what is kept.
 extension SessionActor {
-    /// Performs what follows from an event.
+    /// Performs the actions of an event.
     ///
     /// - Parameters:
-    ///   - waiter: Whose request it follows from; one that is refused counts
-    ///     as such.
-    ///   - report: The refresh that it follows from, if that runs in an
+    ///   - waiter: The request that the event is about; if there is none, the
+    ///     first one that is refused.
+    ///   - report: The refresh that the event is about, if it runs in an
     ///     exchange with the keeper.
     nonisolated func perform(
         _ batch: SessionActions, for waiter: (any SessionWaiter)? = nil, in report: RefreshReport? = nil
@@ -14,7 +14,7 @@ extension SessionActor {
         var waiter = waiter
         var number = batch.firstNumber
         func announce(_ event: SessionEvent, isOver: Bool = true) {
-            // A session that ends for want of a refresh token has never had a refresh.
+            // A session without a refresh token may end before any refresh.
             (guarded.lastService ?? waiter?.service)?.announce(event, isOver: isOver)
             hub.send(event, number: number)
             number += 1
@@ -25,13 +25,13 @@ extension SessionActor {
                 Task.detached(priority: .userInitiated) { await self.load(number) }
             case .refresh(let number, let credential, let waiter):
                 let service = waiter.service
-                // Not of any caller's: nobody's cancellation, priority or task-local value reaches it.
+                // Detached: no caller's cancellation, priority or task-local value reaches it.
                 Task.detached(priority: .userInitiated) {
                     await self.beginRefresh(number, replacing: credential, for: service)
                 }
             case .store(let credential, let version):
                 guard let report else {
-                    // Its exchange is over: somebody may have written another credential since.
+                    // The exchange is over: somebody may have written another credential since.
                     keeper.rewrite(credential, version: version, for: self)
                     continue
                 }
@@ -49,7 +49,7 @@ extension SessionActor {
                 guarded.setAlarm(time: time) { [weak self] in self?.wokeUp() }
             case .announceFailure(let failure):
                 let now = time.now
-                // An early refresh has failed: the token is still good.
+                // After an early refresh that failed, the token is still good.
                 let isOver = !guarded.with { $0.held?.isUsable(at: now) ?? false }
                 announce(.refreshFailed(failure), isOver: isOver)
             case .announceStaleStore:
@@ -68,7 +68,7 @@ extension SessionActor {
             let (waiter, actions) = guarded.ask { machine in
                 let next = machine.nextReleased(now: now)
                 next.0?.sessionPlace?.isWaiting = false
-                // One that came after the end of a session belongs to the next.
+                // A request that came after the end of a session belongs to the next one.
                 next.0?.sessionPlace?.generation = machine.generation
                 return next
             }
@@ -77,14 +77,14 @@ extension SessionActor {
         }
     }
 
-    /// Reads what is kept now, and tells the machine; nothing happens where it
-    /// has to be loaded.
+    /// Reads what is kept now, and tells the machine; does nothing where it has
+    /// to be loaded.
     nonisolated func observe() {
         reading { machine, read, now in read.map { machine.observed($0, now: now) } ?? [] }
     }
 
-    /// Runs an event with what is kept now, again if what is known has changed
-    /// since that was read.
+    /// Runs an event with what is kept now; reads again if the machine has
+    /// changed meanwhile.
     ///
     /// - Parameters:
     ///   - report: The refresh that the event is about, if it runs in an
@@ -109,7 +109,7 @@ extension SessionActor {
 
     /// A credential has been written: the session goes on with it.
     nonisolated func stored(version: Int) {
-        // Otherwise the app has signed in or out meanwhile, and writes what counts.
+        // Otherwise the app has signed in or out meanwhile, and its own write counts.
         guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
         let read = keeper.current
         let now = moment
@@ -124,7 +124,7 @@ extension SessionActor {
         perform(guarded.act { $0.notStored(version: version, failure, now: now) })
     }
 
-    /// Tells the app of something that the machine has no part in.
+    /// Tells the app about something that the machine doesn't know.
     nonisolated func announce(_ event: SessionEvent) {
         perform(guarded.act { _ in [.announce(event)] })
     }

@@ -1,6 +1,6 @@
-// What the app asks and says, and the loading of the credential.
+// What the app asks and does, and loading the credential.
 extension SessionActor {
-    /// Loads the credential because the machine wants to know it.
+    /// Loads the credential for the machine.
     func load(_ number: Int) async {
         let result = await keeper.look(for: self).value
         let now = moment
@@ -14,13 +14,13 @@ extension SessionActor {
 
     /// The app signs in.
     ///
-    /// - Throws: Why the credential could not be stored; the session goes by
-    ///   it all the same.
+    /// - Throws: Why the credential could not be stored; the session uses it
+    ///   nevertheless.
     func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
         try refuseWriteInOperation()
         let read = keeper.current
         let now = moment
-        // The session first: a request that still reads the old credential knows it for what it is.
+        // The machine first: then a request that still reads the old credential recognises it as old.
         let ((successor, generation), actions) = guarded.ask { machine in
             let (successor, actions) = machine.signedIn(credential, read: read, now: now)
             return ((successor, machine.generation), actions)
@@ -31,11 +31,11 @@ extension SessionActor {
     /// The app signs out.
     ///
     /// - Parameter service: Revokes the token, if it is configured to.
-    /// - Throws: Why the store could not be emptied; the session is over all
-    ///   the same.
+    /// - Throws: Why the store could not be emptied; the session is over
+    ///   nevertheless.
     func signOut(for service: any RenewalService) async throws(AuthenticationError) {
         try refuseWriteInOperation()
-        // What a refresh still brings is revoked by the same service.
+        // The same service revokes what a running refresh still gets.
         guarded.lastService = guarded.lastService ?? service
         let held = guarded.with { $0.held?.credential }
         let read = keeper.current
@@ -49,8 +49,8 @@ extension SessionActor {
         if let failure = replacement.failure { throw failure }
     }
 
-    /// Has what the app has said written, and tells those who wait for the
-    /// session before.
+    /// Writes the credential of a sign-in or sign-out, and tells the requests
+    /// that wait for the old session.
     private func replace(
         by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
     ) async -> Replacement {
@@ -69,8 +69,8 @@ extension SessionActor {
         }
     }
 
-    /// Refuses what would wait for itself for ever: an operation on the store
-    /// that is asked for in one of the store's own methods.
+    /// Refuses an operation on the store that one of the store's own methods
+    /// asks for: it would wait for itself for ever.
     private nonisolated func refuseInOperation() throws(TokenStoreError) {
         guard let operation = StoreOperation.current, operation.isRunning(for: self) else { return }
         throw .refused(
@@ -90,7 +90,7 @@ extension SessionActor {
             switch machine.phase {
             case .loading(let end): end.map { .ended($0.error) } ?? .unknown
             case .signedOut:
-                // A request would find it there.
+                // A request would find the credential there.
                 current.map(machine.isNews) == true ? .signedIn : .signedOut
             case .ended(let error): current.map(machine.isNews) == true ? .signedIn : .ended(error)
             case .refreshing, .storing: machine.isGood(at: now, by: .refreshToken) ? .signedIn : .refreshing
@@ -99,8 +99,8 @@ extension SessionActor {
         }
     }
 
-    /// Loads the credential unless somebody is signed in, and says what that
-    /// came to.
+    /// Loads the credential, unless somebody is signed in, and returns the new
+    /// state.
     func loadedState() async throws(AuthenticationError) -> SessionState {
         switch state {
         case .unknown, .signedOut, .ended: break

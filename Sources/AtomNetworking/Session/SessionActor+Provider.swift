@@ -1,6 +1,6 @@
 import Foundation
 
-// Another credential in the app's own way.
+// Getting another credential from the app's provider.
 extension SessionActor {
     /// Asks the app's provider, and stores what it returns in an exchange with
     /// the keeper.
@@ -23,7 +23,7 @@ extension SessionActor {
                 case .failure(let error)?:
                     report.note(outcome(of: error))
                 case nil:
-                    // The app has signed in or out, and a provider may never return.
+                    // The app has signed in or out; the provider may never return.
                     report.note(.abandoned)
                 }
             }
@@ -33,8 +33,8 @@ extension SessionActor {
         await ended(number, report, error: keeperError)
     }
 
-    /// Commits to what the provider has returned, unless somebody has signed in
-    /// or out meanwhile.
+    /// Commits to the provider's credential, unless somebody has signed in or
+    /// out meanwhile.
     ///
     /// - Throws: Why it could not be stored.
     private func take(
@@ -53,7 +53,7 @@ extension SessionActor {
             }
         }
         let result = await exchange.value
-        // A person may have signed in for it: it isn't lost because the store can't be had.
+        // A person may have signed in for it: it isn't lost if the store can't be reached.
         if report.outcome == nil {
             commit(number, credential, lifetime: lifetime, sentAt: receivedAt, in: report)
         }
@@ -67,7 +67,7 @@ extension SessionActor {
     ) -> Bool {
         guard let look else { return true }
         let isSame = look.intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
-        // Where nobody was signed in, who has just signed in here comes last.
+        // If nobody was signed in when the provider was asked, its sign-in is the latest one.
         guard !isSame, rejected != nil || look.intended == nil else { return true }
         if case .goOn = nextStep(of: number, replacing: rejected, after: look) { return true }
         return false
@@ -99,7 +99,7 @@ extension SessionActor {
         of service: any RenewalService, replacing rejected: TokenCredential?, for number: Int
     ) async -> Result<TokenCredential, any Error> {
         guard let provider = service.provider else { return .failure(AtomError.unexpected) }
-        // The app may have signed in or out before this came to run.
+        // The app may have signed in or out by now.
         guard guarded.with({ $0.isRunning(number) }) else { return .failure(CancellationError()) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
         let earlier = providerCall

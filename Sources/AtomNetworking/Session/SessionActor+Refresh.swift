@@ -1,14 +1,14 @@
 import Foundation
 
-// How another credential is got. Whatever happens, the machine hears of one end.
+// Refreshing with a token endpoint. Whatever happens, the machine is told of one end.
 extension SessionActor {
-    /// Starts a refresh that no caller's task is a parent of.
+    /// Starts a refresh in a task of its own.
     func beginRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
         guarded.lastService = service
-        // The app may have signed in or out before this came to run: nothing of the session before is sent.
+        // The app may have signed in or out by now: nothing of the old session is sent.
         guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
         if service.provider != nil {
-            // The store is not held meanwhile, since a provider may take a person's time.
+            // The store is not held meanwhile: a provider may wait for a person.
             refreshTask = Task.detached(priority: .userInitiated) {
                 await self.acquire(number, replacing: credential, for: service)
             }
@@ -19,9 +19,9 @@ extension SessionActor {
         }
     }
 
-    /// Stops waiting for what is being done for a session that is over.
+    /// Stops waiting for a refresh of a session that is over.
     ///
-    /// A token request that was sent is not cancelled: what it brings is the
+    /// A token request that was sent is not cancelled: its answer holds the
     /// successor of a refresh token that may be spent by now.
     func cancelOutdatedRefresh() {
         guard guarded.with({ $0.running?.isOutdated ?? false }) else { return }
@@ -31,8 +31,8 @@ extension SessionActor {
 
     // MARK: With a token endpoint
 
-    /// Refreshes in an exchange with the keeper, so that nobody else spends the
-    /// same refresh token.
+    /// Refreshes in an exchange with the keeper, so that no other process spends
+    /// the same refresh token.
     private nonisolated func refresh(
         _ number: Int, replacing credential: TokenCredential?, for service: any RenewalService
     ) async {
@@ -51,9 +51,9 @@ extension SessionActor {
         await ended(number, report, error: keeperError)
     }
 
-    /// What a refresh does now that the credential is loaded.
+    /// What a refresh does after the credential was loaded.
     ///
-    /// - Parameter look: `nil` where it was read with the request.
+    /// - Parameter look: `nil` where the request has read the credential.
     nonisolated func nextStep(
         of number: Int, replacing credential: TokenCredential?, after look: CredentialLook?
     ) -> GuardedMachine.Machine.RefreshStep {
@@ -64,8 +64,8 @@ extension SessionActor {
         return step
     }
 
-    /// Asks the token endpoint, and notes meanwhile that the refresh token may
-    /// be spent.
+    /// Asks the token endpoint, with a note in the store that the refresh token
+    /// may be spent.
     private nonisolated func askEndpoint(
         of service: any RenewalService, replacing credential: TokenCredential?, for number: Int,
         in report: RefreshReport
@@ -74,21 +74,21 @@ extension SessionActor {
         let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
         var wasInterrupted = false
         if let journal, let spent {
-            // Without its note a refresh is still better than none.
+            // Refreshing without the note is better than not refreshing.
             wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
         }
-        // To write the note may have taken its time.
+        // Writing the note may have taken some time.
         guard guarded.with({ $0.isRunning(number) }) else {
             if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
             return report.note(.abandoned)
         }
         let sentAt = moment
-        // A task of its own, which nobody cancels.
+        // In a task that nobody cancels.
         let call = Task.detached(priority: .userInitiated) {
             await service.token(replacing: credential, sentAt: sentAt)
         }
         guard let answer = await BoundedWait.valueUnlessCancelled(of: call) else {
-            // The app has signed in or out: the keeper is let go of, and what the answer brings is still heard.
+            // The app has signed in or out: the exchange with the keeper ends, and the answer is still heard.
             Task.detached(priority: .userInitiated) {
                 await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt)
             }
@@ -97,7 +97,7 @@ extension SessionActor {
         switch answer {
         case .granted(let new, let lifetime):
             commit(number, new, lifetime: lifetime, sentAt: sentAt, in: report)
-            // What is the same isn't written, and only a write removes the note.
+            // The same credential isn't written again, and only a write removes the note.
             if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
         case .rejected(let error):
             guard !wasInterrupted else {
@@ -122,7 +122,7 @@ extension SessionActor {
     ) async {
         switch answer {
         case .granted(let new, let lifetime):
-            // Written if somebody has put back what it was got for.
+            // It is written if somebody has put the old refresh token back.
             commit(number, new, lifetime: lifetime, sentAt: sentAt, in: nil)
         case .failed(_, _, let refreshToken?):
             if let kept = replaceRefreshToken(by: refreshToken, for: number) {
@@ -133,7 +133,7 @@ extension SessionActor {
         abandon(number)
     }
 
-    /// Goes by another refresh token beside the same access token.
+    /// Takes over a new refresh token beside the same access token.
     private nonisolated func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
         observe()
         let now = moment
@@ -145,12 +145,13 @@ extension SessionActor {
         perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
     }
 
-    /// Whether the server may have taken a refresh token without being heard.
+    /// Whether the server may have accepted a refresh token although its answer
+    /// was lost.
     private static func mayBeSpent(_ cause: any Error) -> Bool {
         switch cause {
         case is OAuthError: false
-        // A gateway answers for a server that it no longer hears, and a server that failed may have done so after it
-        // had taken the token. One that is not ready (RFC 9110 §15.6.4) has taken nothing.
+        // A gateway may answer for a server that it has lost, and a server may fail after it has accepted the token.
+        // A server that is not ready (RFC 9110 §15.6.4) has accepted nothing.
         case AtomError.response(let response): response.statusCode.map { $0 >= 500 && $0 != 503 } ?? true
         case let error as AtomError: error.delivery == .maybeSent
         default: true
@@ -159,20 +160,20 @@ extension SessionActor {
 
     // MARK: The end
 
-    /// Hands a new credential to the machine: the session goes by it from here
-    /// on, and the keeper writes it.
+    /// Gives a new credential to the machine; the session uses it from here on,
+    /// and the keeper writes it, unless the refresh is outdated.
     ///
-    /// - Parameter report: Is told whether it has; `nil` when the refresh runs
-    ///   in no exchange any more.
+    /// - Parameter report: Where the outcome is noted; `nil` if the exchange
+    ///   with the keeper is over.
     nonisolated func commit(
         _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment, in report: RefreshReport?
     ) {
-        // Somebody may have signed out by the app's variable while no request came to notice.
+        // The app may have signed out by its variable, and no request may have noticed.
         reading(in: report) { machine, read, now in
             machine.refreshSucceeded(
                 number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
         }
-        // The first outcome counts: this one, if the machine has not committed to the credential.
+        // The first outcome counts: if the machine has committed to the credential, that is noted already.
         report?.note(.abandoned)
     }
 
@@ -182,13 +183,14 @@ extension SessionActor {
     nonisolated func ended(_ number: Int, _ report: RefreshReport, error: (any Error)?) async {
         switch report.outcome {
         case .granted(let credential, let version):
-            // Otherwise the app has signed in or out meanwhile, and writes what counts.
+            // Otherwise the app has signed in or out meanwhile, and its own write counts.
             guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
-            let isMadeUpFor = keeper.wrote(credential, over: report.replaced, error: error, for: self)
+            let hadFailedBefore = keeper.wrote(credential, over: report.replaced, error: error, for: self)
             if let error { return notStored(version: version, error) }
-            if isMadeUpFor { announce(.credentialStored) }
+            if hadFailedBefore { announce(.credentialStored) }
             stored(version: version)
         case .leftBehind:
+            // `cameLate` will tell the machine.
             break
         case .abandoned:
             abandon(number)

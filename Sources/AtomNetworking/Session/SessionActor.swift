@@ -1,20 +1,21 @@
-/// One session of bearer tokens: tracks whether a refresh is needed or
-/// running, and runs it.
+/// One session of bearer tokens: knows whether a refresh is needed or running,
+/// and runs it.
 ///
-/// What is known lives in a ``SessionMachine`` under a lock, so that a request
-/// with a good token passes without suspending. The synchronous methods feed
-/// it events from any thread; the actor itself runs what suspends, the
-/// refresh, and reports back with events of its own. Under the lock nothing is
-/// awaited, no code of the app's runs and nobody is called back.
+/// Its state is a ``SessionMachine`` under a lock, so that a request with a good
+/// token passes without suspending. The synchronous methods send events to the
+/// machine from any thread. What suspends, a refresh for example, runs in tasks
+/// of the session's own and reports back with more events. Under the lock
+/// nothing is awaited, and neither the app nor a request is called.
 ///
-/// Everything that keeps its tokens in the same object shares one of these. A
+/// All services that keep their tokens in the same object share one session. A
 /// running refresh keeps it alive until the new tokens are stored.
 actor SessionActor {
-    /// What becomes of a request.
+    /// The answer to a request that asks to be sent.
     enum Verdict {
-        /// It goes straight on.
+        /// It is sent now.
         case go
-        /// It waits: `released` or `refused` will be called, or have been.
+        /// It waits: `released` or `refused` will be called, or was called
+        /// already.
         case wait
     }
 
@@ -49,16 +50,16 @@ actor SessionActor {
 extension SessionActor {
     /// A request asks to be sent.
     ///
-    /// - Parameter isAnew: Whether it has been sent, and answered by a 401 or a
-    ///   redirect: it joins the queue anew. One that has only waited keeps its
-    ///   place.
+    /// - Parameter isAnew: Whether it has been sent before, and was answered by
+    ///   a 401 or a redirect: then it joins the end of the queue. A request that
+    ///   has only waited keeps its place.
     nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
         let read = readCurrent()
         let now = time.now
         let goes = guarded.with { machine in
             let place = waiter.sessionPlace
             guard
-                let (ticket, generation) = machine.goes(
+                let (ticket, generation) = machine.admitAtOnce(
                     by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
                     read: read, at: now)
             else { return false }
@@ -90,7 +91,7 @@ extension SessionActor {
                 return result
             }
             if case .refuse(let error) = admission {
-                // It hears before the app is told that its session has ended.
+                // The request is told before the app is told that the session has ended.
                 waiter.refused(error)
                 perform(actions, for: waiter)
                 return .wait
@@ -104,17 +105,17 @@ extension SessionActor {
         }
     }
 
-    /// What a request that is about to start is signed with.
+    /// What a request is signed with that is about to be sent.
     nonisolated func signature(for waiter: any SessionWaiter) -> SessionSignature {
         let now = time.now
         return guarded.with { machine in
-            // Not with `??`: its closure would take a copy of the machine.
+            // Not with `??`: its closure would copy the machine.
             guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
             return machine.signature(of: place.generation, ticket: place.ticket, at: now)
         }
     }
 
-    /// The server answered a request signed with this version.
+    /// The server has answered a request signed with this version.
     ///
     /// - Parameter isRejected: Whether it was a first attempt, answered 401.
     nonisolated func answered(version: Int, isRejected: Bool) {
@@ -126,7 +127,7 @@ extension SessionActor {
         }
     }
 
-    /// A waiter was cancelled, or its deadline passed.
+    /// A waiter was cancelled, or its deadline has passed.
     nonisolated func left(_ waiter: any SessionWaiter) {
         guarded.with { machine in
             guard let place = waiter.sessionPlace, place.isWaiting else { return }
@@ -135,8 +136,8 @@ extension SessionActor {
         }
     }
 
-    /// What the app's variable holds, and the version before it was read; `nil`
-    /// for a store, which the session loads.
+    /// What is kept now, and the version before it was read; `nil` where it has
+    /// to be loaded.
     nonisolated func readCurrent() -> (credential: TokenCredential, version: Int)? {
         guard !keeper.needsLoading else { return nil }
         let version = guarded.with { $0.version }

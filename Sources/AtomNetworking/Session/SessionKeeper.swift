@@ -1,12 +1,12 @@
 /// Keeps a session's credential: in a variable of the app's, or in a store.
 ///
-/// A variable is read and set at once, by any thread. A store takes time, can
+/// A variable is read and set at once, on any thread. A store takes time, can
 /// fail, and may be shared with other processes; its operations run one after
-/// the other. All that follows from what is read and written is the session's,
-/// and the same for both.
+/// the other. A keeper does no more than that: what a session does is the same
+/// for both.
 ///
-/// The session holds its keeper, so the keeper is given the session with each
-/// call.
+/// The session holds its keeper; therefore a keeper doesn't hold the session,
+/// but gets it with each call.
 protocol SessionKeeper: AnyObject, Sendable {
     /// Whether the session has to load the credential; otherwise it reads
     /// ``current`` with every request.
@@ -18,8 +18,8 @@ protocol SessionKeeper: AnyObject, Sendable {
     /// Remembers that a refresh token is about to be spent, if it can.
     var journal: (any RefreshIntentRecording)? { get }
 
-    /// Runs an operation after those that were asked for before, if this
-    /// keeper runs one at a time.
+    /// Runs an operation when those before it have ended, if this keeper runs
+    /// one at a time.
     ///
     /// The task is detached: it runs at the SDK's priority and with no
     /// task-local values of the caller's.
@@ -27,64 +27,65 @@ protocol SessionKeeper: AnyObject, Sendable {
         for session: SessionActor, _ operation: @escaping @Sendable () async -> T
     ) -> Task<T, Never>
 
-    /// Loads what is kept; `nil` where it is ``current``, and was read with the
-    /// request.
+    /// Loads what is kept; `nil` where that is ``current``, which every request
+    /// reads.
     func look(for session: SessionActor) -> Task<Result<CredentialLook?, any Error>, Never>
 
-    /// What is kept by now, an empty credential for nothing; `nil` where it is
-    /// ``current``, or can't be read.
+    /// Loads what is kept: an empty credential for nothing, and `nil` where that
+    /// is ``current``, or can't be read.
     func contents(for session: SessionActor) async -> TokenCredential?
 
-    /// Runs a refresh, and writes what the report says when it has run.
+    /// Runs a refresh, and then writes the credential that it has noted.
     ///
     /// - Parameters:
-    ///   - report: What the refresh has brought.
-    ///   - body: The refresh, run once at most; it is given what ``look(for:)``
-    ///     gives.
+    ///   - report: Where the refresh notes its outcome.
+    ///   - body: The refresh; run once at most, with what is kept, or `nil` where
+    ///     that is ``current``.
     func exchange(
         _ report: RefreshReport, for session: SessionActor, _ body: @Sendable (CredentialLook?) async -> Void
     ) async throws
 
-    /// The session has committed to a credential in an exchange: it is written
-    /// at once, or when the exchange ends.
+    /// Writes a credential that the session has committed to in an exchange, at
+    /// once or when the exchange ends.
     func write(_ credential: TokenCredential, version: Int, for session: SessionActor)
 
-    /// The server has replaced the refresh token and brought no access token:
-    /// this is written at once, or when the exchange ends.
+    /// Writes a credential with a new refresh token and the old access token, at
+    /// once or when the exchange ends.
     func keep(_ credential: TokenCredential, _ report: RefreshReport, for session: SessionActor)
 
-    /// Notes how the write of an exchange has ended; one that failed is tried
-    /// again later.
+    /// The write of an exchange has ended; if it failed, it is tried again
+    /// later.
     ///
     /// - Parameter error: Why the write failed; `nil` if it succeeded.
-    /// - Returns: Whether it makes up for one that failed before.
+    /// - Returns: Whether it succeeded after one that had failed.
     func wrote(
         _ credential: TokenCredential, over replaced: UnwrittenCredential.Replaced, error: (any Error)?,
         for session: SessionActor
     ) -> Bool
 
-    /// Writes a credential over one that is out of date, and tells the
-    /// machine; what somebody else has written is not overwritten.
+    /// Writes a credential over one that is out of date, but not over somebody
+    /// else's, and tells the machine.
     func rewrite(_ credential: TokenCredential, version: Int, for session: SessionActor)
 
-    /// Writes what an outdated refresh token has been replaced by over it.
+    /// Writes a credential over the one whose refresh token it has replaced.
     ///
-    /// - Parameter spent: What is kept, if this can't be written.
+    /// - Parameter spent: That one.
     func rewrite(_ credential: TokenCredential, overSpent spent: TokenCredential?, for session: SessionActor) async
 
-    /// Writes what the app has said by signing in or, if it is `nil`, out,
-    /// whatever is kept.
+    /// Writes the credential of a sign-in, or `nil` for a sign-out, over whatever
+    /// is kept.
     ///
-    /// The write has its turn when this returns.
+    /// When this returns, the write has its place among the operations.
     ///
-    /// - Parameter generation: The one that the app has begun with it.
-    /// - Returns: Waits until it is written.
+    /// - Parameter generation: The generation that the sign-in or sign-out has
+    ///   started.
+    /// - Returns: A function that waits until the write has ended.
     func replace(
         by credential: TokenCredential?, in generation: Int, for session: SessionActor
     ) -> @Sendable () async -> Replacement
 }
 
-/// What a store holds.
+/// What a store holds, as it was read.
 struct CredentialLook: Sendable {
     /// What is stored.
     let stored: TokenCredential?
@@ -92,9 +93,9 @@ struct CredentialLook: Sendable {
     let intended: TokenCredential?
 }
 
-/// What came of a write of the app's.
+/// The result of writing a sign-in or sign-out.
 struct Replacement: Sendable {
-    /// What was kept before, if it was read.
+    /// What the store held before; `nil` for nothing, or if it was not read.
     var found: TokenCredential?
     /// Why it could not be written.
     var failure: AuthenticationError?

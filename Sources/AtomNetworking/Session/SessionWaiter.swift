@@ -1,6 +1,6 @@
 /// A request that a session keeps waiting.
 protocol SessionWaiter: AnyObject, Sendable {
-    /// Where it stands with the session that admitted it; read and written by
+    /// What the session that admitted it knows about it; read and written by
     /// the session only, under its lock.
     var sessionPlace: SessionPlace? { get set }
 
@@ -10,20 +10,20 @@ protocol SessionWaiter: AnyObject, Sendable {
     /// How its service gets another credential.
     var renewalMeans: RenewalMeans { get }
 
-    /// Whose configuration a refresh uses that this request sets off.
+    /// The service whose configuration a refresh uses that this request starts.
     var service: any RenewalService { get }
 
-    /// The session is good: start. Called outside every lock, for one waiter
-    /// after the other.
+    /// The request may be sent. Called outside all locks, for one waiter after
+    /// the other.
     func released()
 
-    /// The request will not be sent. Called outside every lock.
+    /// The request will not be sent. Called outside all locks.
     func refused(_ error: AuthenticationError)
 }
 
-/// Where a request stands with its session.
+/// What a session knows about a request that it has admitted.
 struct SessionPlace {
-    /// Its place in the order of all requests, until it has been sent.
+    /// Its place in the order of admission, until it has been sent.
     var ticket: Int
     /// The sign-in that it belongs to.
     var generation: Int

@@ -1,5 +1,5 @@
-/// Lets a store run the body of an exchange once: a refresh token can be spent
-/// once.
+/// Runs the body of an exchange only once, since a refresh token can be spent
+/// only once.
 final class SingleRun: Sendable {
     private enum State {
         case pending
@@ -9,10 +9,10 @@ final class SingleRun: Sendable {
 
     private let state = Guarded(State.pending)
 
-    /// Runs the body, or returns what it has returned before to a store that
-    /// calls it again because it could not write.
+    /// Runs the body the first time, and returns the same result every time: a
+    /// store may call it again because it could not write.
     ///
-    /// - Throws: When the store calls it while it runs.
+    /// - Throws: If the store calls it while it runs.
     func once(_ body: () async -> TokenCredential?) async throws(TokenStoreError) -> TokenCredential? {
         let before = state.withLock { state in
             defer { if case .pending = state { state = .running } }

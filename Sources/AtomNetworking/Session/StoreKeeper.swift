@@ -1,15 +1,15 @@
 /// Keeps a session's credential in a store.
 ///
-/// What could not be written counts as stored for this process, and is written
-/// as soon as the store takes it, unless somebody else has stored something
-/// newer.
+/// A credential that could not be written counts as stored for this process.
+/// The write is tried again until it succeeds, or until somebody else has stored
+/// something newer.
 final class StoreKeeper: SessionKeeper {
     private struct State {
         /// The last operation on the store: they run one after the other.
         var lastOperation: Task<Void, Never>?
         /// What the store should hold and doesn't.
         var unwritten: UnwrittenCredential?
-        /// Wakes the keeper to write what could not be written.
+        /// Rings when the write is due again.
         var alarm: (any Alarm)?
         /// Failed writes in a row.
         var failedWrites = 0
@@ -88,11 +88,13 @@ final class StoreKeeper: SessionKeeper {
         if let granted = report.granted { notice(written, insteadOf: granted, for: session) }
     }
 
-    /// A store that keeps nobody out holds what somebody else has saved while
-    /// the refresh ran: that is newer, and those who wait are sent with it.
+    /// Tells the machine what somebody else has saved while the refresh ran.
+    ///
+    /// A store that is not exclusive may hold such a credential. It is newer, and
+    /// the waiters are signed with it.
     private func notice(_ written: TokenCredential?, insteadOf granted: TokenCredential, for session: SessionActor) {
         let written = look(at: written).intended ?? .empty
-        // A store that keeps less than it is given has stored this refresh's all the same.
+        // A store may keep only a part of a credential: one equal token is enough.
         guard written.accessToken != granted.accessToken,
             written.refreshToken.isEmpty || written.refreshToken != granted.refreshToken
         else { return }
@@ -141,7 +143,7 @@ final class StoreKeeper: SessionKeeper {
                     guarded.act { machine in
                         let isNews = !isWritten && machine.generation == generation
                         let news = isNews ? machine.observed(intended, now: now) : []
-                        // Unless somebody else's credential has replaced it by now, those who wait go on.
+                        // The waiters go on, unless somebody else's credential has replaced this one.
                         return news + machine.stored(version: version, now: now)
                     })
             } catch {
@@ -167,12 +169,12 @@ final class StoreKeeper: SessionKeeper {
         }.value
     }
 
-    // MARK: Writing what the app has said
+    // MARK: Signing in and out
 
     func replace(
         by credential: TokenCredential?, in generation: Int, for session: SessionActor
     ) -> @Sendable () async -> Replacement {
-        // Until it is written, whoever reads the store is told what it should hold.
+        // From here on, a look at the store finds what it should hold.
         let earlier = state.withLock { state in
             defer {
                 state.unwritten = UnwrittenCredential(
@@ -182,20 +184,19 @@ final class StoreKeeper: SessionKeeper {
         }
         let write = serially(for: session) { [self] in
             var replacement = await replaceStored(by: credential, in: generation, for: session)
-            // What should have been stored is what was kept.
+            // A write that had failed before is what the store should have held.
             if let earlier, earlier.isWanted(over: replacement.found) { replacement.found = earlier.credential }
             return replacement
         }
         return { await write.value }
     }
 
-    /// Writes what the app has said, unless the app has said something else
-    /// since.
+    /// Writes a sign-in or sign-out, unless the app has signed in or out since.
     private func replaceStored(
         by credential: TokenCredential?, in generation: Int, for session: SessionActor
     ) async -> Replacement {
         let guarded = session.guarded
-        // What the app says replaces whatever is stored, also if that can't be read.
+        // It replaces whatever is stored, even if that can't be read.
         let found = await Result { try await store.load() }
         let stored = try? found.get()
         guard guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) else {
@@ -256,13 +257,12 @@ final class StoreKeeper: SessionKeeper {
         return hadFailed
     }
 
-    /// A sign-in or sign-out has nothing to write any more.
+    /// The write of a sign-in or sign-out is not wanted any more.
     private func forgetUnwritten(of generation: Int) {
         state.withLock { if $0.unwritten?.generation == generation { $0.unwritten = nil } }
     }
 
-    /// What could not be written is not wanted any more, unless something else
-    /// has taken its place.
+    /// This write is not wanted any more; one that has replaced it stays.
     private func forget(_ unwritten: UnwrittenCredential) {
         state.withLock { state in
             guard let known = state.unwritten, known.generation == unwritten.generation,
@@ -272,13 +272,12 @@ final class StoreKeeper: SessionKeeper {
         }
     }
 
-    /// Writes what could not be written, unless the store holds something
-    /// newer by now.
+    /// Tries a failed write again, unless the store holds something newer.
     private func writeAgain(for session: SessionActor) async {
         await serially(for: session) { [self] in
             guard let unwritten = state.withLock({ $0.unwritten }) else { return }
             let guarded = session.guarded
-            // What the app says meanwhile replaces it.
+            // A sign-in or sign-out meanwhile replaces it.
             let generation = guarded.with { $0.generation }
             do {
                 let stored = try await store.exchange { stored in

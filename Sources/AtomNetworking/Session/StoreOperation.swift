@@ -1,7 +1,7 @@
 import Foundation
 
-/// An operation on a session's store, so that a call of the SDK's made by the
-/// store itself is recognised.
+/// Marks the tasks in which an operation on a session's store runs, so that a
+/// call of the SDK by the store itself is recognised.
 final class StoreOperation: Sendable {
     @TaskLocal static var current: StoreOperation?
 

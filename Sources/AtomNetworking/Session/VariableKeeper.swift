@@ -31,7 +31,7 @@ final class VariableKeeper: SessionKeeper {
     }
 
     func write(_ credential: TokenCredential, version: Int, for session: SessionActor) {
-        // The variable is read once more: what somebody else has put there meanwhile is not overwritten.
+        // Read once more: a credential that somebody else has put there meanwhile is not overwritten.
         session.observe()
         guard session.guarded.with({ $0.mayStore(version: version) }) else {
             return session.guarded.with { $0.wasSet(credential) }
@@ -66,16 +66,17 @@ final class VariableKeeper: SessionKeeper {
         return { Replacement() }
     }
 
-    /// Sets the variable to what the machine knows to be on its way.
+    /// Sets the variable, and once more if it was set to something newer
+    /// meanwhile.
     ///
-    /// Two threads may do so at once, or the app itself: the thread that is
-    /// last sets the variable to what counts.
+    /// Several threads may set it at once, among them the app's: the thread that
+    /// is last sets it to the newest credential.
     private func set(to credential: TokenCredential, for session: SessionActor) {
         var credential = credential
         while true {
             writable.tokenCredential = credential
             session.guarded.with { $0.wasSet(credential) }
-            // What somebody else has put there since stays.
+            // A credential that somebody else has put there since stays.
             guard writable.tokenCredential.hasTokens(of: credential),
                 let last = session.guarded.with({ $0.nextToSet(after: credential) })
             else { return }

@@ -59,7 +59,7 @@ struct MachineFixture {
     ) -> String {
         let read = read.map { (credential: $0.0, version: $0.1) }
         let ticket = isRetry ? nil : tickets[who]
-        if let (ticket, generation) = machine.goes(
+        if let (ticket, generation) = machine.admitAtOnce(
             by: means, of: generations[who], ticket: ticket, read: read, at: moment.instant)
         {
             (tickets[who], generations[who]) = (ticket, generation)

@@ -78,7 +78,7 @@ struct ModelledMachine {
         if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
         let generation = bug == .olderGenerationIsSigned ? nil : generation
         let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
-        if let (ticket, generation) = machine.goes(
+        if let (ticket, generation) = machine.admitAtOnce(
             by: means, of: generation, ticket: ticket, read: read, at: now.instant)
         {
             return (.go(ticket: ticket, generation: generation), [])
