@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What keeps a session's credential in a store", .timeLimit(.minutes(5)))
+@Suite("The keeper of a credential in a store", .timeLimit(.minutes(5)))
 struct StoreKeeperTests {
     private let time = ManualTimeSource()
     private let disk = SharedDisk()
@@ -12,7 +12,7 @@ struct StoreKeeperTests {
         SessionActor(keeper: StoreKeeper(RecordingStore(disk)), policy: RefreshPolicy(), time: time)
     }
 
-    @Test("Operations run one after the other, in the order in which they were asked for")
+    @Test("Operations run one after the other, in the order of the calls")
     func turns() async {
         let session = session()
         let isFree = Signal()
@@ -39,7 +39,7 @@ struct StoreKeeperTests {
         #expect(read == .issued(1))
     }
 
-    @Test("An empty store holds an empty credential, and one that can't be read none")
+    @Test("An empty store is read as an empty credential, and a store that can't be read as none")
     func contents() async {
         let session = session()
         #expect(await session.keeper.contents(for: session) == .empty)
@@ -47,7 +47,7 @@ struct StoreKeeperTests {
         #expect(await session.keeper.contents(for: session) == nil)
     }
 
-    @Test("What the app has said is written in its turn, and what was stored is returned")
+    @Test("A sign-out is written in its turn, and returns what was stored")
     func replaced() async throws {
         disk.stored = .issued(1)
         let session = session()
@@ -78,7 +78,7 @@ struct StoreKeeperTests {
         #expect(await eventually { time.alarmCount == 0 }, "nothing is left to be written")
     }
 
-    @Test("What could not be written gives way to what another process has stored since")
+    @Test("A write that failed is given up if another process has stored something since")
     func newerInStore() async throws {
         disk.refuse(writes: true)
         let session = session()
@@ -90,7 +90,7 @@ struct StoreKeeperTests {
         #expect(disk.writes.isEmpty)
     }
 
-    @Test("A session that still has something to write outlives the app's hold on it")
+    @Test("A session with an unfinished write lives on after the app has released it")
     func outlivesItsOwner() async throws {
         disk.refuse(writes: true)
         var session: SessionActor? = session()
@@ -107,14 +107,14 @@ struct StoreKeeperTests {
 
 @Suite("The body of a store's exchange", .timeLimit(.minutes(1)))
 struct SingleRunTests {
-    @Test("A second run is given what the first has returned")
+    @Test("A second run gets the result of the first")
     func again() async throws {
         let run = SingleRun()
         #expect(try await run.once { .issued(1) } == .issued(1))
         #expect(try await run.once { .issued(2) } == .issued(1))
     }
 
-    @Test("A run during the first is refused")
+    @Test("A second run during the first is refused")
     func during() async throws {
         let run = SingleRun()
         let result = try await run.once {
@@ -125,7 +125,7 @@ struct SingleRunTests {
     }
 }
 
-@Suite("What a refresh notes while it runs")
+@Suite("The report of a refresh")
 struct RefreshReportTests {
     @Test("The first outcome counts")
     func first() {

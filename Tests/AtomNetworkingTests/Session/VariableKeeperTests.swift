@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What keeps a session's credential in the app's variable", .timeLimit(.minutes(5)))
+@Suite("The keeper of a credential in the app's variable", .timeLimit(.minutes(5)))
 struct VariableKeeperTests {
     @Test("The getter is read once for each admission, and nothing is loaded")
     func reads() async throws {
@@ -17,7 +17,7 @@ struct VariableKeeperTests {
         #expect(session.tokens.readCount == reads + 10)
     }
 
-    @Test("A refresh that its session leaves behind is heard, and what it brings is revoked and not written")
+    @Test("The result of a refresh that ends after a sign-out is revoked, and not written")
     func leftBehind() async throws {
         let session = try SessionFixture(
             lifetime: 0,
@@ -32,7 +32,7 @@ struct VariableKeeperTests {
         #expect(session.tokens.tokenCredential == .empty)
     }
 
-    @Test("A refresh that a sign-in leaves behind doesn't keep the next one from starting")
+    @Test("The next refresh starts when a refresh has ended that a sign-in has left behind")
     func nextAfterLeftBehind() async throws {
         let session = try SessionFixture(lifetime: 0)
         session.call()
@@ -48,7 +48,7 @@ struct VariableKeeperTests {
         #expect(await call.status() == 200)
     }
 
-    @Test("A service with a provider that shares the session of a variable asks its provider")
+    @Test("A service with a provider that shares a variable's session asks its provider")
     func provider() async throws {
         let tokens = VariableAndStore()
         let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")

@@ -1,7 +1,7 @@
 @testable import AtomNetworking
 
-/// A state's fingerprint: 128 bits, so that two states of a few million never
-/// share one.
+/// A state's fingerprint of 128 bits: among a few million states, no two have
+/// the same.
 struct ModelKey: Hashable {
     private(set) var first: UInt64 = 0x9E37_79B9_7F4A_7C15
     private(set) var second: UInt64 = 0xD1B5_4A32_D192_ED03
@@ -17,9 +17,9 @@ struct ModelKey: Hashable {
     mutating func add(_ flag: Bool) { add(flag ? 1 : 0) }
 }
 
-/// Writes a state down in a way in which two that behave the same look the
-/// same: time as distance from now, tokens numbered as they turn up, versions
-/// and generations as whether they are current.
+/// Describes a state so that two states that behave the same are described the
+/// same: times relative to now, tokens numbered in the order of their first
+/// use, versions and generations as current or not.
 struct ModelScribe {
     let world: ModelWorld
     var key = ModelKey()

@@ -54,7 +54,7 @@ struct ModelledMachine {
 
     var machine: Machine
     let bug: PlantedBug?
-    /// Who was to be refused and is sent instead.
+    /// The requests that should be refused and are sent instead.
     private(set) var forced: [Int] = []
 
     init(_ machine: Machine, bug: PlantedBug? = nil) {
