@@ -184,8 +184,9 @@ extension SessionActor {
         switch report.outcome {
         case .granted(let credential, let version):
             // Otherwise the app has signed in or out meanwhile, and its own write counts.
-            guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
-            let hadFailedBefore = keeper.wrote(credential, over: report.replaced, error: error, for: self)
+            guard
+                let hadFailedBefore = await wrote(credential, version: version, over: report.replaced, error: error)
+            else { return observe() }
             if let error { return notStored(version: version, error) }
             if hadFailedBefore { announce(.credentialStored) }
             stored(version: version)
@@ -209,6 +210,21 @@ extension SessionActor {
             let cause = error ?? TokenStoreError.refused("its exchange ended without having begun")
             failed(number, cause, at: .store, retryAfter: nil)
         }
+    }
+
+    /// Tells the keeper how the write of an exchange has ended.
+    ///
+    /// On the actor, so that no sign-in or sign-out comes between the check and
+    /// the note: what it has to write would be forgotten.
+    ///
+    /// - Returns: Whether the write succeeded after one that had failed; `nil`
+    ///   if it isn't wanted any more.
+    private func wrote(
+        _ credential: TokenCredential, version: Int, over replaced: UnwrittenCredential.Replaced,
+        error: (any Error)?
+    ) -> Bool? {
+        guard guarded.with({ $0.mayStore(version: version) }) else { return nil }
+        return keeper.wrote(credential, over: replaced, error: error, for: self)
     }
 
     private nonisolated func failed(
