@@ -1,4 +1,4 @@
-/// The machine under its lock, with what has to be kept beside it.
+/// The machine under its lock, with what changes together with it.
 final class GuardedMachine: Sendable {
     typealias Machine = SessionMachine<any SessionWaiter>
 
@@ -8,10 +8,9 @@ final class GuardedMachine: Sendable {
         /// How many events have been announced.
         var eventCount = 0
         weak var service: (any RenewalService)?
-        var unwritten: UnwrittenCredential?
 
         mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
-            // Nothing, for nearly every request.
+            // The usual case: nothing allocates.
             guard !actions.isEmpty else { return SessionActions() }
             let firstNumber = eventCount
             for action in actions where action.isAnnouncement { eventCount += 1 }
@@ -30,7 +29,7 @@ final class GuardedMachine: Sendable {
         content.withLock { body(&$0.machine) }
     }
 
-    /// Runs an event, and numbers what it announces while nobody else can.
+    /// Runs an event, and numbers its announcements under the same lock.
     @inline(__always)
     func act(_ event: (inout Machine) -> [Machine.Action]) -> SessionActions {
         content.withLock { content in
@@ -39,7 +38,7 @@ final class GuardedMachine: Sendable {
         }
     }
 
-    /// The same for an event that says something beside.
+    /// Runs an event that returns something besides its actions.
     @inline(__always)
     func ask<T: Sendable>(_ event: (inout Machine) -> (T, [Machine.Action])) -> (T, SessionActions) {
         content.withLock { content in
@@ -48,48 +47,24 @@ final class GuardedMachine: Sendable {
         }
     }
 
-    /// Whose refresh ran last; announcements go where its callers are told.
+    /// The service whose request started the last refresh; it announces what
+    /// happens to the session.
     var lastService: (any RenewalService)? {
         get { content.withLock { $0.service } }
         set { content.withLock { $0.service = newValue } }
     }
 
-    /// What the store should hold and doesn't.
-    var unwrittenCredential: UnwrittenCredential? {
-        get { content.withLock { $0.unwritten } }
-        set { content.withLock { $0.unwritten = newValue } }
-    }
-
-    /// A sign-in or sign-out has nothing to write any more.
-    func forgetUnwritten(of generation: Int) {
-        content.withLock { if $0.unwritten?.generation == generation { $0.unwritten = nil } }
-    }
-
-    /// What could not be written is not wanted any more, unless something else
-    /// has taken its place.
-    func forget(_ unwritten: UnwrittenCredential) {
-        content.withLock { content in
-            guard let known = content.unwritten, known.generation == unwritten.generation,
-                known.credential == unwritten.credential
-            else { return }
-            content.unwritten = nil
-        }
-    }
-
-    /// What the store holds, or would if every write had succeeded.
-    func intended(_ stored: TokenCredential?) -> TokenCredential? {
-        content.withLock { $0.unwritten?.isWanted(over: stored) == true ? $0.unwritten?.credential : stored }
-    }
-
-    /// Notes that these are not in the queue any more.
+    /// Records that these requests are not in the queue any more.
     func dismiss(_ waiters: [any SessionWaiter]) {
         content.withLock { _ in
             for waiter in waiters { waiter.sessionPlace?.isWaiting = false }
         }
     }
 
-    /// Sets the alarm for the end of the pause that the machine is in by now:
-    /// whoever is late with an older one must not put it off.
+    /// Sets the alarm for the end of the machine's pause.
+    ///
+    /// The pause is read from the machine: a thread that comes late must not
+    /// set the alarm for an older one.
     func setAlarm(time: any TimeSource, ring: @escaping @Sendable () -> Void) {
         content.withLock { content in
             guard let instant = content.machine.pauseEnd else { return }
@@ -104,11 +79,10 @@ final class GuardedMachine: Sendable {
     }
 }
 
-/// What follows from an event of a session.
+/// What has to be done after an event of a session.
 struct SessionActions: Sendable {
     var actions: [GuardedMachine.Machine.Action] = []
-    /// The number of the first event that is announced; those after it count
-    /// on.
+    /// The number of the first announcement; the others count on from it.
     var firstNumber = 0
 }
 

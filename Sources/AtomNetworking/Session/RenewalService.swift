@@ -1,31 +1,30 @@
-/// What a session needs of the service whose request set a refresh off.
+/// What a session needs from the service whose request starts a refresh.
 ///
 /// Services that share a session may differ in all of it. The session knows
-/// nothing else of who sends requests.
+/// nothing else about the services.
 protocol RenewalService: AnyObject, Sendable {
-    /// The app's own way to a credential, if that is how this service is
-    /// configured.
+    /// The app's own way to get a credential, if the service is configured so.
     var provider: (any TokenCredentialProvider)? { get }
 
-    /// The longest time that the provider may take; `nil` for any.
+    /// The longest time that the provider may take; `nil` for no limit.
     var providerDeadline: Duration? { get }
 
-    /// Where lines about the session go.
+    /// Where the session logs.
     var log: ExchangeLog { get }
 
-    /// Asks the token endpoint, past every queue.
+    /// Asks the token endpoint; the request waits in no queue.
     ///
     /// - Parameters:
-    ///   - credential: What is to be replaced, if there is something.
-    ///   - sentAt: Now, from which the token's life counts.
+    ///   - credential: The credential to replace, if there is one.
+    ///   - sentAt: The time now, from which the token's lifetime counts.
     func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenAnswer
 
-    /// Revokes what a session was signed with, if there is an endpoint for it;
-    /// nobody waits for that.
+    /// Revokes a credential, if there is an endpoint for it; nobody waits for
+    /// that.
     func revoke(_ credential: TokenCredential)
 
-    /// Tells the app what happened to the session, after those who waited for
-    /// it.
+    /// Tells the app what happened to the session, after the requests that
+    /// waited for it.
     ///
     /// - Parameter isOver: Whether nothing can be signed any more.
     func announce(_ event: SessionEvent, isOver: Bool)

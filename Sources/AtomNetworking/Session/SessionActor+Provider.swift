@@ -1,71 +1,76 @@
 import Foundation
 
-// Another credential in the app's own way.
+// Getting another credential from the app's provider.
 extension SessionActor {
-    /// Asks the app's provider; the store is not held meanwhile, since that
-    /// may take a person's time.
-    func acquire(
-        _ number: Int, for service: any RenewalService, in store: any TokenCredentialStore
-    ) async {
-        let report = ExchangeReport()
+    /// Asks the app's provider, and stores what it returns in an exchange with
+    /// the keeper.
+    func acquire(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) async {
+        let report = RefreshReport()
+        var keeperError: (any Error)?
         do {
-            let look = try await look(at: store).value.get()
-            let (step, actions) = found(number, look.intended)
-            perform(actions)
-            guard case .goOn(let rejected) = step else {
+            let look = try await keeper.look(for: self).value.get()
+            switch nextStep(of: number, replacing: credential, after: look) {
+            case .stop:
                 report.note(.abandoned)
-                return await ended(number, report, storeError: nil, readAgain: { nil })
-            }
-            let call = Task.detached(priority: .userInitiated) {
-                await self.askProvider(of: service, replacing: rejected, for: number)
-            }
-            guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
-                // The app has signed in or out, and a provider may never return.
-                report.note(.abandoned)
-                return await ended(number, report, storeError: nil, readAgain: { nil })
-            }
-            switch answer {
-            case .success(let credential):
-                report.note(stored: look.stored)
-                let receivedAt = moment
-                let lifetime = lifetime(of: credential)
-                let written = await serially { [self] in
-                    await Result {
-                        let written = try await store.exchange { [self] stored in
-                            try await report.once {
-                                report.note(stored: stored)
-                                let intended = guarded.intended(stored)
-                                let isSame = intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
-                                if !isSame, rejected != nil || intended == nil {
-                                    // Somebody has signed in or out in another process while this one was asked for.
-                                    // Where nobody was signed in, who has just signed in here comes last.
-                                    let (step, actions) = found(number, intended)
-                                    perform(actions)
-                                    guard case .goOn = step else {
-                                        report.note(.abandoned)
-                                        return intended
-                                    }
-                                }
-                                let outcome = commit(number, credential, lifetime: lifetime, sentAt: receivedAt)
-                                report.note(outcome)
-                                return if case .granted = outcome { credential } else { intended }
-                            }
-                        }
-                        notice(written, after: report)
-                    }
-                }.value
-                // A person may have signed in for it: it isn't lost because the store can't be had.
-                if report.outcome == nil {
-                    report.note(commit(number, credential, lifetime: lifetime, sentAt: receivedAt))
+            case .goOn(let rejected):
+                let call = Task.detached(priority: .userInitiated) {
+                    await self.askProvider(of: service, replacing: rejected, for: number)
                 }
-                try written.get()
-            case .failure(let error):
-                report.note(outcome(of: error))
+                switch await BoundedWait.valueUnlessCancelled(of: call) {
+                case .success(let new)?:
+                    report.note(replaced: look?.stored)
+                    try await take(new, replacing: rejected, for: number, in: report)
+                case .failure(let error)?:
+                    report.note(outcome(of: error))
+                case nil:
+                    // The app has signed in or out; the provider may never return.
+                    report.note(.abandoned)
+                }
             }
-            await ended(number, report, storeError: nil, readAgain: { await self.read(store) })
         } catch {
-            await ended(number, report, storeError: error, readAgain: { nil })
+            keeperError = error
         }
+        await ended(number, report, error: keeperError)
+    }
+
+    /// Commits to the provider's credential, unless somebody has signed in or
+    /// out meanwhile.
+    ///
+    /// - Throws: Why it could not be stored.
+    private func take(
+        _ credential: TokenCredential, replacing rejected: TokenCredential?, for number: Int, in report: RefreshReport
+    ) async throws {
+        let receivedAt = moment
+        let lifetime = lifetime(of: credential)
+        let exchange = keeper.serially(for: self) { [self] in
+            await Result {
+                try await keeper.exchange(report, for: self) { [self] look in
+                    guard isStillWanted(number, replacing: rejected, after: look) else {
+                        return report.note(.abandoned)
+                    }
+                    commit(number, credential, lifetime: lifetime, sentAt: receivedAt, in: report)
+                }
+            }
+        }
+        let result = await exchange.value
+        // A person may have signed in for it: it isn't lost if the store can't be reached.
+        if report.outcome == nil {
+            commit(number, credential, lifetime: lifetime, sentAt: receivedAt, in: report)
+        }
+        try result.get()
+    }
+
+    /// Whether nobody has signed in or out in another process while the
+    /// provider was asked.
+    private nonisolated func isStillWanted(
+        _ number: Int, replacing rejected: TokenCredential?, after look: CredentialLook?
+    ) -> Bool {
+        guard let look else { return true }
+        let isSame = look.intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
+        // If nobody was signed in when the provider was asked, its sign-in is the latest one.
+        guard !isSame, rejected != nil || look.intended == nil else { return true }
+        if case .goOn = nextStep(of: number, replacing: rejected, after: look) { return true }
+        return false
     }
 
     private nonisolated func lifetime(of credential: TokenCredential) -> Double? {
@@ -94,24 +99,24 @@ extension SessionActor {
         of service: any RenewalService, replacing rejected: TokenCredential?, for number: Int
     ) async -> Result<TokenCredential, any Error> {
         guard let provider = service.provider else { return .failure(AtomError.unexpected) }
-        // The app may have signed in or out before this came to run.
+        // The app may have signed in or out by now.
         guard guarded.with({ $0.isRunning(number) }) else { return .failure(CancellationError()) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
         let earlier = providerCall
         let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) { [time] in
-            if let earlier { _ = await Deadline.value(of: earlier, within: Self.patience, time: time) }
+            if let earlier { _ = await BoundedWait.result(of: earlier, within: Self.patience, time: time) }
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             return await Result {
                 let credential = try await provider.credential(replacing: rejected)
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
                 else { throw TokenAnswerError("The provider returned no new access token.") }
                 guard HeldCredential.canBeSent(credential.accessToken) else {
-                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 (any RenewalService)?2.1).")
+                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
                 }
                 return credential
             }
         }
         providerCall = call
-        return await Deadline.value(of: call, within: service.providerDeadline, time: time)
+        return await BoundedWait.result(of: call, within: service.providerDeadline, time: time)
     }
 }

@@ -1,46 +1,27 @@
 import Foundation
 
-// How another credential is got. Whatever happens, the machine hears of one end.
+// Refreshing with a token endpoint. Whatever happens, the machine is told of one end.
 extension SessionActor {
-    /// What a refresh came to, for the machine.
-    enum RefreshOutcome: Sendable {
-        /// It was outdated, or the store held something better.
-        case abandoned
-        /// The machine has committed to a new credential, of this version.
-        case granted(TokenCredential, version: Int)
-        /// There is nothing more to be had with what is held.
-        case rejected(AuthenticationError)
-        case failed(any Error, at: SessionMachine<any SessionWaiter>.RefreshObstacle, retryAfter: Duration?)
-        /// The session that it was for is over; the answer is still to come.
-        case leftBehind
-    }
-
-    /// Starts a refresh that no caller's task is a parent of.
-    func startRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+    /// Starts a refresh in a task of its own.
+    func beginRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
         guarded.lastService = service
-        guard guarded.with({ $0.isRunning(number) }) else {
-            // The app signed in or out before this came to run: nothing of the session before is sent.
-            let now = moment
-            return perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
-        }
-        let isProvided = service.provider != nil
-        switch source {
-        case .writable(let writable):
+        // The app may have signed in or out by now: nothing of the old session is sent.
+        guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
+        if service.provider != nil {
+            // The store is not held meanwhile: a provider may wait for a person.
             refreshTask = Task.detached(priority: .userInitiated) {
-                await self.refresh(number, credential, for: service, writingTo: writable)
+                await self.acquire(number, replacing: credential, for: service)
             }
-        case .store(let store) where isProvided:
-            refreshTask = Task.detached(priority: .userInitiated) {
-                await self.acquire(number, for: service, in: store)
+        } else {
+            refreshTask = keeper.serially(for: self) {
+                await self.refresh(number, replacing: credential, for: service)
             }
-        case .store(let store):
-            refreshTask = serially { [self] in await refresh(number, for: service, in: store) }
         }
     }
 
-    /// Stops waiting for what is being done for a session that is over.
+    /// Stops waiting for a refresh of a session that is over.
     ///
-    /// A token request that was sent is not cancelled: what it brings is the
+    /// A token request that was sent is not cancelled: its answer holds the
     /// successor of a refresh token that may be spent by now.
     func cancelOutdatedRefresh() {
         guard guarded.with({ $0.running?.isOutdated ?? false }) else { return }
@@ -48,252 +29,213 @@ extension SessionActor {
         providerCall?.cancel()
     }
 
-    // MARK: With the app's own variable
+    // MARK: With a token endpoint
 
+    /// Refreshes in an exchange with the keeper, so that no other process spends
+    /// the same refresh token.
     private nonisolated func refresh(
-        _ number: Int, _ credential: TokenCredential?, for service: any RenewalService,
-        writingTo writable: any TokenCredentialWritable
+        _ number: Int, replacing credential: TokenCredential?, for service: any RenewalService
     ) async {
+        let report = RefreshReport()
+        var keeperError: (any Error)?
+        do {
+            try await keeper.exchange(report, for: self) { [self] look in
+                guard case .goOn(let credential) = nextStep(of: number, replacing: credential, after: look) else {
+                    return report.note(.abandoned)
+                }
+                await askEndpoint(of: service, replacing: credential, for: number, in: report)
+            }
+        } catch {
+            keeperError = error
+        }
+        await ended(number, report, error: keeperError)
+    }
+
+    /// What a refresh does after the credential was loaded.
+    ///
+    /// - Parameter look: `nil` where the request has read the credential.
+    nonisolated func nextStep(
+        of number: Int, replacing credential: TokenCredential?, after look: CredentialLook?
+    ) -> GuardedMachine.Machine.RefreshStep {
+        guard let look else { return .goOn(credential) }
+        let now = moment
+        let (step, actions) = guarded.ask { $0.refreshFound(number: number, look.intended, now: now) }
+        perform(actions)
+        return step
+    }
+
+    /// Asks the token endpoint, with a note in the store that the refresh token
+    /// may be spent.
+    private nonisolated func askEndpoint(
+        of service: any RenewalService, replacing credential: TokenCredential?, for number: Int,
+        in report: RefreshReport
+    ) async {
+        let journal = keeper.journal
+        let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
+        var wasInterrupted = false
+        if let journal, let spent {
+            // Refreshing without the note is better than not refreshing.
+            wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
+        }
+        // Writing the note may have taken some time.
+        guard guarded.with({ $0.isRunning(number) }) else {
+            if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
+            return report.note(.abandoned)
+        }
         let sentAt = moment
-        let answer = await ask(service, replacing: credential, sentAt: sentAt).value
-        let dice = random()
+        // In a task that nobody cancels.
+        let call = Task.detached(priority: .userInitiated) {
+            await service.token(replacing: credential, sentAt: sentAt)
+        }
+        guard let answer = await BoundedWait.valueUnlessCancelled(of: call) else {
+            // The app has signed in or out: the exchange with the keeper ends, and the answer is still heard.
+            Task.detached(priority: .userInitiated) {
+                await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt)
+            }
+            return report.note(.leftBehind)
+        }
         switch answer {
         case .granted(let new, let lifetime):
-            // Somebody may have signed out by the store while no request came to notice.
-            reading(writable) { machine, read, now in
-                machine.refreshSucceeded(
-                    number: number, new, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
-            }
+            commit(number, new, lifetime: lifetime, sentAt: sentAt, in: report)
+            // The same credential isn't written again, and only a write removes the note.
+            if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
         case .rejected(let error):
-            reading(writable) { machine, read, now in
-                machine.refreshRejected(
-                    number: number, .refreshRejected(error, delivery: .notSent), read: read, now: now)
+            guard !wasInterrupted else {
+                return report.note(.rejected(.refreshInterrupted(error, delivery: .notSent)))
             }
+            if let journal, let spent { await journal.removeRefreshIntent(for: spent) }
+            report.note(.rejected(.refreshRejected(error, delivery: .notSent)))
         case .failed(let cause, let retryAfter, let refreshToken):
-            if let refreshToken {
-                observe(writable)
-                if let kept = keep(refreshToken, ofRefresh: number) {
-                    set(writable, to: kept)
-                    observe(writable)
-                }
+            if let kept = refreshToken.flatMap({ replaceRefreshToken(by: $0, for: number) }) {
+                keeper.keep(kept, report, for: self)
             }
-            let now = moment
-            perform(
-                guarded.act {
-                    $0.refreshFailed(number: number, cause: cause, retryAfter: retryAfter, random: dice, now: now)
-                })
+            if let journal, let spent, !wasInterrupted, !Self.mayBeSpent(cause) {
+                await journal.removeRefreshIntent(for: spent)
+            }
+            report.note(.failed(cause, at: .endpoint, retryAfter: retryAfter))
         }
     }
 
-    /// Asks the token endpoint, on a task of its own that nobody cancels.
-    private nonisolated func ask(
-        _ service: any RenewalService, replacing credential: TokenCredential?, sentAt: Moment
-    ) -> Task<TokenAnswer, Never> {
-        Task.detached(priority: .userInitiated) { await service.token(replacing: credential, sentAt: sentAt) }
+    /// The token endpoint has answered for a session that is over.
+    private nonisolated func cameLate(
+        _ number: Int, _ answer: TokenAnswer, replacing credential: TokenCredential?, sentAt: Moment
+    ) async {
+        switch answer {
+        case .granted(let new, let lifetime):
+            // It is written if somebody has put the old refresh token back.
+            commit(number, new, lifetime: lifetime, sentAt: sentAt, in: nil)
+        case .failed(_, _, let refreshToken?):
+            if let kept = replaceRefreshToken(by: refreshToken, for: number) {
+                await keeper.rewrite(kept, overSpent: credential, for: self)
+            }
+        case .rejected, .failed: break
+        }
+        abandon(number)
     }
 
-    /// Goes by another refresh token beside the same access token.
-    private nonisolated func keep(_ refreshToken: String, ofRefresh number: Int) -> TokenCredential? {
+    /// Takes over a new refresh token beside the same access token.
+    private nonisolated func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
+        observe()
         let now = moment
         return guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
     }
 
-    // MARK: In a store
-
-    /// Refreshes with the store held, so that nobody else spends the same
-    /// refresh token.
-    private nonisolated func refresh(
-        _ number: Int, for service: any RenewalService, in store: any TokenCredentialStore
-    ) async {
-        let report = ExchangeReport()
-        do {
-            let written = try await store.exchange { [self] stored in
-                try await report.once {
-                    let intended = guarded.intended(stored)
-                    report.note(stored: stored)
-                    let (step, actions) = found(number, intended)
-                    perform(actions)
-                    guard case .goOn(let credential) = step else {
-                        report.note(.abandoned)
-                        return intended
-                    }
-                    let outcome = await refresh(number, credential, for: service, noting: store, in: report)
-                    report.note(outcome)
-                    return if case .granted(let new, _) = outcome { new } else { report.kept ?? intended }
-                }
-            }
-            notice(written, after: report)
-            await ended(number, report, storeError: nil, readAgain: { await self.contents(of: store) })
-        } catch {
-            await ended(number, report, storeError: error, readAgain: { await self.contents(of: store) })
-        }
-    }
-
-    /// A store that keeps nobody out holds what somebody else has saved while
-    /// the refresh ran: that is newer, and those who wait are sent with it.
-    nonisolated func notice(_ written: TokenCredential?, after report: ExchangeReport) {
-        guard case .granted(let credential, _) = report.outcome else { return }
-        let written = guarded.intended(written) ?? .empty
-        // A store that keeps less than it is given holds this refresh's all the same.
-        guard written.accessToken != credential.accessToken,
-            written.refreshToken.isEmpty || written.refreshToken != credential.refreshToken
-        else { return }
-        let now = moment
-        perform(guarded.act { $0.observed(written, now: now) })
-        if written.isEmpty { guarded.lastService?.revoke(credential) }
-    }
-
-    nonisolated func found(
-        _ number: Int, _ stored: TokenCredential?
-    ) -> (SessionMachine<any SessionWaiter>.RefreshStep, SessionActions) {
-        let now = moment
-        return guarded.ask { $0.refreshFound(number: number, stored, now: now) }
-    }
-
-    /// Asks the token endpoint, a note in the store meanwhile.
-    private nonisolated func refresh(
-        _ number: Int, _ credential: TokenCredential?, for service: any RenewalService,
-        noting store: any TokenCredentialStore, in report: ExchangeReport
-    ) async -> RefreshOutcome {
-        let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
-        let journal = store as? any RefreshIntentRecording
-        var wasInterrupted = false
-        if let journal, let spent {
-            // Without its note a refresh is still better than none.
-            wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
-        }
-        // The note may have taken its time.
-        guard guarded.with({ $0.isRunning(number) }) else {
-            if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
-            return .abandoned
-        }
-        let sentAt = moment
-        let call = ask(service, replacing: credential, sentAt: sentAt)
-        guard let answer = await Deadline.valueUnlessCancelled(of: call) else {
-            // The app has signed in or out: the store is let go of, and what the answer brings is still heard.
-            Task.detached(priority: .userInitiated) {
-                await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt, in: store)
-            }
-            return .leftBehind
-        }
-        switch answer {
-        case .granted(let new, let lifetime):
-            let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
-            // What is the same isn't written, and only a write takes the note's place.
-            if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
-            return outcome
-        case .rejected(let error):
-            if wasInterrupted { return .rejected(.refreshInterrupted(error, delivery: .notSent)) }
-            if let journal, let spent { await journal.removeRefreshIntent(for: spent) }
-            return .rejected(.refreshRejected(error, delivery: .notSent))
-        case .failed(let cause, let retryAfter, let refreshToken):
-            if let kept = refreshToken.flatMap({ keep($0, ofRefresh: number) }) { report.note(kept: kept) }
-            if let journal, let spent, !wasInterrupted, !Self.mayBeSpent(cause) {
-                await journal.removeRefreshIntent(for: spent)
-            }
-            return .failed(cause, at: .endpoint, retryAfter: retryAfter)
-        }
-    }
-
-    /// A refresh for a session that is over has come home.
-    private func cameLate(
-        _ number: Int, _ answer: TokenAnswer, replacing credential: TokenCredential?, sentAt: Moment,
-        in store: any TokenCredentialStore
-    ) async {
-        switch answer {
-        case .granted(let new, let lifetime):
-            let outcome = commit(number, new, lifetime: lifetime, sentAt: sentAt)
-            // Somebody has put back what it was got for.
-            if case .granted(_, let version) = outcome { await rewrite(new, version, in: store) }
-        case .failed(_, _, let refreshToken?):
-            if let kept = keep(refreshToken, ofRefresh: number) {
-                await write(kept, overSpent: credential, in: store)
-            }
-            abandon(number)
-        case .rejected, .failed: abandon(number)
-        }
-    }
-
-    private func abandon(_ number: Int) {
+    private nonisolated func abandon(_ number: Int) {
         let now = moment
         perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
     }
 
-    /// Whether the server may have taken a refresh token without being heard.
+    /// Whether the server may have accepted a refresh token although its answer
+    /// was lost.
     private static func mayBeSpent(_ cause: any Error) -> Bool {
         switch cause {
         case is OAuthError: false
-        // A gateway answers for a server that it no longer hears, and a server that failed may have done so after it
-        // had taken the token. One that is not ready (RFC 9110 (any RenewalService)?15.6.4) has taken nothing.
+        // A gateway may answer for a server that it has lost, and a server may fail after it has accepted the token.
+        // A server that is not ready (RFC 9110 §15.6.4) has accepted nothing.
         case AtomError.response(let response): response.statusCode.map { $0 >= 500 && $0 != 503 } ?? true
         case let error as AtomError: error.delivery == .maybeSent
         default: true
         }
     }
 
-    /// Hands a new credential to the machine: it goes by it from here on.
-    nonisolated func commit(
-        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
-    ) -> RefreshOutcome {
-        let now = moment
-        let (version, actions) = guarded.ask { machine -> (Int?, [GuardedMachine.Machine.Action]) in
-            let actions = machine.refreshSucceeded(
-                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, now: now)
-            let isCommitted = actions.contains { if case .store = $0 { true } else { false } }
-            return (isCommitted ? machine.tokenNumber : nil, actions)
-        }
-        perform(actions)
-        return version.map { .granted(credential, version: $0) } ?? .abandoned
-    }
-
     // MARK: The end
 
-    /// - Parameter readAgain: Reads the store, for what it may hold by now
-    ///   that keeps nobody out.
-    func ended(
-        _ number: Int, _ report: ExchangeReport, storeError: (any Error)?,
-        readAgain: @Sendable () async -> TokenCredential?
-    ) async {
-        let dice = random()
-        let now = moment
+    /// Gives a new credential to the machine; the session uses it from here on,
+    /// and the keeper writes it, unless the refresh is outdated.
+    ///
+    /// - Parameter report: Where the outcome is noted; `nil` if the exchange
+    ///   with the keeper is over.
+    nonisolated func commit(
+        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment, in report: RefreshReport?
+    ) {
+        // The app may have signed out by its variable, and no request may have noticed.
+        reading(in: report) { machine, read, now in
+            machine.refreshSucceeded(
+                number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
+        }
+        // The first outcome counts: if the machine has committed to the credential, that is noted already.
+        report?.note(.abandoned)
+    }
+
+    /// Tells the machine what a refresh has come to.
+    ///
+    /// - Parameter error: Why the exchange with the keeper failed, if it did.
+    nonisolated func ended(_ number: Int, _ report: RefreshReport, error: (any Error)?) async {
         switch report.outcome {
         case .granted(let credential, let version):
-            // Else the app has signed in or out meanwhile, and writes what counts.
-            guard guarded.with({ $0.mayStore(version: version) }) else { return }
-            if let storeError {
-                keepUnwritten(credential, over: report.stored)
-                let failure = AuthenticationError.credentialNotStored(cause: storeError, delivery: .notSent)
-                perform(guarded.act { $0.notStored(version: version, failure, now: now) })
-            } else {
-                let isMadeUpFor = written()
-                if isMadeUpFor { announce(.credentialStored) }
-                perform(guarded.act { $0.stored(version: version, now: now) })
-            }
+            // Otherwise the app has signed in or out meanwhile, and its own write counts.
+            guard
+                let hadFailedBefore = await wrote(credential, version: version, over: report.replaced, error: error)
+            else { return observe() }
+            if let error { return notStored(version: version, error) }
+            if hadFailedBefore { announce(.credentialStored) }
+            stored(version: version)
         case .leftBehind:
+            // `cameLate` will tell the machine.
             break
         case .abandoned:
-            perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
+            abandon(number)
         case .rejected(let failure):
-            let read = await readAgain()
-            let now = moment
-            perform(guarded.act { $0.refreshRejected(number: number, failure, read: read, now: now) })
+            let loaded = await keeper.contents(for: self)
+            reading { machine, read, now in
+                machine.refreshRejected(number: number, failure, read: read ?? loaded, now: now)
+            }
         case .failed(let cause, let obstacle, let retryAfter):
             if let kept = report.kept {
-                if storeError != nil { keepUnwritten(kept, over: report.stored) } else { written() }
-                guarded.with { if storeError == nil { $0.written(kept) } }
+                _ = keeper.wrote(kept, over: report.replaced, error: error, for: self)
+                if error == nil { guarded.with { $0.written(kept) } }
             }
-            perform(
-                guarded.act {
-                    $0.refreshFailed(
-                        number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
-                })
+            failed(number, cause, at: obstacle, retryAfter: retryAfter)
         case nil:
-            let cause = storeError ?? TokenStoreError.refused("its exchange ended without having begun")
-            perform(
-                guarded.act {
-                    $0.refreshFailed(
-                        number: number, cause: cause, at: .store, retryAfter: nil, random: dice, now: now)
-                })
+            let cause = error ?? TokenStoreError.refused("its exchange ended without having begun")
+            failed(number, cause, at: .store, retryAfter: nil)
         }
+    }
+
+    /// Tells the keeper how the write of an exchange has ended.
+    ///
+    /// On the actor, so that no sign-in or sign-out comes between the check and
+    /// the note: what it has to write would be forgotten.
+    ///
+    /// - Returns: Whether the write succeeded after one that had failed; `nil`
+    ///   if it isn't wanted any more.
+    private func wrote(
+        _ credential: TokenCredential, version: Int, over replaced: UnwrittenCredential.Replaced,
+        error: (any Error)?
+    ) -> Bool? {
+        guard guarded.with({ $0.mayStore(version: version) }) else { return nil }
+        return keeper.wrote(credential, over: replaced, error: error, for: self)
+    }
+
+    private nonisolated func failed(
+        _ number: Int, _ cause: any Error, at obstacle: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?
+    ) {
+        let dice = random()
+        let now = moment
+        perform(
+            guarded.act {
+                $0.refreshFailed(
+                    number: number, cause: cause, at: obstacle, retryAfter: retryAfter, random: dice, now: now)
+            })
     }
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Hands a session's events to all who listen, in the order of their numbers.
+/// Sends a session's events to all listeners, in the order of their numbers.
 ///
-/// A number is given out under the machine's lock; the threads that bring the
-/// events may overtake each other. An event waits for those before it, each of
-/// which is on its way.
+/// The numbers are issued under the machine's lock, but the threads that send
+/// the events may overtake each other. An event waits for those before it, each
+/// of which will come.
 final class SessionEventHub: Sendable {
-    /// What is kept for a listener that is slow; the oldest go first.
+    /// How many events are kept for a slow listener; the oldest are dropped.
     static let capacity = 256
 
     private let listeners = Listeners()
 
-    /// The events from now on, until the listener lets go of them.
+    /// The events from now on, until the listener drops the stream.
     func events() -> AsyncStream<SessionEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.capacity)) { [listeners] continuation in
             let number = listeners.add(continuation)
@@ -21,7 +21,7 @@ final class SessionEventHub: Sendable {
 
     func send(_ event: SessionEvent, number: Int) {
         guard listeners.arrived(event, number) else { return }
-        // Told outside the lock, by one thread at a time.
+        // Outside the lock, and on one thread at a time.
         while let (event, listeners) = listeners.next() {
             for listener in listeners { listener.yield(event) }
         }
@@ -36,30 +36,32 @@ final class SessionEventHub: Sendable {
             var continuations: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
             var lastListener = 0
             var arrived: [Int: SessionEvent] = [:]
-            /// The number of the event that is told next.
+            /// The number of the event that is sent next.
             var nextNumber = 0
-            var isTelling = false
+            var isSending = false
         }
 
         private let state = Guarded(State())
 
         var all: [AsyncStream<SessionEvent>.Continuation] { state.withLock { Array($0.continuations.values) } }
 
-        /// - Returns: Whether the caller is to tell what there is to tell.
+        /// Keeps an event until its turn comes.
+        ///
+        /// - Returns: Whether the caller has to send the events whose turn it is.
         func arrived(_ event: SessionEvent, _ number: Int) -> Bool {
             state.withLock { state in
                 state.arrived[number] = event
-                guard !state.isTelling else { return false }
-                state.isTelling = true
+                guard !state.isSending else { return false }
+                state.isSending = true
                 return true
             }
         }
 
-        /// The event whose turn it is, for the thread that tells.
+        /// The event whose turn it is, for the thread that sends.
         func next() -> (SessionEvent, [AsyncStream<SessionEvent>.Continuation])? {
             state.withLock { state in
                 guard let event = state.arrived.removeValue(forKey: state.nextNumber) else {
-                    state.isTelling = false
+                    state.isSending = false
                     return nil
                 }
                 state.nextNumber += 1
@@ -76,7 +78,7 @@ final class SessionEventHub: Sendable {
         }
 
         func remove(_ number: Int) {
-            // What is let go of here may end a listener's task: not under the lock.
+            // The continuation is released outside the lock, since that may end a listener's task.
             _ = state.withLock { $0.continuations.removeValue(forKey: number) }
         }
     }

@@ -1,7 +1,7 @@
 /// The sessions of the process, one for each object that keeps tokens.
 ///
-/// Two services with the same store would otherwise refresh with the same
-/// refresh token, and a server that rotates would sign both out.
+/// Otherwise two services with the same store would spend the same refresh
+/// token, and a server that rotates refresh tokens would sign both out.
 final class SessionRegistry: Sendable {
     static let shared = SessionRegistry()
 
@@ -9,21 +9,33 @@ final class SessionRegistry: Sendable {
         weak var session: SessionActor?
     }
 
-    /// A live session holds its store, so an identifier in use can't be another
-    /// object's.
+    /// The sessions by the identifiers of their objects.
+    ///
+    /// A session holds its object, so an identifier in use can't belong to
+    /// another one.
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
-    /// The session of a store: the one that exists, or a new one.
+    /// The session that exists for this object, or a new one.
     ///
-    /// Leeway and window are those of whoever asks first.
+    /// The leeway and the window are those of the service that comes first.
     func session(for bearer: BearerAuthentication, time: any TimeSource) -> SessionActor {
         entries.withLock { entries in
             let identifier = ObjectIdentifier(bearer.source.object)
             if let session = entries[identifier]?.session { return session }
             entries = entries.filter { $0.value.session != nil }
-            let session = SessionActor(source: bearer.source, policy: RefreshPolicy(bearer), time: time)
+            let session = SessionActor(keeper: bearer.source.keeper, policy: RefreshPolicy(bearer), time: time)
             entries[identifier] = Entry(session: session)
             return session
+        }
+    }
+}
+
+extension CredentialSource {
+    /// What keeps a session's credential there.
+    fileprivate var keeper: any SessionKeeper {
+        switch self {
+        case .writable(let writable): VariableKeeper(writable)
+        case .store(let store): StoreKeeper(store)
         }
     }
 }

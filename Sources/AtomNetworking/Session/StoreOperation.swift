@@ -1,12 +1,7 @@
 import Foundation
 
-/// What a store holds, and what it should hold if a write has failed.
-struct StoreLook: Sendable {
-    let stored: TokenCredential?
-    let intended: TokenCredential?
-}
-
-/// An operation on a session's store, for what is called while it runs.
+/// Marks the tasks in which an operation on a session's store runs, so that a
+/// call of the SDK by the store itself is recognised.
 final class StoreOperation: Sendable {
     @TaskLocal static var current: StoreOperation?
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The credential that a session goes by, and what it has learned about it.
+/// The credential that a session uses, and what is known about it.
 struct HeldCredential: Sendable {
-    /// What every request looks at, in one place: copied as a whole, it would
-    /// cost a request more than all the rest of its admission.
+    /// What every request reads, behind one reference: to copy the strings
+    /// would cost more than the rest of an admission.
     private final class Tokens: Sendable {
         let credential: TokenCredential
         let authorization: String
@@ -18,7 +18,7 @@ struct HeldCredential: Sendable {
 
     private var tokens: Tokens
 
-    /// The tokens; a refresh token can be replaced beside the access token.
+    /// The tokens; the refresh token can change while the access token stays.
     var credential: TokenCredential { tokens.credential }
 
     /// What a request is signed with (RFC 6750 §2.1).
@@ -26,46 +26,46 @@ struct HeldCredential: Sendable {
 
     /// Whether the access token can stand in a header field (RFC 6750 §2.1).
     ///
-    /// What a store hands over is not sent unseen: a line break in it would
-    /// start another field.
+    /// A token from a store is checked before it is sent: a line break in it
+    /// would start another field.
     private var canBeSent: Bool { tokens.canBeSent }
 
-    /// When the access token really expires; `nil` for not known.
+    /// When the access token really expires; `nil` if that is not known.
     ///
-    /// Fixed on the monotonic clock when the pair of access token and
-    /// `expiresAt` is first seen, so that setting the device's clock later
-    /// changes nothing.
+    /// Computed on the monotonic clock when the pair of access token and
+    /// `expiresAt` is first seen: a later change of the device's clock has no
+    /// effect.
     private(set) var expiry: MonotonicInstant?
 
-    /// When it is to be refreshed, which is some time before ``expiry``.
+    /// When it has to be refreshed, some time before ``expiry``.
     private(set) var refreshTime: MonotonicInstant?
 
-    /// The `expiresAt` that ``expiry`` was fixed from.
+    /// The `expiresAt` that ``expiry`` was computed from.
     private(set) var expiresAtAsRead: Date
 
-    /// Whether a refresh of this session brought it.
+    /// Whether it comes from a refresh of this session.
     let isFromRefresh: Bool
 
-    /// Tells its access token from others that the session has held: the
-    /// number of a request that was signed with it.
+    /// The number of the access token among those that the session has held;
+    /// a request that is signed with it remembers this number.
     var number = 0
 
-    /// Whether the server refused it in a first attempt.
+    /// Whether the server has refused it in a first attempt.
     var isRejected = false
 
-    /// Whether the server accepted a request with it.
+    /// Whether the server has accepted a request with it.
     var isProven = false
 
-    /// Whether its loss has been counted as that of a fruitless refresh.
+    /// Whether its loss has been counted as a fruitless refresh.
     var isCountedAsFruitless = false
 
-    /// Whether an early refresh has failed or would be of no use, so that only
+    /// Whether an early refresh has failed or would not help, so that only the
     /// real expiry counts.
     var ignoresLeeway = false
 
-    /// Why it can't be renewed in this way any more, learned while it was
-    /// still good.
-    var doom: (error: AuthenticationError, means: RenewalMeans)?
+    /// Why these means can't renew it any more, if that was found out while the
+    /// access token was still good.
+    var finalFailure: (error: AuthenticationError, means: RenewalMeans)?
 
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
@@ -76,11 +76,11 @@ struct HeldCredential: Sendable {
             from: now.instant, seconds: Self.seconds(until: credential.expiresAt, now: now), policy: policy)
     }
 
-    /// A credential that a refresh brought.
+    /// A credential from a refresh.
     ///
     /// - Parameters:
-    ///   - lifetime: How long the access token lives from `sentAt` on; `nil`
-    ///     when the server didn't say.
+    ///   - lifetime: How long the access token is valid from `sentAt` on; `nil`
+    ///     if the server didn't say.
     ///   - sentAt: When the refresh was sent.
     init(
         refreshed credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant, policy: RefreshPolicy
@@ -91,7 +91,7 @@ struct HeldCredential: Sendable {
         (expiry, refreshTime) = Self.lifetime(from: sentAt, seconds: lifetime, policy: policy)
     }
 
-    /// Goes by another `expiresAt` of the same access token.
+    /// Takes over another `expiresAt` or refresh token of the same access token.
     mutating func readAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) {
         tokens = Tokens(read)
         guard isAnotherExpiry(read.expiresAt) else { return }
@@ -100,36 +100,35 @@ struct HeldCredential: Sendable {
             from: now.instant, seconds: Self.seconds(until: read.expiresAt, now: now), policy: policy)
     }
 
-    /// The same access token once more, in a new session or because somebody
-    /// has put it back: what is known of the token stays known.
+    /// The same access token in a new session, or put back by somebody else:
+    /// what is known about the token stays.
     func heldAgain(_ read: TokenCredential, now: Moment, policy: RefreshPolicy) -> HeldCredential {
         var held = self
         held.readAgain(read, now: now, policy: policy)
         held.ignoresLeeway = false
-        held.doom = nil
+        held.finalFailure = nil
         return held
     }
 
-    /// Whether this is what is held, to the last field.
-    func isExactly(_ read: TokenCredential) -> Bool { tokens.credential == read }
-
-    /// Whether a date differs from what the expiry was fixed from by more than
-    /// a store loses that keeps whole seconds.
+    /// Whether a date differs from ``expiresAtAsRead`` by more than rounding:
+    /// some stores keep whole seconds only.
     private func isAnotherExpiry(_ date: Date) -> Bool {
         abs(date.timeIntervalSince(expiresAtAsRead)) >= 1
     }
 
-    /// Whether a request may be started with it at all.
+    /// Whether a request may be sent with it at all.
+    @inline(__always)
     func isUsable(at instant: MonotonicInstant) -> Bool {
         !isRejected && canBeSent && expiry.map { instant < $0 } ?? true
     }
 
-    /// Whether a request may be started with it and no refresh is due.
+    /// Whether a request may be sent with it and no refresh is due.
     ///
-    /// - Parameter means: How another one would be got.
+    /// - Parameter means: How the request would get another credential.
+    @inline(__always)
     func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
         guard isUsable(at: instant) else { return false }
-        // What can't be renewed is used to its end.
+        // A credential that can't be renewed is used until it expires.
         guard let refreshTime, !ignoresLeeway, means.acquires || !credential.refreshToken.isEmpty else { return true }
         return instant < refreshTime
     }

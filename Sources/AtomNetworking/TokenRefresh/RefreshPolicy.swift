@@ -1,4 +1,4 @@
-/// The numbers by which a session is refreshed.
+/// The limits and delays of a session's refreshes.
 struct RefreshPolicy: Sendable {
     var leeway: Duration = .seconds(30)
     var fruitlessLimit = 3
@@ -6,8 +6,8 @@ struct RefreshPolicy: Sendable {
     var backOffBase: Duration = .milliseconds(500)
     var backOffCap: Duration = .seconds(30)
 
-    /// How long to wait after a number of failures in a row: not at all after
-    /// the first, then full jitter under a ceiling that doubles.
+    /// How long to wait after a number of failures in a row: zero after the
+    /// first, then full jitter below a ceiling that doubles each time.
     ///
     /// - Parameter random: A number in 0..<1.
     func backOff(afterFailures failures: Int, random: Double) -> Duration {
@@ -19,7 +19,7 @@ struct RefreshPolicy: Sendable {
 }
 
 extension RefreshPolicy {
-    /// The numbers that an app has set, within bounds.
+    /// What an app has configured, within bounds.
     init(_ bearer: BearerAuthentication) {
         self.init(
             leeway: bearer.leeway.bounded, fruitlessLimit: max(bearer.fruitlessRefreshLimit, 1),

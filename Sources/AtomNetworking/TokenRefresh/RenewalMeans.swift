@@ -1,16 +1,17 @@
-/// How the service that a request belongs to gets another credential.
+/// How a request's service gets another credential.
 ///
-/// Services that share a session may differ in it: the request that sets a
-/// refresh off decides.
+/// Services that share a session may differ in it: the request that starts a
+/// refresh decides.
 enum RenewalMeans: Sendable {
-    /// By the refresh token.
+    /// With the refresh token.
     case refreshToken
-    /// As the client itself: nobody signs such a session out elsewhere.
+    /// With the client's own credentials: nobody signs such a session out
+    /// elsewhere.
     case clientCredentials
-    /// By the app's provider.
+    /// From the app's provider.
     case provider
 
-    /// Whether a credential can be had without a refresh token.
+    /// Whether it works without a refresh token.
     var acquires: Bool { self != .refreshToken }
 }
 

@@ -1,38 +1,45 @@
 extension SessionMachine {
-    /// The place where the credential is kept was read and held this.
+    /// The place where the credential is kept was read, and held this.
     ///
-    /// - Parameter refused: The refresh token that is known to be dead, and
-    ///   what the server said.
+    /// - Parameters:
+    ///   - refused: The refresh token that is known to be dead, and what the
+    ///     server said.
+    ///   - hasJustRead: Whether a store was read for this event; then the
+    ///     session can end without another look at the store.
     mutating func observed(
-        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
+        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
+        hasJustRead: Bool = false, now: Moment
     ) -> [Action] {
         switch store.note(read) {
         case .same: return []
         case .arrived:
-            // What was read before that is out of date.
+            // What was read before this is out of date.
             version += 1
             return []
         case .old: return staleStore()
         case .news: break
         }
         guard !read.isEmpty else { return held == nil ? [] : forget() + [.announce(.signedOut)] }
-        guard spent.contains(read) else { return goBy(read, refused: refused, now: now) }
+        guard spent.contains(read) else {
+            return use(read, refused: refused, hasJustRead: hasJustRead, now: now)
+        }
         let stale = staleStore()
         guard let successor = spent.successor(of: read) else {
-            // Its refresh token is of no use; its access token may be.
+            // Its refresh token is useless; its access token may be good.
             let dead = (read.refreshToken, AuthenticationError.missingCredential(delivery: .notSent))
-            return stale + goBy(read, refused: dead, now: now)
+            return stale + use(read, refused: dead, hasJustRead: hasJustRead, now: now)
         }
-        return stale + goBack(to: successor, now: now)
+        return stale + use(successor: successor, now: now)
     }
 
-    /// Somebody has put back what a refresh has exchanged: what it has come to
-    /// takes its place, and is written before anything is signed with it.
-    private mutating func goBack(to successor: TokenCredential, now: Moment) -> [Action] {
+    /// Somebody has put back a credential whose refresh token was exchanged: the
+    /// session uses the new one, and writes it before anything is signed with
+    /// it.
+    private mutating func use(successor: TokenCredential, now: Moment) -> [Action] {
         guard held?.credential.hasTokens(of: successor) != true else { return [] }
         running?.isOutdated = true
-        takeUp(successor, now: now)
-        store.willWrite(successor, isPending: !isLoaded)
+        switchAccessToken(to: successor, now: now)
+        store.willWrite(successor, isPending: !needsLoading)
         phase = .storing
         return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
     }
@@ -42,7 +49,7 @@ extension SessionMachine {
         !read.isEmpty && store.judge(read) == .news
     }
 
-    /// Whether what a store holds is what this process has done away with.
+    /// Whether a store holds a credential that this process has replaced.
     func isOutOfDate(_ stored: TokenCredential) -> Bool {
         spent.contains(stored) || store.judge(stored) == .old
     }
@@ -53,8 +60,8 @@ extension SessionMachine {
         return [.announceStaleStore]
     }
 
-    /// The actions that followed from an event, and its announcement: after
-    /// who waited has been told, before what has come of it since.
+    /// Adds an event's announcement to its actions: after the waiters are told,
+    /// and before the announcements of what followed from it.
     func announcing(_ event: SessionEvent, with actions: [Action]) -> [Action] {
         let place = actions.firstIndex { if case .announce = $0 { true } else { false } } ?? actions.endIndex
         return actions[..<place] + [.announce(event)] + actions[place...]
@@ -62,20 +69,20 @@ extension SessionMachine {
 
     // MARK: The app
 
-    /// The app signed in: what waits or is on its way belongs to the session
-    /// before.
+    /// The app has signed in: all waiters and the running refresh belong to the
+    /// old session.
     ///
     /// - Parameter read: What the app's variable held until now.
-    /// - Returns: What the session goes by and what is to be written: the
-    ///   credential, or what a refresh has exchanged it for.
+    /// - Returns: The credential that the session uses and that has to be
+    ///   written: this one, or the one that a refresh has exchanged it for.
     mutating func signedIn(
         _ credential: TokenCredential, read: TokenCredential? = nil, now: Moment
     ) -> (TokenCredential, [Action]) {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
-        store.willWrite(credential, isPending: !isLoaded)
+        store.willWrite(credential, isPending: !needsLoading)
         if !credential.refreshToken.isEmpty, running?.credential?.refreshToken == credential.refreshToken {
-            // What is on its way is this person's after all.
+            // The running refresh is this person's after all.
             running?.isSignedOut = false
         }
         let refusals = refuseAll(.signedOut(delivery: .notSent))
@@ -83,8 +90,8 @@ extension SessionMachine {
         fruitless = []
         runningLoad = nil
         hasAnnouncedStaleStore = false
-        // Where the session is at this credential already, what is under way for it goes on: its refresh token is being
-        // spent, and what comes of it is the only credential that will be worth anything.
+        // If this credential is being refreshed, that goes on: its refresh token is being spent, and only the new
+        // credential will be of use.
         if let held, held.credential.hasTokens(of: credential), isRenewing {
             keep(held.heldAgain(credential, now: now, policy: policy))
             return (credential, refusals + [.announce(.signedIn)])
@@ -93,7 +100,8 @@ extension SessionMachine {
         return (credential, refusals + announcing(.signedIn, with: adopted))
     }
 
-    /// Whether what is held is being replaced, or has just been.
+    /// Whether the credential is being replaced, or its successor is being
+    /// written.
     private var isRenewing: Bool {
         switch phase {
         case .storing: true
@@ -102,20 +110,20 @@ extension SessionMachine {
         }
     }
 
-    /// The app signed out.
+    /// The app has signed out.
     ///
     /// - Parameter read: What the app's variable held until now.
     mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
         if let read { _ = store.note(read) }
-        store.willWrite(.empty, isPending: !isLoaded)
+        store.willWrite(.empty, isPending: !needsLoading)
         return forget() + [.announce(.signedOut)]
     }
 
-    /// Whether what the app said by signing in or, if it is `nil`, out is still
-    /// what the store should hold.
+    /// Whether the store should still get the credential of a sign-in, or be
+    /// emptied by a sign-out if it is `nil`.
     ///
-    /// The app may have signed in or out since; and a refresh of this very
-    /// credential, on its way when the app signed in with it, has replaced it.
+    /// It should not if the app has signed in or out since, or if a refresh of
+    /// this credential, which was running during the sign-in, has replaced it.
     func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
         guard generation == self.generation else { return false }
         guard let credential else { return held == nil }
@@ -127,49 +135,55 @@ extension SessionMachine {
         store.didSet(credential)
     }
 
-    /// What the app's variable is to be set to, since what was set last has
-    /// come too late; `nil` if it hasn't.
+    /// What the app's variable has to be set to again, because it was set to
+    /// something older last; `nil` if it was not.
     mutating func nextToSet(after credential: TokenCredential) -> TokenCredential? {
         guard let last = store.last, !last.hasTokens(of: credential) else { return nil }
         store.willSetAgain()
         return last
     }
 
-    /// The store has taken this.
+    /// The store has taken this credential.
     mutating func written(_ credential: TokenCredential) {
         store.wrote(credential)
     }
 
     // MARK: Reading the store
 
-    /// The store was read; `nil` says that it is empty.
+    /// The store was read; `nil` if it is empty.
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
         guard runningLoad == number else { return [] }
         runningLoad = nil
-        guard case .loading(let reason) = phase else { return [] }
-        hasJustRead = true
-        defer { hasJustRead = false }
-        phase = reason.map { .ended($0) } ?? .signedOut
-        let stored = credential ?? .empty
-        let isEmptied = stored.isEmpty && held != nil && !isEndNews && store.judge(stored) == .news
-        let news = isEmptied ? emptied() : observed(stored, now: now)
-        switch phase {
-        case .ended(let error):
-            defer { isEndNews = false }
-            return news + refuseAll(error) + (isEndNews ? [.announce(.ended(error))] : [])
-        case .signedOut:
-            guard waiters.members.contains(where: { $0.means.acquires }) else {
-                return news + refuseAll(.missingCredential(delivery: .notSent))
-            }
-            phase = .active
-            return news + proceed(now: now)
-        default:
-            return news
-        }
+        guard case .loading(let end) = phase else { return [] }
+        return decide(end, by: credential, now: now)
     }
 
-    /// The store of a session that has ended holds nothing any more: those who
-    /// came since the end don't belong to it.
+    /// Uses what the store holds, or ends the session if that is nothing new.
+    ///
+    /// - Parameter end: How the session ends; `nil` if nobody was signed in.
+    private mutating func decide(_ end: PossibleEnd?, by credential: TokenCredential?, now: Moment) -> [Action] {
+        phase = .loading(end: end)
+        let stored = credential ?? .empty
+        let isAnnounced = end?.isAnnounced ?? true
+        let isEmptied = stored.isEmpty && held != nil && isAnnounced && store.judge(stored) == .news
+        let news = isEmptied ? emptied() : observed(stored, hasJustRead: true, now: now)
+        if case .loading = phase {
+            if let error = end?.error {
+                phase = .ended(error)
+                return news + refuseAll(error) + (isAnnounced ? [] : [.announce(.ended(error))])
+            }
+            phase = .signedOut
+        }
+        guard case .signedOut = phase else { return news }
+        guard waiters.members.contains(where: { $0.means.acquires }) else {
+            return news + refuseAll(.missingCredential(delivery: .notSent))
+        }
+        phase = .active
+        return news + proceed(hasJustRead: true, now: now)
+    }
+
+    /// The store of an ended session has been emptied: the requests that came
+    /// after the end don't belong to that session.
     private mutating func emptied() -> [Action] {
         _ = store.note(.empty)
         let newcomers = waiters.removeAll { $0.isNew }
@@ -178,25 +192,24 @@ extension SessionMachine {
         return actions + [.announce(.signedOut)]
     }
 
-    /// The store was read for somebody who wants to know who is signed in.
+    /// The store was read because the app asked for the session's state.
     ///
-    /// - Parameter generation: The one in which that was asked.
+    /// - Parameter generation: The generation in which the app asked.
     mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
-        guard generation == self.generation, isLoaded else { return [] }
+        guard generation == self.generation, needsLoading else { return [] }
+        let end: PossibleEnd?
         switch phase {
-        case .loading: break
-        case .signedOut: phase = .loading(unlessChanged: nil)
-        case .ended(let error):
-            phase = .loading(unlessChanged: error)
-            isEndNews = false
+        case .loading(let possible): end = possible
+        case .signedOut: end = nil
+        case .ended(let error): end = PossibleEnd(error: error, isAnnounced: true)
         case .active, .backingOff:
-            // Nobody is signed in while a credential can't be had.
+            // Nobody is signed in as long as a provider returns nothing.
             return held == nil ? observed(credential ?? .empty, now: now) : []
         case .refreshing, .storing: return []
         }
-        let number = runningLoad ?? 0
-        runningLoad = number
-        return loaded(number: number, credential, now: now)
+        // A load that is running would find nothing newer.
+        runningLoad = nil
+        return decide(end, by: credential, now: now)
     }
 
     /// The store could not be read; the next request tries again.
@@ -209,65 +222,72 @@ extension SessionMachine {
 
     // MARK: Going by what was read
 
-    /// Goes by what somebody has put there.
-    private mutating func goBy(
-        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)?, now: Moment
+    /// Uses a credential that somebody else has stored.
+    private mutating func use(
+        _ read: TokenCredential, refused: (refreshToken: String, AuthenticationError)?, hasJustRead: Bool,
+        now: Moment
     ) -> [Action] {
-        guard let held else { return adopt(read, refused: refused, now: now) }
-        guard !held.isExactly(read) else { return [] }
-        if read.accessToken == held.credential.accessToken { return sameAccessToken(read, now: now) }
-        return announcing(.credentialChanged, with: adopt(read, refused: refused, now: now))
+        guard let held else { return adopt(read, refused: refused, hasJustRead: hasJustRead, now: now) }
+        guard held.credential != read else { return [] }
+        if read.accessToken == held.credential.accessToken {
+            return sameAccessToken(read, hasJustRead: hasJustRead, now: now)
+        }
+        let actions = adopt(read, refused: refused, hasJustRead: hasJustRead, now: now)
+        return announcing(.credentialChanged, with: actions)
     }
 
-    /// The store has another expiry or refresh token for the same access token.
-    private mutating func sameAccessToken(_ read: TokenCredential, now: Moment) -> [Action] {
+    /// Somebody else has stored another expiry or refresh token for the same
+    /// access token.
+    private mutating func sameAccessToken(_ read: TokenCredential, hasJustRead: Bool, now: Moment) -> [Action] {
         guard var held else { return [] }
         let isRenewed = read.refreshToken != held.credential.refreshToken
         version += 1
         held.readAgain(read, now: now, policy: policy)
         if isRenewed {
-            held.doom = nil
+            held.finalFailure = nil
             running?.isOutdated = true
         }
         self.held = held
         switch phase {
         case .ended where isRenewed || isGood(at: now.instant, by: .refreshToken),
+            .loading where hasJustRead && (isRenewed || isGood(at: now.instant, by: .refreshToken)),
             .backingOff where isGood(at: now.instant, by: .refreshToken):
             phase = .active
         default: break
         }
-        return proceed(now: now)
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 
-    /// Goes by a credential in place of what is held.
+    /// Uses a credential in place of the one that is held.
     private mutating func adopt(
-        _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil, now: Moment
+        _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
+        hasJustRead: Bool = false, now: Moment
     ) -> [Action] {
         running?.isOutdated = true
         if let held, held.credential.accessToken == credential.accessToken {
             keep(held.heldAgain(credential, now: now, policy: policy))
         } else {
-            takeUp(credential, now: now)
+            switchAccessToken(to: credential, now: now)
         }
         if let (refreshToken, failure) = refused, refreshToken == credential.refreshToken {
             held?.ignoresLeeway = true
-            held?.doom = (failure, .refreshToken)
+            held?.finalFailure = (failure, .refreshToken)
         }
         phase = .active
-        return proceed(now: now)
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 
-    /// Goes by another access token, with what is known of it.
-    private mutating func takeUp(_ credential: TokenCredential, now: Moment) {
+    /// Holds another access token, with what is known about it.
+    private mutating func switchAccessToken(to credential: TokenCredential, now: Moment) {
         if let known = known.find(credential.accessToken) {
-            // What is known to be dead stays dead, whoever puts it back.
+            // A token that is known to be dead stays dead, whoever puts it back.
             replace(by: known.heldAgain(credential, now: now, policy: policy))
         } else {
             install(HeldCredential(read: credential, now: now, policy: policy))
         }
     }
 
-    /// Goes by an access token that was not held before.
+    /// Holds an access token that was not held before.
     mutating func install(_ credential: HeldCredential) {
         replace(by: credential)
         lastTokenNumber += 1
@@ -279,7 +299,7 @@ extension SessionMachine {
         keep(credential)
     }
 
-    /// Goes by the same access token with what else is new.
+    /// Holds a credential, with all failures forgotten.
     private mutating func keep(_ credential: HeldCredential) {
         version += 1
         held = credential

@@ -1,46 +1,44 @@
 import Foundation
 
 extension SessionMachine {
-    /// What a refresh does after a look at what is stored.
+    /// What a refresh does after the store was read.
     enum RefreshStep: Equatable {
-        /// Gets a credential in place of this one.
+        /// It gets a credential in place of this one.
         case goOn(TokenCredential?)
-        /// Nothing: it ends with `refreshAbandoned`.
+        /// It ends with `refreshAbandoned`.
         case stop
     }
 
-    /// A refresh has the store for itself, and this is what it holds; `nil`
-    /// says that it is empty.
+    /// A refresh has read the store, and this is what it holds; `nil` if it is
+    /// empty.
     mutating func refreshFound(
         number: Int, _ stored: TokenCredential?, now: Moment
     ) -> (RefreshStep, [Action]) {
         guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
-        hasJustRead = true
-        defer { hasJustRead = false }
         let stored = stored ?? .empty
         if stored.isEmpty, running.means == .clientCredentials {
-            // A client's own session isn't over because its store is empty.
+            // An empty store does not end a client's own session.
             _ = store.note(stored)
             return (.goOn(held?.credential), [])
         }
-        let actions = observed(stored, now: now)
+        let actions = observed(stored, hasJustRead: true, now: now)
         guard self.running?.number == number, self.running?.isOutdated == false else {
-            // Somebody else has renewed the session, or ended it.
+            // Another process has renewed the session, or ended it.
             if self.running?.number == number { self.running = nil }
-            return (.stop, actions + afterOutdatedRefresh(now: now))
+            return (.stop, actions + afterOutdatedRefresh(hasJustRead: true, now: now))
         }
         guard !isGood(at: now.instant, by: running.means) else {
             self.running = nil
             phase = .active
-            return (.stop, actions + proceed(now: now))
+            return (.stop, actions + proceed(hasJustRead: true, now: now))
         }
         return (.goOn(held?.credential), actions)
     }
 
-    /// The refresh brought a credential.
+    /// A refresh has got a credential.
     ///
-    /// - Parameter read: What the app's variable holds now: somebody may have
-    ///   signed out meanwhile, and no request came to notice.
+    /// - Parameter read: What the app's variable holds now: the app may have
+    ///   signed out meanwhile, and no request may have noticed.
     mutating func refreshSucceeded(
         number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant,
         read: TokenCredential? = nil, now: Moment
@@ -53,33 +51,33 @@ extension SessionMachine {
         }
         var brought = HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy)
         guard !ended.isOutdated || isSuccessorOfHeld(ended) else {
-            // What a session that was signed out still brings home is nobody's.
+            // The session was signed out meanwhile: the credential belongs to nobody.
             guard !ended.isSignedOut else { return news + [.revoke(credential)] + afterOutdatedRefresh(now: now) }
             lastTokenNumber += 1
             brought.number = lastTokenNumber
             known.insert(brought)
             return news + afterOutdatedRefresh(now: now)
         }
-        // A refresh that takes so long again would bring nothing better, for ever.
+        // Another refresh that takes as long would get nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.means)
         install(brought)
-        store.willWrite(credential, isPending: !isLoaded)
+        store.willWrite(credential, isPending: !needsLoading)
         phase = .storing
         return news + [.store(credential, version: tokenNumber)]
     }
 
-    /// Whether what an outdated refresh brought is what the session's refresh
-    /// token has come to, since somebody has put that back meanwhile.
+    /// Whether the session uses the refresh token again that an outdated refresh
+    /// has just exchanged, because somebody has put it back meanwhile.
     private func isSuccessorOfHeld(_ ended: RunningRefresh) -> Bool {
         guard !ended.isSignedOut, let held = held?.credential, spent.contains(held) else { return false }
         return held.refreshToken == ended.credential?.refreshToken
     }
 
-    /// The authorization server has replaced the refresh token, and what came
-    /// with it is no access token that can be used.
+    /// The authorization server has replaced the refresh token, but its access
+    /// token can't be used.
     ///
-    /// - Returns: What is to be written before the refresh ends; `nil` when
-    ///   the session has gone on without it.
+    /// - Returns: What has to be written before the refresh ends; `nil` if the
+    ///   session no longer uses the old refresh token.
     mutating func refreshTokenReplaced(number: Int, by refreshToken: String, now: Moment) -> TokenCredential? {
         guard var ended = running, ended.number == number, ended.means == .refreshToken, let old = ended.credential,
             !refreshToken.isEmpty, refreshToken != old.refreshToken
@@ -91,35 +89,35 @@ extension SessionMachine {
         running = ended
         version += 1
         held?.readAgain(kept, now: now, policy: policy)
-        store.willWrite(kept, isPending: !isLoaded)
+        store.willWrite(kept, isPending: !needsLoading)
         return kept
     }
 
-    /// Whether the credential with this access token is still the one to write.
+    /// Whether the credential with this access token still has to be written.
     func mayStore(version stored: Int) -> Bool {
         isStoring && stored == tokenNumber
     }
 
-    /// The credential with this access token is stored.
+    /// The credential with this access token has been written.
     ///
-    /// - Parameter read: What the app's variable holds now, which may keep it
-    ///   to itself for a while; a store that says so has taken it.
+    /// - Parameter read: What the app's variable holds now: it may return the
+    ///   old value for a while. `nil` for a store, which holds what was written.
     mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
         guard mayStore(version: stored), let held else { return [] }
-        if isLoaded { store.wrote(held.credential) }
+        if needsLoading { store.wrote(held.credential) }
         return proceed(with: held, read: read, now: now)
     }
 
-    /// The credential with this access token can't be stored for now: the
-    /// session goes on in memory.
+    /// The credential with this access token could not be written: the session
+    /// goes on in memory.
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version), let held else { return [] }
         return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))
     }
 
-    /// The session goes on with what is stored now.
+    /// The session goes on with the new credential.
     private mutating func proceed(with held: HeldCredential, read: TokenCredential?, now: Moment) -> [Action] {
-        // Nothing is signed before this; what was read from the store before it is out of date.
+        // Nothing was signed with it before, and what was read before is out of date.
         version += 1
         phase = .active
         let expiresAt = held.credential.expiresAt
@@ -128,7 +126,7 @@ extension SessionMachine {
             .refreshed(expiresAt: expiresAt == .distantFuture ? nil : expiresAt), with: news + proceed(now: now))
     }
 
-    /// What stood in the way of another credential.
+    /// What a refresh failed at.
     enum RefreshObstacle {
         /// The authorization server, or the way to it.
         case endpoint
@@ -138,7 +136,7 @@ extension SessionMachine {
         case provider
     }
 
-    /// The refresh did not succeed this time.
+    /// A refresh has failed; another one may succeed.
     ///
     /// - Parameters:
     ///   - retryAfter: What the server, or the app's provider, asked for.
@@ -169,41 +167,40 @@ extension SessionMachine {
         return refuseAll(failure) + [.announceFailure(failure)]
     }
 
-    /// The authorization server said that the refresh token is dead, or the
-    /// app's provider that there is nothing more to be had.
+    /// The authorization server has refused the refresh token for good, or the
+    /// app's provider can't get a credential any more.
     ///
-    /// - Parameter read: What the store holds now, if it could be read.
+    /// - Parameter read: What is kept now, if it could be read.
     mutating func refreshRejected(
         number: Int, _ failure: AuthenticationError, read: TokenCredential?, now: Moment
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
-        hasJustRead = read != nil
-        defer { hasJustRead = false }
+        let hasJustRead = read != nil
         var news: [Action] = []
-        // A client's own session is not over because its store is empty.
+        // An empty store does not end a client's own session.
         if let read, !(read.isEmpty && ended.means == .clientCredentials) {
             let before = held?.credential
-            // Beside another access token, the same refresh token is no better than it was.
+            // The refresh token stays refused if it comes with another access token.
             let refused = ended.means == .refreshToken ? ended.credential.map { ($0.refreshToken, failure) } : nil
-            news = observed(read, refused: refused, now: now)
+            news = observed(read, refused: refused, hasJustRead: true, now: now)
             guard held.map({ $0.credential.hasTokens(of: before ?? .empty) }) ?? (before == nil) else {
-                // Somebody else has renewed the session meanwhile.
-                return news + afterOutdatedRefresh(now: now)
+                // Another process has renewed the session meanwhile.
+                return news + afterOutdatedRefresh(hasJustRead: true, now: now)
             }
         }
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
-            held?.doom = (failure, ended.means)
+            held?.finalFailure = (failure, ended.means)
             phase = .active
-            return news + proceed(now: now) + [.announceFailure(failure)]
+            return news + proceed(hasJustRead: hasJustRead, now: now) + [.announceFailure(failure)]
         }
         phase = .ended(failure)
         endedMeans = ended.means
         return news + refuseAll(failure) + [.announceFailure(failure), .announce(.ended(failure))]
     }
 
-    /// The time that `wake` named has come.
+    /// The instant of `wake` has come.
     mutating func wokeUp(now: Moment) -> [Action] {
         guard case .backingOff(let until) = phase else { return [] }
         guard now.instant >= until else { return waiters.isEmpty ? [] : [.wake(until)] }
@@ -211,8 +208,8 @@ extension SessionMachine {
         return proceed(now: now)
     }
 
-    /// The refresh is over and has changed nothing: it was outdated, or the
-    /// store held something better.
+    /// A refresh has ended without a result: it was outdated, or the store held
+    /// a better credential.
     mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
         guard end(number) != nil else { return [] }
         return afterOutdatedRefresh(now: now)
@@ -224,145 +221,10 @@ extension SessionMachine {
         return ended
     }
 
-    /// What an outdated refresh brought is dropped; who waited for its end
-    /// goes on.
-    private mutating func afterOutdatedRefresh(now: Moment) -> [Action] {
+    /// An outdated refresh has ended: the requests that waited for that go on.
+    private mutating func afterOutdatedRefresh(hasJustRead: Bool = false, now: Moment) -> [Action] {
         guard running == nil, case .refreshing = phase else { return [] }
         phase = .active
-        return proceed(now: now)
-    }
-
-    /// Releases waiters, starts the refresh that they need, or refuses them.
-    mutating func proceed(now: Moment) -> [Action] {
-        guard case .active = phase else { return [] }
-        var actions: [Action] = []
-        while let request = waiters.first {
-            if isGood(at: now.instant, by: request.means) {
-                if !isReleasing {
-                    isReleasing = true
-                    releasedTicket = nil
-                    actions.append(.release)
-                }
-                return actions
-            }
-            switch startRefresh(for: request, now: now) {
-            case .started(let action):
-                return actions + [action]
-            case .awaitsOutdated:
-                return actions
-            case .backsOff(let until):
-                return actions + [.wake(until)]
-            case .readsStore(let load):
-                return actions + load
-            case .endsSession(let error, let isNews):
-                return actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : [])
-            case .refusesRequest(let error):
-                _ = waiters.dequeue()
-                actions.append(.refuse([request.waiter], error))
-            }
-        }
-        return actions
-    }
-
-    private enum RefreshStart {
-        case started(Action)
-        case awaitsOutdated
-        case backsOff(until: MonotonicInstant)
-        case readsStore([Action])
-        case endsSession(AuthenticationError, isNews: Bool)
-        case refusesRequest(AuthenticationError)
-    }
-
-    /// Starts a refresh, or says what stands in the way, and sets the phase
-    /// accordingly.
-    private mutating func startRefresh(for request: Waiting, now: Moment) -> RefreshStart {
-        countIfFruitless(at: now.instant)
-        if let doom = held?.doom, doom.means == request.means { return endSession(doom.error, of: doom.means) }
-        guard request.means.acquires || hasUsefulRefreshToken else {
-            let missing = AuthenticationError.missingCredential(delivery: .notSent)
-            // Another one who waits may have a way of its own.
-            if waiters.members.contains(where: { $0.means.acquires }) { return .refusesRequest(missing) }
-            guard held == nil else { return endSession(missing, of: .refreshToken) }
-            phase = .signedOut
-            return .endsSession(missing, isNews: false)
-        }
-        if running != nil {
-            phase = .refreshing
-            return .awaitsOutdated
-        }
-        let window = policy.fruitlessWindow
-        fruitless.removeAll { $0.advanced(by: window) <= now.instant }
-        if fruitless.count >= policy.fruitlessLimit, let oldest = fruitless.first {
-            let wait = now.instant.duration(to: oldest.advanced(by: window))
-            return .refusesRequest(
-                .tooManyRefreshes(retryAt: now.date.addingTimeInterval(wait.seconds), delivery: .notSent))
-        }
-        if let notBefore, now.instant < notBefore {
-            phase = .backingOff(until: notBefore)
-            return .backsOff(until: notBefore)
-        }
-        lastRefreshNumber += 1
-        running = RunningRefresh(number: lastRefreshNumber, means: request.means, credential: held?.credential)
-        phase = .refreshing
-        return .started(.refresh(number: lastRefreshNumber, held?.credential, for: request.waiter))
-    }
-
-    /// Whether there is a refresh token that may be sent.
-    private var hasUsefulRefreshToken: Bool {
-        guard let credential = held?.credential else { return false }
-        return !credential.refreshToken.isEmpty && !spent.contains(credential)
-    }
-
-    /// There is nothing more to be had with what is held; a store may hold
-    /// something else by now.
-    private mutating func endSession(_ error: AuthenticationError, of means: RenewalMeans) -> RefreshStart {
-        endedMeans = means
-        guard isLoaded, !hasJustRead else {
-            phase = .ended(error)
-            isEndNews = false
-            return .endsSession(error, isNews: true)
-        }
-        phase = .loading(unlessChanged: error)
-        isEndNews = true
-        return .readsStore(startLoading())
-    }
-
-    /// A request asks while nobody else waits, or while refreshes back off.
-    mutating func refreshWanted(
-        by request: Waiting, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
-    ) -> (Admission, [Action]) {
-        switch startRefresh(for: request, now: now) {
-        case .started(let action):
-            return (enqueue(request, ticket: ticket), actions + [action])
-        case .awaitsOutdated:
-            return (enqueue(request, ticket: ticket), actions)
-        case .backsOff(let until):
-            guard until < deadline else {
-                return (.refuse(lastFailure ?? .waitedTooLong), actions)
-            }
-            return (enqueue(request, ticket: ticket), actions + [.wake(until)])
-        case .readsStore(let load):
-            return (enqueue(request, ticket: ticket), actions + load)
-        case .endsSession(let error, let isNews):
-            return (.refuse(error), actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : []))
-        case .refusesRequest(let error):
-            return (.refuse(error), actions)
-        }
-    }
-
-    /// Notes that a refresh brought a token that was of no use to anybody.
-    mutating func countIfFruitless(at instant: MonotonicInstant) {
-        guard let held, held.isFromRefresh, !held.isProven, !held.isCountedAsFruitless,
-            !held.isUsable(at: instant)
-        else { return }
-        self.held?.isCountedAsFruitless = true
-        fruitless.append(instant)
-    }
-
-    mutating func refuseAll(_ error: AuthenticationError) -> [Action] {
-        let all = waiters.members.map { $0.waiter }
-        guard !all.isEmpty else { return [] }
-        waiters.removeAll()
-        return [.refuse(all, error)]
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 }

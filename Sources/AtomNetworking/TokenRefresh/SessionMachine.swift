@@ -1,54 +1,58 @@
 import Foundation
 
-/// A session of bearer tokens as a pure value: what is known, who waits, and
-/// what has to be done next.
+/// A session of bearer tokens as a pure value: what is known, which requests
+/// wait, and what has to be done next.
 ///
-/// Every method is an event, a fact that something outside has found; it
-/// returns the actions that follow from it. Nothing in here waits, locks,
-/// reads a clock or rolls dice: time and chance are arguments. Every event may
-/// come in every phase; one that no longer matters changes nothing.
+/// Every method is an event, a fact that something outside has found. It
+/// returns the actions that follow from it. The machine doesn't wait, lock,
+/// read a clock or draw random numbers: time and randomness are arguments.
+/// Every event may come in every phase; an event that no longer matters changes
+/// nothing.
 ///
-/// Three numbers keep late news from doing harm. The *version* counts
-/// credentials, so that a 401 for an older one is recognised. The *refresh
-/// number* counts refreshes, so that only the running one can end. The
-/// *generation* counts sign-ins and sign-outs; what an older one brings home
-/// is dropped.
+/// Four numbers make late events harmless. The *token number* counts access
+/// tokens, so that a 401 for an older one is recognised. The *version* counts
+/// changes of the credential, so that what was read before a change is read
+/// again. The *refresh number* counts refreshes, so that only the running one
+/// can end. The *generation* counts sign-ins and sign-outs; the results of an
+/// older one are dropped.
 struct SessionMachine<Waiter> {
     typealias Phase = SessionPhase
     typealias Admission = SessionAdmission
     typealias Signature = SessionSignature
     typealias Waiting = SessionWaiting<Waiter>
 
-    /// What to do after an event.
+    /// What has to be done after an event.
     enum Action {
         /// Read the stored credential; ends with `loaded` or `loadingFailed`.
         case load(number: Int)
-        /// Get another credential as the waiter is configured, in place of
-        /// this one if there is one; begins with `refreshFound` where the
-        /// store is shared, and ends with `refreshSucceeded`,
+        /// Get another credential as the waiter's service does, in place of
+        /// this one if there is one. Begins with `refreshFound` where the
+        /// credential is loaded, and ends with `refreshSucceeded`,
         /// `refreshFailed`, `refreshRejected` or `refreshAbandoned`.
         case refresh(number: Int, TokenCredential?, for: Waiter)
-        /// Write the credential unless `mayStore` says no; ends with `stored`
-        /// or `notStored`.
+        /// Write the credential, unless `mayStore` is false by then; ends with
+        /// `stored` or `notStored`.
         case store(TokenCredential, version: Int)
-        /// Write what a spent credential has come to over it, unless
-        /// `mayStore` says no or it is there no more; ends with `stored` or
-        /// `notStored`.
+        /// Write the credential over the spent one that it has replaced,
+        /// unless `mayStore` is false by then or the spent one isn't there any
+        /// more; ends with `stored` or `notStored`.
         case rewrite(TokenCredential, version: Int)
         /// Call `nextReleased` until it returns no waiter.
         case release
-        /// Tell these that they will not be sent.
+        /// Tell these requests that they will not be sent.
         case refuse([Waiter], AuthenticationError)
         /// Call `wokeUp` at the instant.
         case wake(MonotonicInstant)
-        /// Tell the app that a refresh failed, after those who waited for it.
+        /// Tell the app that a refresh failed, after the requests that waited
+        /// for it.
         case announceFailure(AuthenticationError)
-        /// Tell the app that the store holds a credential that is of no use
-        /// any more: it was written over, or its refresh token is spent.
+        /// Log that the store holds a credential that is useless: it was
+        /// overwritten, or its refresh token is spent.
         case announceStaleStore
-        /// Revoke what was issued for a session that has been signed out.
+        /// Revoke a credential that was issued for a session that has been
+        /// signed out.
         case revoke(TokenCredential)
-        /// Tell the app what has become of the session.
+        /// Tell the app what happened to the session.
         case announce(SessionEvent)
     }
 
@@ -56,43 +60,38 @@ struct SessionMachine<Waiter> {
         let number: Int
         /// How it gets another credential.
         let means: RenewalMeans
-        /// What is to be replaced; `nil` when there is none.
+        /// The credential that it replaces; `nil` if there is none.
         var credential: TokenCredential?
-        /// Whether the credential it replaces isn't the session's any more.
+        /// Whether the session no longer uses the credential that it replaces.
         var isOutdated = false
-        /// Whether the session that it was begun for has been signed out.
+        /// Whether the session that it was started for has been signed out.
         var isSignedOut = false
     }
 
     var phase: Phase
     var held: HeldCredential?
-    /// Counts credentials and every change of what is known of them, so that
-    /// what was read before a change is recognised.
+    /// Counts all changes of the credential and of what is known about it, so
+    /// that what was read before a change is recognised.
     var version = 0
-    /// The number of the access token that was held last: a 401 for another
-    /// one is a late one.
+    /// The number of the newest access token: a 401 for an older one comes late.
     var lastTokenNumber = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0
     var waiters = TicketQueue<Waiting>()
-    /// Whether somebody is calling `nextReleased`; newcomers stay behind those
-    /// who are being released.
+    /// Whether somebody is calling `nextReleased`; newcomers wait until all
+    /// others have been released.
     var isReleasing = false
-    /// The ticket of the waiter that was released last, which may not have
-    /// gone on yet.
+    /// The ticket of the waiter that was released last; it may not have been
+    /// sent yet.
     var releasedTicket: Int?
 
     let policy: RefreshPolicy
-    /// Whether the credential is read by `load` rather than handed over with
-    /// every request.
-    let isLoaded: Bool
-    /// The load whose outcome is waited for; that of an older one is dropped.
+    /// Whether the credential is read by `load`, and not handed over with every
+    /// request.
+    let needsLoading: Bool
+    /// The load whose result is awaited; the result of an older one is dropped.
     var runningLoad: Int?
     var lastLoadNumber = 0
-    /// Whether the end that the load decides on has yet to be announced.
-    var isEndNews = false
-    /// Whether the event that is being dealt with has just read the store.
-    var hasJustRead = false
     var running: RunningRefresh?
     var lastRefreshNumber = 0
     /// Failed refreshes in a row.
@@ -102,37 +101,31 @@ struct SessionMachine<Waiter> {
     var lastFailure: AuthenticationError?
     /// When refreshes turned out fruitless, within the window.
     var fruitless: [MonotonicInstant] = []
-    /// What is known of the place where the credential is kept.
+    /// What is known about the place where the credential is kept.
     var store = StoreMemory()
-    /// The refresh tokens that are never sent again.
+    /// The refresh tokens that must not be sent again.
     var spent = SpentTokens()
-    /// What was learned of access tokens that were held before.
+    /// What is known about access tokens that were held before.
     var known = KnownTokens()
-    /// How the refresh went about it that the end of the session came from.
+    /// The means of the refresh that ended the session.
     var endedMeans = RenewalMeans.refreshToken
     var hasAnnouncedStaleStore = false
 
     /// Makes a session about which nothing is known.
     ///
-    /// - Parameter needsLoading: Whether the credential is read by `load`
-    ///   rather than handed over with every request.
+    /// - Parameter needsLoading: Whether the credential is read by `load`, and
+    ///   not handed over with every request.
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
         self.policy = policy
-        isLoaded = needsLoading
-        phase = needsLoading ? .loading(unlessChanged: nil) : .signedOut
+        self.needsLoading = needsLoading
+        phase = needsLoading ? .loading(end: nil) : .signedOut
     }
 
-    /// Whether a refresh is on its way; never more than one.
-    var isRefreshOnItsWay: Bool { running != nil }
-
-    /// Whether this refresh is the one on its way, and its outcome is wanted.
+    /// Whether this refresh is running, and its result still matters.
     func isRunning(_ number: Int) -> Bool { running.map { $0.number == number && !$0.isOutdated } ?? false }
 
-    /// When the pause ends in which refreshes back off, if this is one.
+    /// When the next refresh may start, if refreshes back off now.
     var pauseEnd: MonotonicInstant? { if case .backingOff(let until) = phase { until } else { nil } }
-
-    /// How many refreshes have been started.
-    var refreshCount: Int { lastRefreshNumber }
 }
 
 extension SessionMachine: Sendable where Waiter: Sendable {}

@@ -1,56 +1,65 @@
-// These stand beside the machine and not in it: what is nested in a generic type is looked up at run time for every
-// request.
+// These types are not nested in the machine: the metadata of a type nested in a generic one is looked up at run time,
+// for every request.
 
 /// What the session is doing.
 enum SessionPhase {
-    /// The store may hold a credential that isn't known yet.
+    /// The store has to be read: it may hold a credential that isn't known yet.
     ///
-    /// - Parameter unlessChanged: Why the session has ended, if what is
-    ///   read is what is known.
-    case loading(unlessChanged: AuthenticationError?)
-    /// There is a credential; whether it is good depends on the time.
+    /// - Parameter end: How the session ends unless the store holds something
+    ///   new; `nil` if nobody was signed in.
+    case loading(end: PossibleEnd?)
+    /// There is a credential; time decides whether it is good.
     case active
-    /// A refresh is on its way, or an outdated one whose end is waited for.
+    /// A refresh is running, or an outdated refresh has to end first.
     case refreshing
-    /// A new credential is committed and not stored yet.
+    /// A new credential is committed, but not stored yet.
     case storing
-    /// A refresh failed; none is started before the instant.
+    /// A refresh has failed; the next one starts at this instant or later.
     case backingOff(until: MonotonicInstant)
-    /// Nothing can be done before the stored credential changes.
+    /// The session has ended until the stored credential changes.
     case ended(AuthenticationError)
     /// There is no credential.
     case signedOut
 }
 
-/// What becomes of a request that asks to be sent.
+/// The end of a session, unless the store holds something new.
+struct PossibleEnd {
+    let error: AuthenticationError
+    /// Whether the app has been told of this end before.
+    let isAnnounced: Bool
+}
+
+/// The answer to a request that asks to be sent.
 enum SessionAdmission {
-    /// Go straight on, as a request of this generation; the ticket is for
-    /// asking again.
+    /// Send it, as a request of this generation; if it has to ask again, it
+    /// shows the ticket.
     case go(ticket: Int, generation: Int)
-    /// Wait, as a request of this generation; `left` takes the ticket.
+    /// Let it wait, as a request of this generation; `left` takes the ticket.
     case wait(ticket: Int, generation: Int)
-    /// Don't.
+    /// Do not send it.
     case refuse(AuthenticationError)
-    /// The credential was read before it was replaced: read it again.
+    /// The credential was read before it was replaced: read it again, and ask
+    /// again.
     case readAgain
 }
 
-/// What a request that is about to start is signed with.
+/// What a request is signed with that is about to be sent.
 enum SessionSignature: Equatable {
-    /// This value of the `Authorization` field, of this version.
+    /// This value of the `Authorization` field, from the access token with this
+    /// number.
     case authorization(String, version: Int)
-    /// Nothing yet: ask to be admitted again.
+    /// Nothing yet: the request has to ask again.
     case none
-    /// Never: the request belongs to a session that is over.
+    /// Nothing: the request belongs to a session that is over.
     case outdated
 }
 
 /// A request in a session's queue.
 struct SessionWaiting<Waiter> {
     let waiter: Waiter
-    /// How it would have another credential got.
+    /// How its service gets another credential.
     let means: RenewalMeans
-    /// Whether it has not been admitted to any session before.
+    /// Whether no session has admitted it before.
     let isNew: Bool
 }
 

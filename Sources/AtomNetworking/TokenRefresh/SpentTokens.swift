@@ -1,13 +1,13 @@
-/// The refresh tokens that refreshes of a session have exchanged for others.
+/// The refresh tokens that a session's refreshes have exchanged for new ones.
 ///
-/// Such a token is never sent again, whoever puts it back into the store: a
-/// server that rotates takes the second use of one for a theft and ends the
-/// session (RFC 9700 §4.14.2). A token that the server did not replace isn't
-/// spent.
+/// Such a token is never sent again, even if somebody puts it back into the
+/// store: a server that rotates refresh tokens takes a second use for a theft
+/// and ends the session (RFC 9700 §4.14.2). A refresh token that the server did
+/// not replace isn't spent.
 struct SpentTokens: Sendable {
     private struct Entry {
         let refreshToken: String
-        /// What it has come to; `nil` once that was signed out.
+        /// The credential that replaced it; `nil` once that was signed out.
         var successor: TokenCredential?
     }
 
@@ -18,29 +18,31 @@ struct SpentTokens: Sendable {
         entries.contains { $0.refreshToken == credential.refreshToken }
     }
 
-    /// What the credential has come to, if its refresh token was exchanged
-    /// and nobody has signed out since.
+    /// The credential that replaced this one, if its refresh token was
+    /// exchanged and nobody has signed out since.
     func successor(of credential: TokenCredential) -> TokenCredential? {
         entries.last { $0.refreshToken == credential.refreshToken }?.successor
     }
 
-    /// Notes that a refresh has exchanged a credential for another one.
+    /// Records that a refresh has exchanged a credential for a new one.
     ///
-    /// - Parameter isWanted: Whether the session that it was for goes on.
+    /// - Parameter isWanted: Whether the session that the refresh was for goes
+    ///   on.
     mutating func insert(_ old: TokenCredential, replacedBy new: TokenCredential, isWanted: Bool) {
         guard !old.refreshToken.isEmpty, old.refreshToken != new.refreshToken else { return }
         let successor = isWanted ? new : nil
         for index in entries.indices where entries[index].successor?.refreshToken == old.refreshToken {
             entries[index].successor = successor
         }
-        // One that the server issues again is as good as new.
+        // A refresh token that the server issues again is not spent any more.
         entries.removeAll { $0.refreshToken == old.refreshToken || $0.refreshToken == new.refreshToken }
         entries.append(Entry(refreshToken: old.refreshToken, successor: successor))
-        // A store is a few refreshes behind, not many.
+        // A store may be a few refreshes behind, but not many.
         if entries.count > Self.limit { entries.removeFirst() }
     }
 
-    /// Notes that a session was signed out: what had come to it leads nowhere.
+    /// Records that a session was signed out: its credential replaces nothing
+    /// any more.
     mutating func forget(_ credential: TokenCredential) {
         for index in entries.indices where entries[index].successor?.refreshToken == credential.refreshToken {
             entries[index].successor = nil

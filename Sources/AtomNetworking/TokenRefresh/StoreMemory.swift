@@ -1,102 +1,111 @@
 import Foundation
 
-/// What a session knows of the place where its credential is kept: the app's
-/// variable, or a store.
+/// What a session knows about the place where its credential is kept: the
+/// app's variable, or a store.
 ///
-/// A credential that is read there and isn't what this process read or wrote
-/// there last was put there by somebody else, who knows better: it is news.
-/// The one exception is what this process has written over. It may still be
-/// read for a while, until the place has been seen to hold what was written.
+/// A credential that is read there and differs from what this process last read
+/// or wrote was put there by somebody else: it is news, and the session uses
+/// it. The one exception is a credential that this process has overwritten. It
+/// may still be read for a while, until the new one has been read once.
 struct StoreMemory: Sendable {
-    /// What reading a credential says.
+    /// What it means that a credential was read.
     enum Reading {
-        /// Nothing: it is what was read or written last.
+        /// Nothing is new: it is what was read or written last.
         case same
-        /// That what was written has arrived.
+        /// What was written has arrived.
         case arrived
-        /// That a write has not arrived yet.
+        /// A write has not arrived yet.
         case old
-        /// That somebody else has put it there.
+        /// Somebody else has put it there.
         case news
     }
 
     /// What was read or written last; `nil` before either.
     private(set) var last: TokenCredential?
 
-    /// What lay there before the writes that have not been seen yet.
-    private var beneath: [TokenCredential] = []
+    /// What was there before the writes that have not been read back yet.
+    private var overwritten: [TokenCredential] = []
 
-    /// What the app's variable is being set to: it may arrive at any moment,
-    /// also after what somebody else has put there.
+    /// What the app's variable is being set to; it may arrive at any moment,
+    /// even after somebody else has set the variable.
     private var pending: [TokenCredential] = []
 
-    /// What a credential that is read says.
+    /// What it means if this credential is read.
     func judge(_ read: TokenCredential) -> Reading {
         let read = read.isEmpty ? .empty : read
         if read == last { return .same }
-        return (beneath + pending).contains { $0.isSame(as: read) } ? .old : .news
+        return (overwritten + pending).contains { $0.isSame(as: read) } ? .old : .news
     }
 
-    /// Notes that a credential was read, and tells what that says.
+    /// Whether reading this credential changes nothing: it is what was read or
+    /// written last, and no write is still to arrive.
+    @inline(__always)
+    func isUnchanged(_ read: TokenCredential) -> Bool {
+        overwritten.isEmpty && last?.isExactly(read) == true
+    }
+
+    /// Records that a credential was read.
+    ///
+    /// - Returns: What that means.
     mutating func note(_ read: TokenCredential) -> Reading {
-        // What is read before every request, most of the time: compared in place.
+        // The usual case, before every request: compared without a copy.
         if last?.isExactly(read) == true { return arrived() }
-        // Nothing is nothing, whatever its expiry.
+        // Two empty credentials are the same, whatever their expiry.
         let read = read.isEmpty ? .empty : read
         if read == last { return arrived() }
         let reading = judge(read)
         if case .news = reading {
             last = read
-            beneath = []
+            overwritten = []
         }
         return reading
     }
 
-    /// What was read or written last is read.
+    /// What was read or written last has been read.
     private mutating func arrived() -> Reading {
-        guard !beneath.isEmpty else { return .same }
-        beneath = []
+        guard !overwritten.isEmpty else { return .same }
+        overwritten = []
         return .arrived
     }
 
-    /// Notes that a credential is about to be written.
+    /// Records that a credential is about to be written.
     ///
-    /// - Parameter isPending: Whether `didSet` says when that is over.
+    /// - Parameter isPending: Whether `didSet` will say when it was.
     mutating func willWrite(_ credential: TokenCredential, isPending: Bool) {
         if isPending { pending.append(credential) }
-        if let last { beneath.append(last) }
-        beneath.removeAll { $0.isSame(as: credential) }
-        // The first stays: a place that takes nothing goes on handing it out.
-        if beneath.count > Self.limit { beneath.remove(at: 1) }
+        if let last { overwritten.append(last) }
+        overwritten.removeAll { $0.isSame(as: credential) }
+        // The first one stays: a variable that ignores its setter returns it for ever.
+        if overwritten.count > Self.limit { overwritten.remove(at: 1) }
         last = credential
     }
 
-    /// Notes that what counts is put into the app's variable once more.
+    /// Records that the app's variable is about to be set to ``last`` again.
     mutating func willSetAgain() {
         if let last { pending.append(last) }
     }
 
-    /// Notes that the app's variable was set, or was not set after all.
+    /// Records that the app's variable was set, or was not set after all.
     mutating func didSet(_ credential: TokenCredential) {
         guard let index = pending.firstIndex(of: credential) else { return }
         pending.remove(at: index)
-        // It may have arrived after what somebody else has put there.
-        if credential != last { beneath.append(credential) }
+        // It may have arrived after somebody else has set the variable.
+        if credential != last { overwritten.append(credential) }
     }
 
-    /// Notes that the place has taken a credential.
+    /// Records that the store has taken a credential.
     mutating func wrote(_ credential: TokenCredential) {
-        if credential == last { beneath = [] }
+        if credential == last { overwritten = [] }
     }
 
     private static let limit = 16
 }
 
 extension TokenCredential {
-    /// Whether it is the same to the last field.
+    /// Whether all fields are equal.
     fileprivate func isExactly(_ other: TokenCredential) -> Bool { self == other }
 
-    /// Whether it is the same, though a store may keep whole seconds only.
+    /// Whether it is the same, for a store that keeps whole seconds only.
     fileprivate func isSame(as other: TokenCredential) -> Bool {
         hasTokens(of: other)
             && (expiresAt == other.expiresAt || abs(expiresAt.timeIntervalSince(other.expiresAt)) < 1)

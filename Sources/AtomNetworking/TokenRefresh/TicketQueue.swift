@@ -1,12 +1,12 @@
 /// A first-in-first-out queue whose members can leave from the middle.
 ///
-/// Tickets are given out in rising order, so a member is found by halving.
-/// One that left early leaves a hole; holes are closed before they outnumber
-/// the members, so joining and leaving take amortised logarithmic time at most
-/// and memory goes with the members.
+/// Tickets are issued in rising order, so a member is found by binary search.
+/// A member that leaves early leaves a hole. Holes are removed before there are
+/// more of them than members: joining and leaving take amortised logarithmic
+/// time at most, and memory is proportional to the members.
 struct TicketQueue<Element> {
     private var places: [(ticket: Int, element: Element?)] = []
-    /// The first place that may be taken.
+    /// The index of the first place that may hold a member.
     private var head = 0
     private var nextTicket = 0
 
@@ -32,28 +32,21 @@ struct TicketQueue<Element> {
     /// All members in order.
     var members: [Element] { places[head...].compactMap { $0.element } }
 
-    /// Gives out a ticket: whoever has an earlier one comes first.
+    /// Issues a ticket: members leave in the order of their tickets.
     mutating func issueTicket() -> Int {
         defer { nextTicket += 1 }
         return nextTicket
     }
 
-    /// Joins the end and returns the ticket to leave with.
-    mutating func enqueue(_ element: Element) -> Int {
-        let ticket = issueTicket()
-        enqueue(element, ticket: ticket)
-        return ticket
-    }
-
-    /// Joins where a ticket that was issued before belongs, which is the end
-    /// for the latest.
+    /// Adds a member at the place of its ticket, which is the end for the
+    /// latest ticket.
     mutating func enqueue(_ element: Element, ticket: Int) {
         let place = firstPlace(notBefore: ticket)
         places.insert((ticket, element), at: place)
         count += 1
     }
 
-    /// Takes the member that has waited longest.
+    /// Removes the member that has waited longest.
     mutating func dequeue() -> Element? {
         while head < places.count {
             let place = head
@@ -66,7 +59,7 @@ struct TicketQueue<Element> {
         return nil
     }
 
-    /// Takes the member with this ticket, if it still waits.
+    /// Removes the member with this ticket, if it still waits.
     mutating func remove(_ ticket: Int) -> Element? {
         let place = firstPlace(notBefore: ticket)
         guard place < places.count, places[place].ticket == ticket, let element = places[place].element else {
@@ -88,7 +81,7 @@ struct TicketQueue<Element> {
         return low
     }
 
-    /// Takes those that a predicate holds for, in order.
+    /// Removes the members that satisfy a predicate, in order.
     mutating func removeAll(where isWanted: (Element) -> Bool) -> [(ticket: Int, element: Element)] {
         let taken = places[head...].compactMap { place in
             place.element.flatMap { isWanted($0) ? (place.ticket, $0) : nil }
@@ -97,14 +90,14 @@ struct TicketQueue<Element> {
         return taken
     }
 
-    /// Lets everybody go.
+    /// Removes all members.
     mutating func removeAll() {
         places.removeAll()
         head = 0
         count = 0
     }
 
-    /// Closes the holes when there are more of them than members.
+    /// Removes the holes when there are more of them than members.
     private mutating func memberLeft() {
         count -= 1
         if count == 0 {

@@ -6,9 +6,9 @@ import Foundation
 
 /// What a token endpoint's answer means (RFC 6749 §5), as a pure function.
 ///
-/// Lenient where servers are loose about types and status codes, strict where
-/// a mistake would be sent on: a token that can't stand in a header field or
-/// is not a bearer token is no token.
+/// It tolerates wrong types and status codes, which servers do send. It refuses
+/// what would be sent on: a token that can't stand in a header field, or that
+/// is not a bearer token.
 enum TokenAnswer {
     /// A new credential and the lifetime of its access token in seconds,
     /// counted from when the request was sent; `nil` if the server didn't say.
@@ -17,18 +17,18 @@ enum TokenAnswer {
     /// The refresh token is dead.
     case rejected(OAuthError)
 
-    /// Anything else: another attempt may succeed, with the refresh token
-    /// that came along if one did.
+    /// Anything else: another attempt may succeed, with the new refresh token
+    /// if the answer has one.
     case failed(any Error, retryAfter: Duration?, refreshToken: String? = nil)
 
     /// Reads an answer.
     ///
     /// - Parameters:
     ///   - response: The answer.
-    ///   - old: The credential whose refresh token was sent; what the answer
-    ///     leaves out is kept from it (RFC 6749 §6). `nil` when none was sent:
-    ///     then none is kept either (§4.4.3).
-    ///   - clientSecret: The secret that was sent along, if there is one.
+    ///   - old: The credential whose refresh token was sent; it supplies what
+    ///     the answer leaves out (RFC 6749 §6). `nil` if no refresh token was
+    ///     sent: then none is kept either (§4.4.3).
+    ///   - clientSecret: The client's secret, if it was sent.
     ///   - sentAt: When the request was sent, by the device's clock.
     init(_ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil, sentAt: Date) {
         let serverDate = response.headerFields["Date"].flatMap(HTTPDate.date)
@@ -37,14 +37,14 @@ enum TokenAnswer {
         let retryAfter = Self.retryAfter(response, sentAt: sentAt, serverDate: serverDate)
 
         if let code = members?["error"] as? String, !code.isEmpty {
-            // Some servers say which refresh token it was that they refused.
+            // Some servers repeat the refresh token that they refuse.
             let secrets = [old?.refreshToken, old?.accessToken, old?.idToken, clientSecret].compactMap { $0 }.filter {
                 !$0.isEmpty
             }
             func text(_ value: Any) -> String? {
                 (value as? String).map { Redaction.withoutTokens($0, secrets: secrets) }
             }
-            // The one code that something hangs on, whatever a secret looks like.
+            // This code decides what happens next, so it is never redacted.
             let error = OAuthError(
                 code: code == OAuthError.deadRefreshToken ? code : Redaction.withoutTokens(code, secrets: secrets),
                 explanation: members?["error_description"].flatMap(text),
@@ -64,7 +64,7 @@ enum TokenAnswer {
             guard let members else { throw TokenAnswerError("The token endpoint's answer is not a JSON object.") }
             self = try Self.granted(members, replacing: old, sentAt: sentAt, serverDate: serverDate)
         } catch {
-            // The refresh token that was sent is spent all the same.
+            // The refresh token that was sent is spent nevertheless.
             let replaced = old.flatMap { _ in members.flatMap(Self.newRefreshToken) }
             self = .failed(error, retryAfter: nil, refreshToken: replaced)
         }
@@ -100,17 +100,17 @@ enum TokenAnswer {
             lifetime: lifetime)
     }
 
-    /// Whether a type is that of RFC 6750 §6.1.1, without regard to case
-    /// (RFC 6749 §5.1), as servers spell it: Apigee says `BearerToken`.
+    /// Whether a token type is `Bearer` (RFC 6750 §6.1.1) in any case
+    /// (RFC 6749 §5.1), or as servers spell it: Apigee sends `BearerToken`.
     private static func isBearer(_ type: String) -> Bool {
         ["", "bearer", "bearertoken"].contains(type.lowercased())
     }
 
-    /// `expires_in`, or `expires_at` by the server's clock, so that a device
-    /// whose clock is wrong counts right.
+    /// `expires_in`, or `expires_at` by the server's clock, so that a wrong
+    /// clock on the device does no harm.
     ///
-    /// One that can't be read is as good as none: to refuse the answer for it
-    /// would lose a refresh token that has replaced the old one.
+    /// A lifetime that can't be read is ignored: to refuse the answer would
+    /// lose a refresh token that has replaced the old one.
     private static func lifetime(_ members: [String: Any], sentAt: Date, serverDate: Date?) -> Double? {
         if let value = present(members["expires_in"]) {
             if let seconds = number(value) { return clamped(seconds) }

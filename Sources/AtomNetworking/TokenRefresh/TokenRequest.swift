@@ -6,14 +6,12 @@ enum TokenRequest {
     /// The largest answer that is read.
     static let maximumAnswerSize = 1 << 20
 
-    /// A request for a new access token: by refresh token, or as the client
-    /// itself.
+    /// A request for a new access token: with the refresh token, or with the
+    /// client's own credentials.
     ///
-    /// Everything is form-encoded; the access token that is being replaced
-    /// isn't sent along.
+    /// Everything is form-encoded; the old access token isn't sent.
     ///
-    /// - Returns: `nil` when there is nothing to ask with: no endpoint, or no
-    ///   refresh token.
+    /// - Returns: `nil` if there is no endpoint or no refresh token.
     static func token(
         replacing credential: TokenCredential?, with bearer: BearerAuthentication, timeout: Duration
     ) -> PreparedRequest? {
@@ -34,9 +32,8 @@ enum TokenRequest {
         if case .endpoint(_, let client) = bearer.renewal { client.grantType == .refreshToken } else { false }
     }
 
-    /// A request to revoke what a session was signed with (RFC 7009 §2.1): the
-    /// refresh token, which takes its access tokens along, or else the access
-    /// token.
+    /// A request to revoke a session's tokens (RFC 7009 §2.1): the refresh token,
+    /// and with it its access tokens, or else the access token.
     static func revocation(
         of credential: TokenCredential, with bearer: BearerAuthentication, timeout: Duration
     ) -> PreparedRequest? {

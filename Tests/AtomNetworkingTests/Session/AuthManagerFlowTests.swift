@@ -71,7 +71,7 @@ import Testing
         #expect(await manager.refreshes == 2)
     }
 
-    /// The actor that an app has had until now.
+    /// The actor that an app uses without this SDK.
     private actor AuthManager {
         private(set) var refreshes = 0
 
@@ -118,7 +118,7 @@ import Testing
         await login.form(0).finish(.success(.issued(1)))
         await session.transport.exchange(2).answer()
         #expect(await early.status() == 200)
-        // Its 401 is for the token before: the newest is replayed to it without another acquisition.
+        // Its 401 is for the old token: it is sent again with the newest one, without another acquisition.
         session.sent[1].answer(status: 401)
         let retry = await session.transport.exchange(3)
         #expect(retry.token == "A1")
@@ -187,7 +187,7 @@ import Testing
     }
 }
 
-/// A renewal at Auth0 whose answer leaves out what stays as it is.
+/// A refresh at Auth0 whose answer leaves out what has not changed.
 @Suite(.timeLimit(.minutes(5))) struct Auth0RenewalFlowTests {
     private static let old = TokenCredential(
         accessToken: "A0", expiresAt: Date(timeIntervalSince1970: 1_790_000_000), refreshToken: "R0",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// A client that signs for itself (RFC 6749 §4.4).
+/// A client that signs with its own credentials (RFC 6749 §4.4).
 @Suite(.timeLimit(.minutes(5))) struct ClientCredentialsTests {
     @Test func theFirstRequestsFetchOneToken() async throws {
         let store = InMemoryTokenCredentialStore()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// Tokens that the app gets in its own way.
+/// Tokens from the app's own provider.
 @Suite(.timeLimit(.minutes(5))) struct ProviderTests {
     @Test func manyRequestsAskOnce() async throws {
         let login = ScriptedLogin()
@@ -95,7 +95,7 @@ import Testing
         }
         #expect(cause is Offline)
         #expect(retryAt == session.time.date.addingTimeInterval(60))
-        // Who has no time is told at once; who has it waits.
+        // A request with a short deadline fails at once; one with a long deadline waits.
         let hasty = session.call(timeout: ServiceTimeout(request: 30, resource: 30))
         #expect(await hasty.error()?.isAccessTokenRefreshFailure == true)
         let patient = session.call()
@@ -283,15 +283,15 @@ final class ScriptedLogin: TokenCredentialProvider, @unchecked Sendable {
 
     /// How often it was asked.
     var count: Int { lock.withLock { forms.count } }
-    /// How many calls there were at once, at the most.
+    /// The largest number of calls at the same time.
     var atOnce: Int { lock.withLock { most } }
 
-    /// The call of a number, as soon as it comes.
+    /// The call with this number, as soon as it comes.
     func form(_ index: Int, sourceLocation: SourceLocation = #_sourceLocation) async -> Form {
         let isThere = Signal()
         lock.withLock { if index < forms.count { isThere.raise() } else { waiting.append((index, isThere)) } }
         await isThere.wait(sourceLocation: sourceLocation)
-        // Else the test has failed by now, and gets one that nobody asked for.
+        // Otherwise the test has failed by now, and gets a call that nobody made.
         return lock.withLock { index < forms.count ? forms[index] : Form(replacing: nil) }
     }
 

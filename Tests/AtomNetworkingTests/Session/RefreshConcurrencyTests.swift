@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What peers got wrong about refreshing under concurrency, each by name.
+/// Mistakes that other libraries make when requests refresh concurrently, each by name.
 @Suite(.timeLimit(.minutes(5))) struct RefreshConcurrencyTests {
     @Test func aGoodTokenLetsARequestPassBeforeResumeReturns() throws {
         let session = try SessionFixture()
@@ -186,13 +186,13 @@ import Testing
         let refresh = await session.refresh()
         let signedIn = TokenCredential(accessToken: "B0", expiresAt: .distantFuture, refreshToken: "S0")
         session.tokens.onNextRead {
-            // The app signs somebody else in while the end of the refresh is being looked at.
+            // The app signs somebody else in while the session handles the end of the refresh.
             session.tokens.put(signedIn)
             session.call("/second")
         }
         refresh.grant(1)
         _ = await session.transport.exchange(2)
-        // Nothing tells when the rest of what ended the refresh is over.
+        // There is no signal for the end of what follows the refresh.
         try await Task.sleep(for: .milliseconds(50))
         session.sent[1].answer()
         #expect(session.sentPaths == ["/seen", "/first", "/second"])
@@ -207,7 +207,7 @@ import Testing
             accessToken: next ?? "", expiresAt: .distantFuture, refreshToken: next == nil ? "" : "S0")
         let duringWrite = Locked<Call?>(nil)
         session.tokens.onWrite { written in
-            // The app was first, a request has noticed, and then comes what was being written.
+            // The app sets the variable first, a request notices, and then the refresh's write arrives.
             guard duringWrite.value == nil else { return }
             session.tokens.put(left)
             duringWrite.set(session.call("/during"))
@@ -371,7 +371,7 @@ extension SessionFixture {
     }
 }
 
-/// Calls back when somebody arrives.
+/// Calls a closure when a request arrives.
 private final class Newcomers: @unchecked Sendable {
     private let lock = NSLock()
     private var callback: (@Sendable () -> Void)?

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What becomes of those who wait when a refresh does not succeed.
+/// What happens to the waiters when a refresh fails.
 @Suite(.timeLimit(.minutes(5))) struct RefreshFailureTests {
     @Test func allWhoWaitedGetTheSameFailureAndNothingIsSent() async throws {
         let session = try SessionFixture(lifetime: 0)
@@ -267,7 +267,7 @@ extension SessionFixture {
                 return
             }
             number += 1
-            // Nothing has come in minutes, and the test has failed.
+            // Nothing has come in minutes: the test has failed.
             if transport.exchanges.count < number { return }
         }
     }

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What a refresh meets on real connections.
+/// Refreshes over real connections.
 @Suite(.timeLimit(.minutes(5))) struct RefreshOnTheWireTests {
     @Test func aRefreshDoesNotWaitForAConnectionThatRequestsHold() async throws {
         let server = try LoopbackAuthorizationServer()
@@ -42,7 +42,7 @@ import Testing
         let tokens = RecordingTokens(server.signIn())
         let atom = Atom(
             serviceConfiguration: try server.configuration(tokens: tokens) { $0.deadline = .seconds(10) })
-        // A first refresh leaves a connection behind that the next one could be sent on.
+        // A first refresh leaves a connection open, which the next one could reuse.
         tokens.put(tokens.tokenCredential.expired)
         let first = CallerStorm(10)
         await first.begin { _ in atom.enqueue(server.endpoint()) }
@@ -62,7 +62,7 @@ import Testing
         await second.end()
         #expect(second.tally == CallerStorm.Tally(failed: 10))
         #expect(second.errors.allSatisfy { $0.isAccessTokenRefreshFailure && $0.delivery == .notSent })
-        // The connection was lost; the deadline had no part in it.
+        // The connection was lost; this is not the deadline.
         let causes = second.errors.compactMap { error -> URLError.Code? in
             guard case .authentication(.refreshFailed(AtomError.session(let cause), _, _)) = error else { return nil }
             return (cause as? URLError)?.code
@@ -74,7 +74,7 @@ import Testing
 }
 
 extension TokenCredential {
-    /// The same tokens, whose time is up.
+    /// The same tokens, expired.
     fileprivate var expired: TokenCredential {
         TokenCredential(accessToken: accessToken, expiresAt: .distantPast, refreshToken: refreshToken)
     }

@@ -32,7 +32,7 @@ import Testing
             let counts = fixture.server.counts
             #expect(counts.refreshes == round)
             #expect(counts.accepted == round * size.requests)
-            // Only what was on its way when the first 401 came.
+            // Only requests that were on the wire when the first 401 came.
             #expect((1...fixture.exchangesAtOnce(of: size.requests)).contains(counts.dead - deadBefore))
         }
         fixture.expectOneRefreshEach(size.rounds)
@@ -107,7 +107,7 @@ import Testing
     func tokensThatLiveForAMomentAreRefreshedNoMoreOftenThanTheyExpire(revokesSuperseded: Bool) async throws {
         let size = StormSize.short
         let lifetime = Duration.milliseconds(200)
-        // A loaded machine may well need longer for a refresh than such a token lives.
+        // On a loaded machine a refresh may take longer than such a token lives.
         let fixture = try StormFixture(lifetime: lifetime, revokesSuperseded: revokesSuperseded) {
             $0.fruitlessRefreshLimit = .max
         }
@@ -116,12 +116,12 @@ import Testing
         for _ in 1...size.rounds {
             let wave = await fixture.begin(size.requests)
             await fixture.end(wave)
-            // A retry's 401 is its caller's: twice in a row a token can die on its way.
+            // A retry's 401 goes to its caller: a token can expire twice in a row on the wire.
             let tally = wave.tally
             #expect(tally.answered + tally.failed == size.requests)
             #expect(wave.errors.allSatisfy { $0.isAuthorizationFailure })
         }
-        // One is due every three quarters of a life, counted from when the one before was sent.
+        // One is due every three quarters of a lifetime, counted from when the one before was sent.
         let due = Int(begin.duration(to: .now) / (lifetime * 3 / 4)) + 1
         let counts = fixture.server.counts
         #expect((1...due).contains(counts.refreshes))
@@ -131,9 +131,9 @@ import Testing
     }
 }
 
-/// What becomes of the token in a storm.
+/// What happens to the token in a storm.
 enum StormTrigger: Sendable {
-    /// It has expired before, as the client knows.
+    /// It has expired before the storm, and the client knows.
     case expiry
     /// The server revokes it while it is in use.
     case revocation
@@ -198,7 +198,7 @@ private struct StormFixture {
         await storm.begin { [services] in services[$0 % services.count].enqueue(endpoint) }
     }
 
-    /// Waits until everybody has heard, and nobody is about to hear again.
+    /// Waits until every caller has been told, and none will be told again.
     func end(_ storm: CallerStorm) async {
         await storm.end()
         await withCheckedContinuation { continuation in
@@ -211,7 +211,7 @@ private struct StormFixture {
         #expect(await eventually(seconds: 600) { services[0].manager.deadlines.count > count })
     }
 
-    /// Has the client find that its token's time is up.
+    /// Makes the client find that its token has expired.
     func expireToken() {
         let current = tokens.tokenCredential
         tokens.put(
@@ -233,8 +233,8 @@ private struct StormFixture {
             "\(counts.accepted) answered, \(counts.dead) sent with a dead token, \(seconds) s")
     }
 
-    /// The server granted so many refreshes, each to a token of its own, and
-    /// the client wrote each result down once.
+    /// The server granted so many refreshes, each with a new token, and the
+    /// client wrote each result once.
     func expectOneRefreshEach(_ count: Int, location: SourceLocation = #_sourceLocation) {
         let counts = server.counts
         #expect(counts.refreshes == count, sourceLocation: location)

@@ -199,7 +199,7 @@ import Testing
         let others: [SessionEvent] = [
             .signedIn, .signedOut, .refreshed(expiresAt: nil), .credentialChanged, .credentialStored,
             .credentialNotStored(.credentialNotStored(cause: oauth, delivery: .notSent)),
-            // An early one: the session goes on with what it has.
+            // An early refresh: the session goes on with its token.
             .refreshFailed(.refreshRejected(oauth, delivery: .notSent)),
             .refreshFailed(.credentialNotProvided(cause: badRequest, retryAt: nil, delivery: .notSent)),
             .refreshFailed(.tooManyRefreshes(retryAt: .distantFuture, delivery: .notSent)),
@@ -267,7 +267,7 @@ import Testing
 }
 
 extension SessionFixture {
-    /// Comes back when everything dispatched so far on the completions' queue has run.
+    /// Returns when everything dispatched so far on the completions' queue has run.
     fileprivate func drainCompletions() async {
         await withCheckedContinuation { continuation in
             configuration.dispatchQueue.async { continuation.resume() }
@@ -282,12 +282,12 @@ private struct FailingProvider: TokenCredentialProvider {
 }
 
 extension AsyncStream<SessionEvent> {
-    /// Comes back when a refresh has failed: what is posted about it has been dispatched by then.
+    /// Returns when a refresh has failed: its notification has been dispatched by then.
     fileprivate func firstFailure() async {
         for await event in self { if case .refreshFailed = event { return } }
     }
 
-    /// Comes back when the session has ended.
+    /// Returns when the session has ended.
     fileprivate func firstEnd() async {
         for await event in self { if case .ended = event { return } }
     }
@@ -301,7 +301,7 @@ extension SessionFixture {
         configuration.dispatchQueue.setSpecific(key: Self.queueKey, value: ObjectIdentifier(transport))
     }
 
-    /// What is posted for this session, and for no other one.
+    /// The notifications for this session only.
     fileprivate func announcements(
         of name: Notification.Name, _ body: @escaping @Sendable (AtomError) -> Void = { _ in }
     ) -> Announcements {
@@ -326,7 +326,7 @@ private struct Announcements {
 }
 
 private final class Observation: @unchecked Sendable {
-    // Written once, before anybody else sees this.
+    // Written once, before it is shared.
     private var token: (any NSObjectProtocol)?
 
     init(of name: Notification.Name, _ body: @escaping @Sendable (AtomError) -> Void) {

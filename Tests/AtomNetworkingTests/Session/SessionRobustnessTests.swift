@@ -3,8 +3,8 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What a session makes of servers, stores and providers that do odd things,
-/// and of who sets a refresh off.
+/// How a session handles servers, stores and providers that do odd things, and
+/// the request that starts a refresh.
 @Suite("A session and those around it", .timeLimit(.minutes(5)))
 struct SessionRobustnessTests {
     // MARK: The token endpoint
@@ -23,9 +23,9 @@ struct SessionRobustnessTests {
         #expect(await session.refresh(1).form["refresh_token"] == "R1", "the one before is spent")
     }
 
-    // MARK: Who sets it off
+    // MARK: The request that starts a refresh
 
-    @Test("Neither the priority nor the task-local values of who sets a refresh off reach it")
+    @Test("Neither the priority nor the task-local values of the caller that starts a refresh reach it")
     func detached() async throws {
         let store = ContextStore()
         let session = try SessionFixture(store: store)
@@ -43,7 +43,7 @@ struct SessionRobustnessTests {
         await task.value
     }
 
-    @Test("Of two services on one store, the one whose request sets the refresh off decides", arguments: [true, false])
+    @Test("Of two services with one store, the one whose request starts the refresh decides", arguments: [true, false])
     func twoServices(providerFirst: Bool) async throws {
         let store = InMemoryTokenCredentialStore()
         let login = ScriptedLogin()
@@ -63,9 +63,9 @@ struct SessionRobustnessTests {
         #expect(await call.status() == 200)
     }
 
-    // MARK: Looking at the store
+    // MARK: Loading the session
 
-    @Test("Whoever has signed in elsewhere is seen by loadSession, also after nobody was")
+    @Test("loadSession finds a sign-in of another process, even after nobody was signed in")
     func loadedAgain() async throws {
         for grant in [GrantType.clientCredentials, .refreshToken] {
             let disk = SharedDisk()
@@ -78,7 +78,7 @@ struct SessionRobustnessTests {
         }
     }
 
-    @Test("Whoever has signed in elsewhere is seen by loadSession in the pause after a failure")
+    @Test("loadSession finds a sign-in of another process in the pause after a failure")
     func loadedInThePause() async throws {
         let disk = SharedDisk()
         let login = ScriptedLogin()
@@ -92,9 +92,9 @@ struct SessionRobustnessTests {
         guard case .signedIn = try await session.atom.loadSession() else { throw Unexpected("nobody") }
     }
 
-    // MARK: What never comes back
+    // MARK: Calls that never return
 
-    @Test("A provider's call that never returns keeps nobody from signing in again")
+    @Test("A provider's call that never returns doesn't prevent another sign-in")
     func providerThatNeverReturns() async throws {
         let login = StubbornLogin()
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
@@ -103,7 +103,7 @@ struct SessionRobustnessTests {
         try await session.atom.signOut()
         guard case .authentication(.signedOut) = await first.error() else { throw Unexpected("not told") }
         let second = session.call("/second", timeout: ServiceTimeout(request: 600, resource: 600))
-        // Once its wait for the first call has begun, which shows in the alarm that ends it.
+        // Its wait for the first call has begun when the alarm that ends it is set.
         let patience = SessionActor.patience
         let start = session.time.now
         #expect(await eventually { session.time.nextAlarm.map { $0 <= start.advanced(by: patience) } ?? false })
@@ -114,7 +114,7 @@ struct SessionRobustnessTests {
         login.end.raise()
     }
 
-    @Test("A store whose load signs out is told so, instead of waiting for itself for ever")
+    @Test("A store whose load signs out gets an error, instead of waiting for itself for ever")
     func storeThatCallsBack() async throws {
         let store = CallingStore()
         let session = try SessionFixture(store: store)
@@ -132,7 +132,7 @@ struct SessionRobustnessTests {
 
     // MARK: Events
 
-    @Test("Events arrive in the order of their numbers, whoever brings them first")
+    @Test("Events arrive in the order of their numbers, whichever thread is first")
     func numberedEvents() async {
         let hub = SessionEventHub()
         var events = hub.events().makeAsyncIterator()
@@ -152,7 +152,7 @@ struct SessionRobustnessTests {
     }
 }
 
-/// A store that notes on whose behalf it is called.
+/// A store that records the priority and task-local values of its callers.
 private final class ContextStore: TokenCredentialStore {
     @TaskLocal static var name: String?
     let seen = Locked<[(name: String?, priority: TaskPriority)]>([])
@@ -167,7 +167,7 @@ private final class ContextStore: TokenCredentialStore {
     func save(_ credential: TokenCredential?) async throws { note() }
 }
 
-/// A store that calls something from its `load`, once.
+/// A store that calls a closure in its `load`, once.
 private final class CallingStore: TokenCredentialStore {
     let action = Locked<(@Sendable () async throws -> Void)?>(nil)
     let thrown = Locked<(any Error)?>(nil)
@@ -183,7 +183,7 @@ private final class CallingStore: TokenCredentialStore {
     func save(_ credential: TokenCredential?) async throws { saved.set(credential) }
 }
 
-/// A login screen that pays no heed to being cancelled.
+/// A login screen that ignores its cancellation.
 private final class StubbornLogin: TokenCredentialProvider {
     let calls = Locked(0)
     let end = Signal()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What a session writes to its store", .timeLimit(.minutes(5)))
 struct SessionWriteTests {
-    @Test("Signing in with what is just being refreshed leaves what the refresh brings in the store")
+    @Test("After a sign-in with the credential that is being refreshed, the store holds the new one")
     func signInWhileRefreshing() async throws {
         let expired = TokenCredential(accessToken: "A0", expiresAt: .distantPast, refreshToken: "R0")
         let store = InMemoryTokenCredentialStore(expired)
@@ -14,7 +14,7 @@ struct SessionWriteTests {
         let call = session.call()
         let refresh = await session.refresh()
         let signIn = Task { try await session.atom.signIn(with: expired) }
-        // Heard when the session knows of the sign-in, and its write is queued.
+        // It is told when the session knows of the sign-in, and its write is queued.
         guard case .failure(.authentication(.signedOut)) = await call.outcome() else {
             Issue.record("a request of the session before goes on")
             return
@@ -30,7 +30,7 @@ struct SessionWriteTests {
         _ = await next.outcome()
     }
 
-    @Test("What a provider has brought is used when the store can't be had, and written later")
+    @Test("A provider's credential is used when the store can't be reached, and written later")
     func providerAndLockedStore() async throws {
         let store = LockedStore()
         let session = try SessionFixture(
@@ -59,7 +59,7 @@ private struct FixedProvider: TokenCredentialProvider {
     }
 }
 
-/// A store that can be read, and whose lock can't be had at first.
+/// A store that can be read, and whose lock somebody else holds at first.
 private actor LockedStore: TokenCredentialStore {
     struct Locked: Error {}
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// Signing in and out: what an older session still brings home is dropped.
+/// Signing in and out: results of an older session are dropped.
 @Suite(.timeLimit(.minutes(5))) struct SigningTests {
     @Test func signingInStoresTheCredentialAndSignsWithIt() async throws {
         let disk = SharedDisk()
@@ -144,7 +144,7 @@ import Testing
         session.sent[0].answer()
         _ = await first.status()
         let old = session.tokens.tokenCredential
-        // It goes on handing out the old one for a while.
+        // The variable returns the old credential for a while.
         session.tokens.onWrite { _ in session.tokens.put(old) }
         try await session.atom.signOut()
         guard case .authentication(.missingCredential) = await session.call().error() else {
@@ -233,7 +233,7 @@ import Testing
         let session = try SessionFixture(
             store: InMemoryTokenCredentialStore(.issued(0)),
             bearer: { $0.revocationEndpoint = revoke })
-        // It has never been read: what is in the store is revoked.
+        // The store has never been read: what it holds is revoked.
         try await session.atom.signOut()
         let revocation = await session.transport.exchange(0)
         #expect(revocation.request.target.absoluteString == "https://auth.example.com/revoke")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What a session makes of a store or a provider that keeps no promise", .timeLimit(.minutes(5)))
+@Suite("A session with a store or a provider that breaks its promises", .timeLimit(.minutes(5)))
 struct StoredSessionFaultTests {
-    @Test("An exchange that runs its body again stores what the refresh has brought, and spends nothing twice")
+    @Test("An exchange that runs its body again stores the new credential, and spends no refresh token twice")
     func bodyTwice() async throws {
         let store = RepeatingStore(.issued(0, life: 0))
         let session = try SessionFixture(store: store)
@@ -19,7 +19,7 @@ struct StoredSessionFaultTests {
         #expect(await store.load()?.accessToken == "A1", "the refresh token R0 is spent")
     }
 
-    @Test("An exchange that runs its body twice at once sends one refresh, and what that brings isn't lost")
+    @Test("An exchange that runs its body twice at once sends one refresh, and its result isn't lost")
     func bodyTwiceAtOnce() async throws {
         let store = RepeatingStore(.issued(0, life: 0), isAtOnce: true)
         let session = try SessionFixture(
@@ -30,12 +30,12 @@ struct StoredSessionFaultTests {
         #expect(await session.call().status() == 200)
         try #require(session.refreshes.count == 1)
         #expect(session.sent[0].token == "A1")
-        // Unless the first run was over when the second began, the write is made up for.
+        // If the first run was not over when the second began, the write is tried again.
         session.time.advance(by: .seconds(1))
         #expect(await eventually { await store.load()?.accessToken == "A1" })
     }
 
-    @Test("What could not be stored and is stored by the next refresh is announced as stored")
+    @Test("After a write that failed, the next refresh that is stored is announced as stored")
     func storedByTheNextRefresh() async throws {
         let disk = SharedDisk(.issued(0, life: 0))
         disk.refuse(writes: true)
@@ -46,7 +46,7 @@ struct StoredSessionFaultTests {
         await session.transport.exchange(1).answer()
         _ = await first.outcome()
         disk.refuse()
-        // A refresh without the clock having moved: the try of the write's own is not due.
+        // The clock has not moved: the failed write itself is not tried again yet.
         let second = session.call()
         await session.transport.exchange(2).answer(status: 401)
         await session.refresh(1).grant(2)
@@ -56,7 +56,7 @@ struct StoredSessionFaultTests {
         #expect(try await session.kinds(of: events) == ["not stored", "refreshed", "stored", "refreshed"])
     }
 
-    @Test("A write that reached the store although it failed is announced as stored when that is found out")
+    @Test("A write that failed but reached the store is announced as stored when that is found out")
     func writtenAfterAll() async throws {
         let disk = SharedDisk(.issued(0, life: 0))
         disk.refuse(writes: true)
@@ -73,10 +73,10 @@ struct StoredSessionFaultTests {
         session.time.advance(by: .seconds(1))
         try #require(await eventually { disk.readCount > reads })
         #expect(disk.writes.isEmpty)
-        #expect(try await session.kinds(of: events, in: store) == ["not stored", "refreshed", "stored"])
+        #expect(try await session.kinds(of: events) == ["not stored", "refreshed", "stored"])
     }
 
-    @Test("A sign-in that is stored makes up for one that was not")
+    @Test("A sign-in that is stored after one that failed is announced as stored")
     func signedInAgain() async throws {
         let disk = SharedDisk()
         disk.refuse(writes: true)
@@ -104,7 +104,7 @@ struct StoredSessionFaultTests {
         }
         guard case .refresh(let number, let credential, _)? = actions.last else { throw Unexpected("no refresh") }
         try await session.atom.signOut()
-        await actor.startRefresh(number, replacing: credential, for: session.atom.manager)
+        await actor.beginRefresh(number, replacing: credential, for: session.atom.manager)
         #expect(await actor.refreshTask == nil, "the person whose token it is has signed out")
         #expect(session.transport.exchanges.isEmpty)
         #expect(!actor.guarded.with { $0.isRefreshOnItsWay })
@@ -147,17 +147,13 @@ struct StoredSessionFaultTests {
 }
 
 extension SessionFixture {
-    /// The credential that the session goes by.
+    /// The credential that the session uses.
     fileprivate var held: TokenCredential? { atom.manager.session?.guarded.with { $0.held?.credential } }
 
-    /// What has happened up to now.
-    ///
-    /// - Parameter store: Whose last operation is waited for.
-    fileprivate func kinds(
-        of events: AsyncStream<SessionEvent>, in store: (any TokenCredentialStore)? = nil
-    ) async throws -> [String] {
-        if let store { _ = await atom.manager.session?.read(store) }
-        // What comes last ends the list.
+    /// What has happened up to now, when the store's last operation is over.
+    fileprivate func kinds(of events: AsyncStream<SessionEvent>) async throws -> [String] {
+        if let session = atom.manager.session { _ = await session.keeper.contents(for: session) }
+        // The last event ends the list.
         try await atom.signOut()
         var kinds: [String] = []
         for await event in events {
@@ -176,8 +172,8 @@ extension SessionFixture {
     }
 }
 
-/// A store that runs an exchange's body more than once, as one may that meets
-/// a conflict when it writes.
+/// A store that runs an exchange's body more than once, as after a conflict
+/// when it writes.
 private actor RepeatingStore: TokenCredentialStore {
     private var content: TokenCredential?
     private let isAtOnce: Bool

@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func aTokenThatIsNotStoredAnyMoreMayBeRefusedWithoutEndingTheSession() async throws {
-        // A store without a lock: somebody else renews while this refresh is on its way.
+        // A store without a lock: somebody else refreshes while this refresh is running.
         let store = InMemoryTokenCredentialStore(.issued(0, life: 0))
         let session = try SessionFixture(store: store)
         let call = session.call()
@@ -248,7 +248,7 @@ import Testing
             Issue.record("not told of the refresh")
             return
         }
-        // Still refused, so it is tried once more.
+        // The write is still refused, so it is tried again.
         session.time.advance(by: .seconds(1))
         await untilArmed(session.time)
         disk.refuse(writes: false)
@@ -325,7 +325,7 @@ import Testing
     }
 }
 
-/// A store whose lock somebody keeps.
+/// A store whose lock somebody else holds.
 private final class FailingStore: TokenCredentialStore {
     let credential: TokenCredential?
 
@@ -340,7 +340,7 @@ private final class FailingStore: TokenCredentialStore {
     }
 }
 
-/// A store that keeps its promise badly.
+/// A store that does not do what it has promised.
 private final class IdleStore: TokenCredentialStore {
     let credential: TokenCredential?
 

@@ -3,12 +3,12 @@ import Testing
 
 @testable import AtomNetworking
 
-/// A session belongs to whoever signed in last, wherever that was.
+/// A session belongs to the person who signed in last, in whatever process.
 @Suite("A session is one person's", .timeLimit(.minutes(5)))
 struct WhoseSessionTests {
     // MARK: Two people and a store
 
-    @Test("Whoever another process has put back into the store is refreshed, not who was there meanwhile")
+    @Test("The credential that another process has put back is refreshed, not the one that was there meanwhile")
     func putBackByAnotherProcess() async throws {
         let disk = SharedDisk(.issued(0, life: 10))
         let session = try SessionFixture(store: RecordingStore(disk))
@@ -30,7 +30,7 @@ struct WhoseSessionTests {
         #expect(disk.stored?.refreshToken == "R1")
     }
 
-    @Test("What this process signed in itself gives way to what another one puts back")
+    @Test("A sign-in of this process is replaced by a credential that another process puts back")
     func putBackAfterSigningInHere() async throws {
         let disk = SharedDisk(.issued(0))
         let session = try SessionFixture(store: RecordingStore(disk))
@@ -47,7 +47,7 @@ struct WhoseSessionTests {
         #expect(session.refreshes.isEmpty)
     }
 
-    @Test("A provider is not asked in the name of somebody who is not in the store any more")
+    @Test("A provider is not asked for a person whose credential is not in the store any more")
     func putBackWithAProvider() async throws {
         let disk = SharedDisk(.issued(0))
         let login = ScriptedLogin()
@@ -64,7 +64,7 @@ struct WhoseSessionTests {
         #expect(login.count == 0)
     }
 
-    @Test("What the app saves to its store while a refresh runs is not undone", arguments: [nil, 5])
+    @Test("A credential that the app saves to its store during a refresh is not overwritten", arguments: [nil, 5])
     func savedDuringARefresh(next: Int?) async throws {
         let store = InMemoryTokenCredentialStore(.issued(0, life: 0))
         let session = try SessionFixture(store: store)
@@ -87,7 +87,7 @@ struct WhoseSessionTests {
 
     // MARK: Two people and a variable
 
-    @Test("The app's variable goes back and forth, and the session with it")
+    @Test("When the app's variable changes between two people, the session follows")
     func backAndForth() async throws {
         let session = try SessionFixture(lifetime: 10)
         let first = session.tokens.tokenCredential
@@ -107,7 +107,7 @@ struct WhoseSessionTests {
         #expect(session.tokens.writes.count == 1)
     }
 
-    @Test("A refresh whose session has gone to somebody else is kept for when it comes back")
+    @Test("The result of a refresh is kept when somebody else has signed in, and used when the first person is back")
     func successorIsKept() async throws {
         let session = try SessionFixture(lifetime: 0)
         let first = session.tokens.tokenCredential
@@ -131,7 +131,7 @@ struct WhoseSessionTests {
 
     // MARK: Signing in and out
 
-    @Test("After a sign-out here, somebody may sign in elsewhere with the same refresh token")
+    @Test("After a sign-out here, another process may sign in with the same refresh token")
     func sameRefreshToken() async throws {
         let disk = SharedDisk(.issued(0))
         let session = try SessionFixture(store: RecordingStore(disk))
@@ -145,7 +145,7 @@ struct WhoseSessionTests {
         #expect(await call.status() == 200)
     }
 
-    @Test("Signing in with what was refreshed a moment ago does not take the store back to a spent token")
+    @Test("A sign-in with a credential that was just refreshed does not put a spent token into the store")
     func signInWhileItsSuccessorIsStored() async throws {
         let disk = SharedDisk(.issued(0, life: 0))
         let held = Signal()
@@ -163,7 +163,7 @@ struct WhoseSessionTests {
         #expect(!disk.writes.contains(.issued(0, life: 0)))
     }
 
-    @Test("Two sign-ins during a refresh end with what the second one's refresh token has come to")
+    @Test("Two sign-ins during a refresh end with the successor of the second one's refresh token")
     func signedInTwiceDuringARefresh() async throws {
         let disk = SharedDisk(.issued(0, life: 0))
         let session = try SessionFixture(store: RecordingStore(disk))
@@ -181,7 +181,7 @@ struct WhoseSessionTests {
         #expect(session.refreshes.count == 1)
     }
 
-    @Test("What is issued for a session that was signed out meanwhile is revoked")
+    @Test("A credential that is issued for a session that was signed out meanwhile is revoked")
     func revokedAfterSignOut() async throws {
         let revocation = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         let session = try SessionFixture(
@@ -203,7 +203,7 @@ struct WhoseSessionTests {
         let atom = session.atom
         let signedOut = Locked(false)
         session.tokens.onWrite { written in
-            // The app signs out while the refresh's setter is at work, which comes in last.
+            // The app signs out while the refresh's setter runs, and the setter is last.
             guard written.refreshToken == "R1", !signedOut.value else { return }
             signedOut.set(true)
             session.tokens.put(.empty)

@@ -19,12 +19,12 @@ protocol ModelledWorld {
     mutating func take(_ step: Step) throws(Violation)
 }
 
-/// Walks everything that can happen, breadth first, each state once.
+/// Walks all possible steps, breadth first, each state once.
 struct ModelExplorer<World: ModelledWorld> {
     struct Result: Sendable {
         var states = 0
         var transitions = 0
-        /// The shortest way to something that must not happen.
+        /// The shortest path to something that must not happen.
         var counterexample: String?
     }
 
@@ -95,8 +95,8 @@ struct ModelExplorer<World: ModelledWorld> {
         return index
     }
 
-    /// A state from which no way leads to one in which everybody has heard,
-    /// without help of a deadline, a cancellation or the app.
+    /// A state from which no path leads to one in which every caller has been
+    /// told, without the help of a deadline, a cancellation or the app.
     private func firstStuckState() -> Int32? {
         var starts = [Int32](repeating: 0, count: origins.count + 1)
         for edge in fairEdges { starts[Int(edge.to) + 1] += 1 }

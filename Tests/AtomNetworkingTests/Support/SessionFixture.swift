@@ -123,6 +123,7 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
     private let lock = NSLock()
     private var credential: TokenCredential
     private var written: [TokenCredential] = []
+    private var reads = 0
     private var takes = true
     private var hook: (@Sendable (TokenCredential) -> Void)?
     private var readHook: (@Sendable () -> Void)?
@@ -135,6 +136,7 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
         get {
             let (credential, hook) = lock.withLock {
                 defer { readHook = nil }
+                reads += 1
                 return (self.credential, readHook)
             }
             hook?()
@@ -149,6 +151,9 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
             hook?(newValue)
         }
     }
+
+    /// How often the getter was called.
+    var readCount: Int { lock.withLock { reads } }
 
     /// What the setter was given, in order.
     var writes: [TokenCredential] { lock.withLock { written } }

@@ -13,16 +13,16 @@ struct MachineFixture {
     private static let start = MonotonicInstant.now
 
     var machine: Machine
-    /// Seconds on the clock that is never set.
+    /// Seconds on the monotonic clock.
     var now = 0.0
-    /// What the device's clock is ahead by.
+    /// How many seconds the device's clock is ahead.
     var clockIsAheadBy = 0.0
     /// What the store holds.
     var store = MachineFixture.credential(1)
     private(set) var tickets: [String: Int] = [:]
     private(set) var generations: [String: Int] = [:]
 
-    /// How those who ask would have another credential got.
+    /// How the requests' service gets another credential.
     var means = RenewalMeans.refreshToken
 
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
@@ -42,8 +42,10 @@ struct MachineFixture {
         Moment(instant: Self.instant(now), date: Self.epoch.addingTimeInterval(now + clockIsAheadBy))
     }
 
-    /// A request asks, having read the store unless the session does that;
-    /// says what becomes of it and what has to be done.
+    /// A request asks to be sent, and has read the store unless the session does
+    /// that.
+    ///
+    /// - Returns: The answer to the request, and what has to be done.
     mutating func ask(
         _ who: String, deadline: Double = 1e6, isRetry: Bool = false, by means: RenewalMeans? = nil
     ) -> String {
@@ -51,15 +53,23 @@ struct MachineFixture {
         self.means = means ?? usual
         defer { self.means = usual }
         return ask(
-            who, reading: machine.isLoaded ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
+            who, reading: machine.needsLoading ? nil : (store, machine.version), deadline: deadline, isRetry: isRetry)
     }
 
     mutating func ask(
         _ who: String, reading read: (TokenCredential, Int)?, deadline: Double = 1e6, isRetry: Bool = false
     ) -> String {
+        let read = read.map { (credential: $0.0, version: $0.1) }
+        let ticket = isRetry ? nil : tickets[who]
+        if let (ticket, generation) = machine.admitAtOnce(
+            by: means, of: generations[who], ticket: ticket, read: read, at: moment.instant)
+        {
+            (tickets[who], generations[who]) = (ticket, generation)
+            return "go"
+        }
         let (admission, actions) = machine.asked(
-            who, by: means, of: generations[who], ticket: isRetry ? nil : tickets[who],
-            read: read.map { (credential: $0.0, version: $0.1) }, deadline: Self.instant(deadline), now: moment)
+            who, by: means, of: generations[who], ticket: ticket, read: read, deadline: Self.instant(deadline),
+            now: moment)
         let words: [String]
         switch admission {
         case .go(let ticket, let generation):
@@ -74,7 +84,7 @@ struct MachineFixture {
         return (words + actions.map(Self.name)).joined(separator: ", ")
     }
 
-    /// What a request that asked is signed with.
+    /// What a request is signed with that has asked.
     func signature(_ who: String) -> String {
         switch machine.signature(
             of: generations[who] ?? machine.generation, ticket: tickets[who], at: moment.instant)
@@ -85,7 +95,7 @@ struct MachineFixture {
         }
     }
 
-    /// Releases as long as there is somebody to release.
+    /// Releases waiters until there are none.
     mutating func release() -> String {
         var released: [String] = []
         while true {
@@ -102,7 +112,7 @@ struct MachineFixture {
         say(
             machine.refreshSucceeded(
                 number: refresh, Self.credential(number, life: now + (life ?? 0)), lifetime: life,
-                sentAt: Self.instant(sentAt ?? now), read: machine.isLoaded ? read : read ?? store, now: moment))
+                sentAt: Self.instant(sentAt ?? now), read: machine.needsLoading ? read : read ?? store, now: moment))
     }
 
     mutating func fail(retryAfter: Double? = nil, random: Double = 0.5, refresh: Int = 1) -> String {
@@ -119,8 +129,9 @@ struct MachineFixture {
                 now: moment))
     }
 
-    /// The refresh has the store for itself; says what it does and what has to
-    /// be done.
+    /// The refresh has read the store.
+    ///
+    /// - Returns: What the refresh does, and what has to be done.
     mutating func find(_ stored: TokenCredential?, refresh: Int = 1) -> String {
         let (step, actions) = machine.refreshFound(number: refresh, stored, now: moment)
         let word =
@@ -135,7 +146,7 @@ struct MachineFixture {
         say(machine.refreshAbandoned(number: refresh, now: moment))
     }
 
-    /// The write that was asked for has failed.
+    /// The write has failed.
     mutating func failToStore() -> String {
         say(
             machine.notStored(
@@ -151,12 +162,12 @@ struct MachineFixture {
         say(machine.loadingFailed(number: machine.lastLoadNumber, OAuthError(code: "disk")))
     }
 
-    /// Somebody wanted to know who is signed in, and the store was read.
+    /// The app asked for the session's state, and the store was read.
     mutating func lookUp(_ credential: TokenCredential?, generation: Int? = nil) -> String {
         say(machine.lookedUp(credential, in: generation ?? machine.generation, now: moment))
     }
 
-    /// The write that was asked for is done.
+    /// The write has ended.
     ///
     /// - Parameter read: What is read back.
     mutating func stored(reading read: TokenCredential? = nil) -> String {
@@ -187,9 +198,9 @@ struct MachineFixture {
 
     mutating func leave(_ who: String) { machine.left(ticket: tickets[who] ?? -1) }
 
-    /// A credential that this process has written over, which the store may
-    /// go on handing out for a while.
-    var writtenOver: TokenCredential {
+    /// A credential that this process has overwritten, which the store may
+    /// return for a while.
+    var overwritten: TokenCredential {
         mutating get {
             let last = machine.store.last ?? Self.empty
             _ = machine.store.note(Self.credential(6))
@@ -207,13 +218,13 @@ struct MachineFixture {
         }
     }
 
-    /// The server has replaced the refresh token, and brought nothing else.
+    /// The server has replaced the refresh token, and sent nothing else.
     mutating func replaceRefreshToken(refresh: Int) -> String {
         machine.refreshTokenReplaced(number: refresh, by: "r9", now: moment).map { "write \($0.refreshToken)" }
             ?? "nothing"
     }
 
-    /// A refresh from the wish to the last waiter.
+    /// A complete refresh, until the last waiter is released.
     mutating func refreshed(_ number: Int, life: Double? = 3_600, refresh: Int) {
         _ = succeed(number, life: life, refresh: refresh)
         store = machine.held?.credential ?? store
@@ -275,4 +286,12 @@ struct MachineFixture {
         let seconds = start.duration(to: instant).seconds
         return seconds == seconds.rounded() ? String(Int(seconds)) : String((seconds * 100).rounded() / 100)
     }
+}
+
+extension SessionMachine {
+    /// Whether a refresh is running; never more than one.
+    var isRefreshOnItsWay: Bool { running != nil }
+
+    /// How many refreshes have been started.
+    var refreshCount: Int { lastRefreshNumber }
 }

@@ -175,7 +175,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case wokeUp = "woke up"
     case observedSame = "observed the same"
     case observedNew = "observed a new one"
-    case observedWrittenOver = "observed what was written over"
+    case observedOverwritten = "observed what was written over"
     case observedSpent = "observed a spent one"
     case observedEmpty = "observed an empty one"
     case observedExpiry = "observed a later expiry"
@@ -201,7 +201,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
     case abandonedOther = "another refresh abandoned"
     case notStored = "not stored"
 
-    /// What is said where nothing happens.
+    /// The text for an event that changes nothing.
     var nothing: String {
         switch self {
         case .nextReleased: "nobody"
@@ -250,7 +250,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
         case .wokeUp: return fixture.wakeUp()
         case .observedSame: return fixture.observe(held)
         case .observedNew: return fixture.observe(MachineFixture.credential(5, life: fixture.now + 3_600))
-        case .observedWrittenOver: return fixture.observe(fixture.writtenOver)
+        case .observedOverwritten: return fixture.observe(fixture.overwritten)
         case .observedSpent: return fixture.observe(fixture.spent)
         case .refreshTokenReplaced: return fixture.replaceRefreshToken(refresh: fixture.machine.lastRefreshNumber)
         case .observedEmpty: return fixture.observe(MachineFixture.empty)
@@ -279,7 +279,7 @@ enum MachineEvent: String, CaseIterable, Sendable {
                 MachineFixture.credential(5, life: fixture.now + 3_600), refresh: fixture.machine.lastRefreshNumber)
         case .foundEmpty: return fixture.find(nil, refresh: fixture.machine.lastRefreshNumber)
         case .foundWrittenOver:
-            return fixture.find(fixture.writtenOver, refresh: fixture.machine.lastRefreshNumber)
+            return fixture.find(fixture.overwritten, refresh: fixture.machine.lastRefreshNumber)
         case .foundProlonged:
             return fixture.find(
                 TokenCredential(
@@ -295,13 +295,13 @@ enum MachineEvent: String, CaseIterable, Sendable {
 }
 
 extension MachineFixture {
-    /// The phase, and for an active one what the token is good for.
+    /// The phase, and for an active one how good the token is.
     var phase: String {
         var text: String
         switch machine.phase {
-        case .loading(let reason):
+        case .loading(let end):
             text = machine.runningLoad == nil ? "loading not started" : "loading"
-            if let reason { text += " unless \(Self.name(reason))" }
+            if let end { text += " unless \(Self.name(end.error))" }
         case .active: text = quality
         case .refreshing: text = machine.running?.isOutdated == true ? "refreshing outdated" : "refreshing"
         case .storing: text = "storing"

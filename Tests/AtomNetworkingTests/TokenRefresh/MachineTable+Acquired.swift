@@ -1,5 +1,5 @@
 extension MachineTable {
-    /// A credential can be had without a refresh token.
+    /// A credential can be got without a refresh token.
     static let acquired = """
         nothing, acquirable
           asked: wait, load 1 → loading, waiting: n

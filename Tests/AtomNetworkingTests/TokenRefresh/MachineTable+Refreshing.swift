@@ -1,5 +1,5 @@
 extension MachineTable {
-    /// A refresh is on its way, or its outcome is being stored.
+    /// A refresh is running, or its result is being stored.
     static let whileRefreshing = """
         refreshing in leeway, w waits
           asked: wait → refreshing, waiting: w n

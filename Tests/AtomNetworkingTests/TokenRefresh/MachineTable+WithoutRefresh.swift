@@ -1,5 +1,5 @@
 extension MachineTable {
-    /// No refresh is on its way.
+    /// No refresh is running.
     static let withoutRefresh = """
         loading, nobody has asked
           asked: wait, load 1 → loading, waiting: n

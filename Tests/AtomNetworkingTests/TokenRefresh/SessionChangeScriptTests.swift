@@ -3,11 +3,11 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session and what changes around it, as scripts")
+@Suite("A session and changes around it, as scripts")
 struct SessionChangeScriptTests {
     // MARK: The window
 
-    @Test("Three tokens in 30 s that were refused before any was accepted are enough")
+    @Test("After three tokens in 30 s that were refused before any request was accepted, no more are asked for")
     func window() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -27,7 +27,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("d") == "wait, refresh 4 with r4 for d")
     }
 
-    @Test("A token that was accepted once doesn't count, however often the server changes its mind")
+    @Test("A token that was accepted once doesn't count as fruitless when it is refused later")
     func acceptedTokens() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -39,7 +39,7 @@ struct SessionChangeScriptTests {
         }
     }
 
-    @Test("Tokens that have expired when they arrive count too, so a loop of refreshes ends")
+    @Test("Tokens that have expired when they arrive count as fruitless, so a loop of refreshes ends")
     func expiredOnArrival() {
         var session = MachineFixture()
         session.now = 3_600
@@ -53,7 +53,7 @@ struct SessionChangeScriptTests {
         #expect(session.stored() == "refuse a: too many, refuse b: too many, announce refreshed")
     }
 
-    @Test("The window of one session isn't the next one's")
+    @Test("A new session begins with an empty window")
     func windowAndSignIn() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -86,7 +86,7 @@ struct SessionChangeScriptTests {
         #expect(session.machine.refreshCount == 1)
     }
 
-    @Test("A 401 isn't late if only the expiry or the refresh token has changed since")
+    @Test("A 401 is not late if only the expiry or the refresh token has changed since")
     func notLate() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -99,7 +99,7 @@ struct SessionChangeScriptTests {
 
     // MARK: The store
 
-    @Test("A store that goes on handing out what was replaced is reported once and not followed")
+    @Test("A store that goes on returning a replaced credential is reported once, and ignored")
     func replaced() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -114,7 +114,7 @@ struct SessionChangeScriptTests {
         #expect(session.signature("d") == "a2")
     }
 
-    @Test("A spent refresh token is never new again, whatever access token it comes with")
+    @Test("A spent refresh token is never used again, whatever access token it comes with")
     func spentRefreshToken() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -130,7 +130,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("d") == "wait, refresh 2 with r2 for d")
     }
 
-    @Test("When a server prolongs the same token, the store's old expiry isn't news")
+    @Test("When a server extends the same token, the store's old expiry is not news")
     func prolongedByServer() {
         var session = MachineFixture()
         _ = session.observe(session.store)
@@ -149,7 +149,7 @@ struct SessionChangeScriptTests {
         #expect(session.machine.refreshCount == 1)
     }
 
-    @Test("A token that was refused stays refused when somebody puts it back, and is refreshed")
+    @Test("A refused token stays refused when somebody puts it back, and is refreshed")
     func deadStaysDead() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -161,7 +161,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("c") == "wait, announce changed, refresh 1 with r1 for c")
     }
 
-    @Test("A token that was put back is the one that it was: a 401 for it is not a late one")
+    @Test("A token that was put back has its old number: a 401 for it is not late")
     func putBackIsTheSame() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -175,7 +175,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
     }
 
-    @Test("What was read before the credential changed is read again")
+    @Test("A credential that was read before a change is read again")
     func staleRead() {
         var session = MachineFixture()
         let read = (session.store, session.machine.version)
@@ -186,7 +186,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a", reading: second) == "read again")
     }
 
-    @Test("A store that keeps whole seconds changes no expiry")
+    @Test("A store that keeps whole seconds does not change the expiry")
     func wholeSeconds() {
         var session = MachineFixture()
         session.now = 3_600
@@ -202,7 +202,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "go")
     }
 
-    @Test("What was read before the new token was stored is read again, and nobody is blamed for it")
+    @Test("A credential that was read before the new one was stored is read again, and not reported as stale")
     func readBeforeStored() {
         var session = MachineFixture()
         session.now = 3_600
@@ -213,7 +213,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b", reading: read) == "read again")
     }
 
-    @Test("What a refresh token has come to takes its place when somebody puts it back, though it came too late")
+    @Test("When somebody puts a spent refresh token back, its successor replaces it, even one that came too late")
     func spentByDroppedRefresh() {
         var session = MachineFixture()
         let old = session.store
@@ -231,7 +231,7 @@ struct SessionChangeScriptTests {
         #expect(session.signature("c") == "a2")
     }
 
-    @Test("A spent refresh token that nothing is left of is not sent; its access token is used to its end")
+    @Test("A spent refresh token without a successor is not sent; its access token is used until it expires")
     func spentAndSignedOut() {
         var session = MachineFixture()
         let old = session.store
@@ -252,7 +252,7 @@ struct SessionChangeScriptTests {
 
     // MARK: Two people
 
-    @Test("The variable goes X, Y, X: the session goes along, though X's access token had expired")
+    @Test("The variable holds X, then Y, then X again: the session follows, although X's access token had expired")
     func backAndForth() {
         var session = MachineFixture()
         let first = session.store
@@ -264,7 +264,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("c") == "wait, announce changed, refresh 1 with r1 for c")
     }
 
-    @Test("After a sign-out here, somebody may sign in elsewhere with the same refresh token")
+    @Test("After a sign-out here, another process may sign in with the same refresh token")
     func sameRefreshTokenAfterSignOut() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -274,7 +274,7 @@ struct SessionChangeScriptTests {
         #expect(session.signature("b") == "a5")
     }
 
-    @Test("Signing in with what has just been refreshed goes on with what it has come to")
+    @Test("A sign-in with a credential that was just refreshed uses its successor")
     func signInWhileItsSuccessorIsStored() {
         var session = MachineFixture()
         let old = session.store
@@ -289,7 +289,7 @@ struct SessionChangeScriptTests {
         #expect(session.signature("b") == "a2")
     }
 
-    @Test("What was written over is old only until the variable has been seen to hold what was written")
+    @Test("An overwritten credential is old only until the variable has returned the new one")
     func seen() {
         var session = MachineFixture()
         let first = session.store
@@ -304,7 +304,7 @@ struct SessionChangeScriptTests {
         #expect(session.signature("d") == "a1")
     }
 
-    @Test("A new refresh token beside an access token of another type is the one that is sent next")
+    @Test("A new refresh token beside an access token of another type is sent next")
     func replacedRefreshToken() {
         var session = MachineFixture()
         session.now = 3_600
@@ -337,7 +337,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("e") == "wait, refresh 2 with r2 for e")
     }
 
-    @Test("A changed expiry replaces the one that was fixed")
+    @Test("A changed expiry replaces the old one")
     func changedExpiry() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -349,7 +349,7 @@ struct SessionChangeScriptTests {
 
     // MARK: Generations
 
-    @Test("A refresh that comes home after sign-out is dropped, and its waiters have been told")
+    @Test("The result of a refresh that ends after a sign-out is dropped, and its waiters have been told")
     func lateRefresh() {
         var session = MachineFixture()
         session.now = 3_600
@@ -361,7 +361,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "refuse: missing")
     }
 
-    @Test("A refresh whose session was signed out by way of the store alone is not stored")
+    @Test("The result of a refresh is not stored if its session was signed out in the store")
     func signedOutByStore() {
         var session = MachineFixture()
         session.now = 3_600
@@ -371,7 +371,7 @@ struct SessionChangeScriptTests {
         #expect(session.phase == "signed out")
     }
 
-    @Test("A sign-in while a refresh is stored leaves the store to the new session")
+    @Test("After a sign-in while a refresh is being stored, the store belongs to the new session")
     func signInWhileStoring() {
         var session = MachineFixture()
         session.now = 3_600
@@ -384,7 +384,7 @@ struct SessionChangeScriptTests {
         #expect(session.phase == "a5 good")
     }
 
-    @Test("A request of an older generation is never signed with the new one's token")
+    @Test("A request of an older generation is never signed with the new generation's token")
     func olderGeneration() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -396,7 +396,7 @@ struct SessionChangeScriptTests {
         #expect(session.signature("b") == "a5")
     }
 
-    @Test("Who was admitted before the store was emptied isn't signed for the next user")
+    @Test("A request that was admitted before the store was emptied is not signed for the next user")
     func nextUser() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -408,7 +408,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("a") == "refuse: signed out")
     }
 
-    @Test("What was signed out doesn't come back by a store that lags")
+    @Test("A credential that was signed out does not come back from a store that lags")
     func laggingStore() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -421,7 +421,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("d") == "go")
     }
 
-    @Test("Signing in with what the session has already keeps the refresh that is on its way")
+    @Test("A sign-in with the credential that is being refreshed keeps the running refresh")
     func signInWithTheSame() {
         var session = MachineFixture()
         session.now = 3_600
@@ -431,7 +431,7 @@ struct SessionChangeScriptTests {
         #expect(session.succeed(2) == "store a2", "or its refresh token would be spent twice")
     }
 
-    @Test("A token that was refused is refused after signing in with it again, too")
+    @Test("A refused token is still refused after a sign-in with it")
     func signInWithDeadToken() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -440,7 +440,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("b") == "wait, refresh 1 with r1 for b")
     }
 
-    @Test("An outdated refresh counts until it has ended: the next one waits for it")
+    @Test("The next refresh waits until an outdated one has ended")
     func outdatedRefresh() {
         var session = MachineFixture()
         session.now = 3_600
@@ -474,7 +474,7 @@ struct SessionChangeScriptTests {
         #expect(session.ask("f") == "go")
     }
 
-    @Test("When the token dies while it is being released, the rest waits for the next")
+    @Test("When the token expires while waiters are released, the others wait for the next token")
     func diesWhileReleasing() {
         var session = MachineFixture()
         session.now = 3_600

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session's definitions, as scripts of what happened and what came out")
+@Suite("A session's rules, as scripts of events and results")
 struct SessionScriptTests {
     // MARK: Leeway
 
@@ -20,7 +20,7 @@ struct SessionScriptTests {
         #expect(session.ask("c") == "wait, refresh 1 with r1 for c")
     }
 
-    @Test("A token's life counts from when it was first seen")
+    @Test("A token's lifetime counts from when it was first seen")
     func leewayOfReadToken() {
         var session = MachineFixture()
         session.now = 3_540
@@ -31,7 +31,7 @@ struct SessionScriptTests {
         #expect(session.ask("c") == "wait, refresh 1 with r1 for c")
     }
 
-    @Test("The life of a token from a refresh counts from when the refresh was sent")
+    @Test("The lifetime of a token from a refresh counts from when the refresh was sent")
     func lifeFromRefresh() {
         var session = MachineFixture()
         session.now = 3_600
@@ -47,7 +47,7 @@ struct SessionScriptTests {
         #expect(session.ask("c") == "wait, refresh 2 with r2 for c")
     }
 
-    @Test("A token that can't be refreshed is used to its end, and then the session has ended")
+    @Test("A token that can't be refreshed is used until it expires, and then the session ends")
     func noRefreshToken() {
         var session = MachineFixture()
         session.store = MachineFixture.credential(1, refresh: "")
@@ -74,7 +74,7 @@ struct SessionScriptTests {
 
     // MARK: Early failure
 
-    @Test("A failed early refresh releases who waited, and only real expiry counts until one succeeds")
+    @Test("A failed early refresh releases the waiters, and only the real expiry counts until a refresh succeeds")
     func earlyFailure() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -97,7 +97,7 @@ struct SessionScriptTests {
         #expect(session.ask("f") == "wait, refresh 3 with r2 for f", "the leeway counts again")
     }
 
-    @Test("A 401 during an early refresh that then fails refuses all who wait")
+    @Test("A 401 during an early refresh that then fails refuses all waiters")
     func rejectedDuringEarlyRefresh() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -108,7 +108,7 @@ struct SessionScriptTests {
         #expect(session.fail() == "refuse b a: failed, announce: failed")
     }
 
-    @Test("A doom that is learned early ends the session only when the token really expires")
+    @Test("A final failure of an early refresh ends the session only when the token really expires")
     func earlyDoom() {
         var session = MachineFixture()
         #expect(session.ask("a") == "go")
@@ -148,7 +148,7 @@ struct SessionScriptTests {
         #expect(policy.backOff(afterFailures: .max, random: 0.5) == .seconds(15))
     }
 
-    @Test("In back-off a newcomer waits if the next attempt falls before its deadline, else it fails at once")
+    @Test("During back-off a new request waits if the next attempt is before its deadline, and fails at once otherwise")
     func newcomersInBackOff() {
         var session = Self.expired()
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
@@ -168,7 +168,7 @@ struct SessionScriptTests {
         #expect(session.release() == "c, e")
     }
 
-    @Test("Who fails in back-off is told when a retry makes sense")
+    @Test("A request that fails during back-off is told when a retry makes sense")
     func retryAt() throws {
         var session = Self.expired()
         _ = session.ask("a")
@@ -183,7 +183,7 @@ struct SessionScriptTests {
         #expect(delivery == .notSent)
     }
 
-    @Test("Retry-After is honoured also after the first failure, and a success forgets all failures")
+    @Test("Retry-After is honoured even after the first failure, and a success resets the count of failures")
     func retryAfter() {
         var session = Self.expired()
         _ = session.ask("a")
@@ -202,7 +202,7 @@ struct SessionScriptTests {
         #expect(session.ask("e") == "wait, refresh 5 with r2 for e", "a first failure again")
     }
 
-    @Test("A back-off ends when somebody else prolongs the token")
+    @Test("Back-off ends when somebody else extends the token")
     func prolongedInBackOff() {
         var session = Self.expired()
         _ = session.ask("a")
@@ -229,7 +229,7 @@ struct SessionScriptTests {
         #expect(session.release() == "e, f")
     }
 
-    @Test("A refresh that is refused doesn't end the session if somebody else has renewed it meanwhile")
+    @Test("A refused refresh doesn't end the session if somebody else has renewed it meanwhile")
     func renewedMeanwhile() {
         var session = Self.expired()
         #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
@@ -239,7 +239,7 @@ struct SessionScriptTests {
         #expect(session.signature("a") == "a5")
     }
 
-    @Test("Missing refresh token and dead access token end the session without a refresh")
+    @Test("A dead access token without a refresh token ends the session without a refresh")
     func nothingToRefreshWith() {
         var session = MachineFixture()
         session.store = MachineFixture.credential(1, life: 0, refresh: "")

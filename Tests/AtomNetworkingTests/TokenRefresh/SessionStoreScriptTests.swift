@@ -3,11 +3,11 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A session and the store that it shares, as scripts")
+@Suite("A session and a shared store, as scripts")
 struct SessionStoreScriptTests {
     // MARK: Reading
 
-    @Test("What was read for a session that is over is dropped")
+    @Test("A load for a session that is over is dropped")
     func lateLoad() {
         var session = MachineFixture(needsLoading: true)
         #expect(session.ask("a") == "wait, load 1")
@@ -19,7 +19,7 @@ struct SessionStoreScriptTests {
         #expect(session.load(nil) == "refuse b: missing")
     }
 
-    @Test("A store that can't be read refuses who waits, and is read again for the next")
+    @Test("When the store can't be read the waiters are refused, and the next request reads it again")
     func notReadable() {
         var session = MachineFixture(needsLoading: true)
         #expect(session.ask("a") == "wait, load 1")
@@ -31,7 +31,7 @@ struct SessionStoreScriptTests {
 
     // MARK: Others
 
-    @Test("What another process has stored is adopted without a request")
+    @Test("A credential that another process has stored is used without a token request")
     func adoption() {
         var session = Self.rejected()
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
@@ -41,7 +41,7 @@ struct SessionStoreScriptTests {
         #expect(session.signature("a") == "a5")
     }
 
-    @Test("When what another process has stored is due, too, it is refreshed in its place")
+    @Test("A credential that another process has stored is refreshed if it is due, too")
     func adoptionOfExpired() {
         var session = Self.rejected()
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
@@ -50,7 +50,7 @@ struct SessionStoreScriptTests {
         #expect(session.find(stored, refresh: 2) == "go on with r5")
     }
 
-    @Test("A change is announced before the end that it leads to, and after who waited for it")
+    @Test("A change is announced after the waiters are told, and before the end that it leads to")
     func orderOfAnnouncements() {
         var session = Self.rejected()
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
@@ -72,7 +72,7 @@ struct SessionStoreScriptTests {
         #expect(session.find(first, refresh: 3) == "go on with r1", "nobody else's refresh token")
     }
 
-    @Test("What this process signed in itself may be replaced by another one with what was there before")
+    @Test("Another process may replace a sign-in of this process with the credential that was there before")
     func signedInHereAndPutBack() {
         var session = MachineFixture(needsLoading: true)
         let first = session.store
@@ -86,7 +86,7 @@ struct SessionStoreScriptTests {
         #expect(session.machine.held?.credential == first)
     }
 
-    @Test("A session that has ended and finds its store emptied tells a newcomer that nobody is signed in")
+    @Test("If the store of an ended session was emptied, a new request is told that nobody is signed in")
     func emptiedAfterTheEnd() {
         var session = Self.rejected()
         _ = session.ask("a", isRetry: true)
@@ -95,7 +95,7 @@ struct SessionStoreScriptTests {
         #expect(session.load(nil) == "announce signed out, refuse b: missing")
     }
 
-    @Test("A provider is asked at once by who finds the store of an ended session emptied")
+    @Test("If the store of an ended session was emptied, a request with a provider has it asked at once")
     func emptiedAfterTheEndOfAProvider() {
         var session = Self.rejected(by: .provider)
         _ = session.ask("a", isRetry: true)
@@ -104,7 +104,7 @@ struct SessionStoreScriptTests {
         #expect(session.load(nil) == "announce signed out, refresh 2 with nothing for b")
     }
 
-    @Test("Who asks who is signed in hears of what another process has stored, also after a provider failed")
+    @Test("The session's state follows what another process has stored, even after a provider has failed")
     func lookedUpAfterAFailure() {
         var session = MachineFixture(needsLoading: true)
         session.means = .provider
@@ -118,7 +118,7 @@ struct SessionStoreScriptTests {
 
     // MARK: Two ways to renew
 
-    @Test("The request that sets a refresh off decides how another credential is got")
+    @Test("The request that starts a refresh decides how another credential is got")
     func twoMeans() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
         #expect(session.ask("a", by: .provider) == "wait, refresh 1 with  for a")
@@ -129,7 +129,7 @@ struct SessionStoreScriptTests {
         #expect(session.ask("d", by: .provider) == "wait, refresh 2 with  for d", "the provider can still be asked")
     }
 
-    @Test("With nobody signed in, those with a provider have it asked, and the others are refused")
+    @Test("When nobody is signed in, requests with a provider have it asked, and the others are refused")
     func twoMeansAndNobody() {
         var session = MachineFixture(needsLoading: true)
         #expect(session.ask("a") == "wait, load 1")
@@ -139,7 +139,7 @@ struct SessionStoreScriptTests {
 
     // MARK: Refusals
 
-    @Test("Another access token beside the refused refresh token is used to its end")
+    @Test("Another access token beside the refused refresh token is used until it expires")
     func refusedBesideAnotherAccessToken() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -155,7 +155,7 @@ struct SessionStoreScriptTests {
         #expect(session.machine.refreshCount == 1)
     }
 
-    @Test("When that one has expired as well, the session ends")
+    @Test("When that access token has expired as well, the session ends")
     func refusedBesideExpiredAccessToken() {
         var session = MachineFixture()
         _ = session.ask("a")
@@ -165,7 +165,7 @@ struct SessionStoreScriptTests {
         #expect(session.reject() == "refuse a: rejected, announce changed, announce ended: rejected")
     }
 
-    @Test("A provider that has nothing more doesn't condemn what another process has stored")
+    @Test("A provider that has failed for good doesn't end a session that another process has stored")
     func refusedProvider() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""), by: .provider)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with  for a")
@@ -176,7 +176,7 @@ struct SessionStoreScriptTests {
         #expect(session.ask("b") == "wait, refresh 2 with  for b", "it is asked again")
     }
 
-    @Test("A client's own session that is refused says so, also when its store is empty")
+    @Test("A client's own session that is refused says so even if its store is empty")
     func refusedClient() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""), by: .clientCredentials)
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with  for a")
@@ -185,7 +185,7 @@ struct SessionStoreScriptTests {
         #expect(session.reject() == "refuse a: rejected, announce: rejected, announce ended: rejected")
     }
 
-    @Test("A store that still holds what was replaced is reported also by a refused refresh")
+    @Test("A refused refresh reports a store that still holds a replaced credential")
     func refusedWithStaleStore() {
         var session = Self.rejected()
         _ = session.ask("a", isRetry: true)
@@ -201,7 +201,7 @@ struct SessionStoreScriptTests {
 
     // MARK: The end
 
-    @Test("Before a session ends for want of a refresh token, the store is read")
+    @Test("Before a session without a refresh token ends, the store is read")
     func readBeforeTheEnd() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
         #expect(session.ask("a", isRetry: true) == "wait, load 1")
@@ -210,7 +210,7 @@ struct SessionStoreScriptTests {
         #expect(session.release() == "a, b")
     }
 
-    @Test("If the store holds nothing new, the session ends, which is announced once")
+    @Test("If the store holds nothing new, the session ends, and that is announced once")
     func endAfterReading() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
         let held = session.store
@@ -220,7 +220,7 @@ struct SessionStoreScriptTests {
         #expect(session.load(held) == "refuse b: missing")
     }
 
-    @Test("An end that a sign-in prevented isn't announced with the next one again")
+    @Test("An end that a sign-in has prevented is not announced with the next one")
     func preventedEnd() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
         #expect(session.ask("a", isRetry: true) == "wait, load 1")
@@ -233,7 +233,7 @@ struct SessionStoreScriptTests {
         #expect(session.lookUp(session.store) == "nothing", "whoever asks who is signed in changes nothing")
     }
 
-    @Test("A refusal that was learned early ends the session only if the store holds nothing new then")
+    @Test("An early final failure ends the session only if the store holds nothing new at expiry")
     func earlyDoom() {
         var session = MachineFixture(needsLoading: true)
         _ = session.lookUp(session.store)
@@ -247,7 +247,7 @@ struct SessionStoreScriptTests {
         #expect(session.release() == "b")
     }
 
-    @Test("A dead credential that the store has just handed over isn't asked for once more")
+    @Test("The store is not read again for a dead credential that was just read")
     func deadInStore() {
         var session = MachineFixture(needsLoading: true)
         #expect(session.ask("a") == "wait, load 1")
@@ -257,7 +257,7 @@ struct SessionStoreScriptTests {
 
     // MARK: Writing
 
-    @Test("A sign-in isn't written over what the refresh of that very credential has brought")
+    @Test("A sign-in does not overwrite the successor of its own credential")
     func signInWithTheSame() {
         var session = Self.rejected()
         #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
@@ -270,7 +270,7 @@ struct SessionStoreScriptTests {
         #expect(!session.machine.mayWrite(signedIn: credential, in: generation))
     }
 
-    @Test("What the app said before another sign-in or sign-out isn't written any more")
+    @Test("A sign-in or sign-out is not written after the app has signed in or out again")
     func outdatedWrites() {
         var session = MachineFixture(needsLoading: true)
         _ = session.signIn(MachineFixture.credential(1))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A queue whose members can leave from the middle")
 struct TicketQueueTests {
-    @Test("Who came first is taken first")
+    @Test("The member that came first is removed first")
     func order() {
         var queue = TicketQueue<Int>()
         #expect(queue.isEmpty)
@@ -15,7 +15,7 @@ struct TicketQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("Who left is passed over, and can't leave twice")
+    @Test("A member that has left is skipped, and can't leave twice")
     func removal() {
         var queue = TicketQueue<String>()
         let tickets = ["a", "b", "c", "d"].map { queue.enqueue($0) }
@@ -29,7 +29,7 @@ struct TicketQueueTests {
         #expect(queue.dequeue() == nil)
     }
 
-    @Test("A ticket is never given twice, also after the queue has been empty")
+    @Test("A ticket is never issued twice, even after the queue has been empty")
     func tickets() {
         var queue = TicketQueue<Int>()
         var seen: Set<Int> = []
@@ -44,7 +44,7 @@ struct TicketQueueTests {
         #expect(queue.remove(0) == nil)
     }
 
-    @Test("Members are let go when they are taken or leave")
+    @Test("Members are released when they are removed")
     func lifetime() {
         final class Member {}
         var queue = TicketQueue<Member>()
@@ -68,7 +68,7 @@ struct TicketQueueTests {
         var issued: [Int] = []
         var disagreements = 0
         for step in 0..<33_000 {
-            // Waves, so that the queue grows long and runs empty again.
+            // In waves, so that the queue grows long and becomes empty again.
             let grows = step / 1_500 % 2 == 0
             switch Int.random(in: 0..<10, using: &generator) {
             case 0..<(grows ? 6 : 3):
@@ -77,7 +77,7 @@ struct TicketQueueTests {
                 model.append((ticket, step))
                 issued.append(ticket)
             case 6...7:
-                // Old tickets, tickets that left and tickets that wait.
+                // Tickets of members that were removed, that have left, and that wait.
                 guard let ticket = issued.suffix(400).randomElement(using: &generator) else { continue }
                 let index = model.firstIndex { $0.ticket == ticket }
                 let expected = index.map { model.remove(at: $0).element }
@@ -98,5 +98,14 @@ struct TicketQueueTests {
         var rest: [Int] = []
         while let member = queue.dequeue() { rest.append(member) }
         #expect(rest == model.map(\.element))
+    }
+}
+
+extension TicketQueue {
+    /// Joins the end and returns the ticket to leave with.
+    fileprivate mutating func enqueue(_ element: Element) -> Int {
+        let ticket = issueTicket()
+        enqueue(element, ticket: ticket)
+        return ticket
     }
 }

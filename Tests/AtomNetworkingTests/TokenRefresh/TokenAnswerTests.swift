@@ -31,7 +31,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "How long a token lives",
+        "The lifetime of a token",
         arguments: [
             (#""expires_in":3600"#, "3600"), (#""expires_in":3599.5"#, "3599.5"), (#""expires_in":"3600""#, "3600"),
             (#""expires_in":" 3600 ""#, "3600"), (#""expires_in":1"#, "1"), (#""expires_in":0"#, "0"),
@@ -51,7 +51,7 @@ struct TokenAnswerTests {
         #expect(Self.read(#"{"access_token":"new","refresh_token":"next",\#(members)}"#) == "new next \(expected)")
     }
 
-    @Test("expires_at is compared with the server's clock, so that the device's may be wrong")
+    @Test("expires_at is compared with the server's clock, because the device's clock may be wrong")
     func skew() {
         let body = #"{"access_token":"new","expires_at":1600003600}"#
         #expect(Self.read(body) == "new old-refresh 0")
@@ -68,7 +68,7 @@ struct TokenAnswerTests {
         #expect(Self.read(#"{"access_token":"new",\#(members)}"#) == "new old-refresh unknown")
     }
 
-    @Test("Scope, type and ID token come along or stay")
+    @Test("Scope, type and ID token are taken from the answer, or kept")
     func members() {
         let whole = #"{"access_token":"new","token_type":"bearer","scope":"s","id_token":"i"}"#
         for (body, scope, type, idToken) in [
@@ -106,7 +106,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "An access token that can't stand in a header field is none",
+        "An access token that can't stand in a header field is refused",
         arguments: [
             #""""#, "null", "7", "true", "[]", "{}", #""a b""#, #""a\nb""#, #""a\r\nX: y""#, #""a\u0000""#,
             #""a\u007f""#,
@@ -117,7 +117,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "What is no JSON object is no answer",
+        "An answer that is not a JSON object is refused",
         arguments: [
             "", " ", "null", "true", "7", #""text""#, "[]", #"[{"access_token":"new"}]"#, "<html></html>",
             "access_token=new&token_type=bearer", #"{"access_token":"new""#, "\u{0}", #"{"error":{"code":1}}"#, "{}",
@@ -128,7 +128,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "Only invalid_grant ends a session, and not from a server that is in trouble",
+        "Only invalid_grant ends a session, and not with a server error",
         arguments: [
             ("invalid_grant", 400, "rejected invalid_grant"), ("invalid_grant", 401, "rejected invalid_grant"),
             ("invalid_grant", 403, "rejected invalid_grant"), ("invalid_grant", 200, "rejected invalid_grant"),
@@ -145,7 +145,7 @@ struct TokenAnswerTests {
                 == expected)
     }
 
-    @Test("An error in an answer with a token is an error, an empty one isn't")
+    @Test("An error in an answer with a token counts; an empty one does not")
     func errorBesideToken() {
         #expect(Self.read(#"{"access_token":"new","error":"invalid_grant"}"#) == "rejected invalid_grant")
         #expect(Self.read(#"{"access_token":"new","error":""}"#) == "new old-refresh unknown")
@@ -179,7 +179,7 @@ struct TokenAnswerTests {
         #expect(Self.read("", status: 503, headers: headers) == "failed 503 after 20.0")
     }
 
-    @Test("A server that says which token it refused doesn't make the error say so")
+    @Test("If a server repeats the refused token, the error does not contain it")
     func echoedToken() {
         let body =
             #"{"error":"invalid_grant","error_description":"Invalid refresh token: old-refresh (for old-access)","#
@@ -196,7 +196,7 @@ struct TokenAnswerTests {
         #expect(error.explanation == "Invalid refresh token: … (for …)")
     }
 
-    @Test("Nor does one that gives back the client's secret, or has a token for a code")
+    @Test("If a server repeats the client's secret, or sends a token as the code, the error does not contain it")
     func echoedElsewhere() {
         let body = #"{"error":"no such token: old-refresh","error_description":"not the secret: hunter2"}"#
         let response = AtomResponse(data: Data(body.utf8), statusCode: 400)
@@ -209,7 +209,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "A token is hidden however it is given back",
+        "A token is hidden in all forms in which servers repeat it",
         arguments: [
             "old%2Drefresh-token%2b1", "old%2drefresh%2Dtoken%2B1", "old-refresh-token 1", "old-refresh-token+1",
             "old-refresh…", "old-ref...", "old***", "***oken+1", "…token%2b1", "OLD-REFRESH-TOKEN+1",
@@ -240,7 +240,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "The words of a server stay readable",
+        "A server's own words stay readable",
         arguments: [
             "Token has been revoked", "The refresh token is invalid or has expired.", "Wait... then try again",
             "AADSTS700082: The refresh token has expired due to inactivity. Timestamp: 2024-05-01 10:00:00Z",
@@ -260,7 +260,7 @@ struct TokenAnswerTests {
         #expect(error.description == "invalid_grant: \(text)")
     }
 
-    @Test("A secret that reads like a code hides none")
+    @Test("A secret that equals an error code does not hide the code")
     func secretLikeACode() {
         let response = AtomResponse(data: Data(#"{"error":"invalid_grant"}"#.utf8), statusCode: 400)
         let answer = TokenAnswer(response, replacing: Self.old, clientSecret: "grant", sentAt: Self.sentAt)

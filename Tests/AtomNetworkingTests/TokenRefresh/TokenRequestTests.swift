@@ -18,7 +18,7 @@ struct TokenRequestTests {
         String(decoding: request.body ?? Data(), as: UTF8.self)
     }
 
-    @Test("Is a form with everything encoded, posted to the endpoint, client and secret in the body by default")
+    @Test("A form with everything encoded is posted to the endpoint, by default with client and secret in the body")
     func post() throws {
         let bearer = try Self.bearer(id: "app id", secret: "s+e&c=r%e t/ß")
         let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(7)))
@@ -47,7 +47,7 @@ struct TokenRequestTests {
     }
 
     @Test(
-        "A public client only says who it is",
+        "A public client sends only its identifier",
         arguments: [
             BearerAuthentication.ClientAuthentication.clientSecretPost, .clientSecretBasic,
         ])
@@ -74,7 +74,7 @@ struct TokenRequestTests {
                     "&scope=a+b&audience=https%3A%2F%2Fx.example%2F%3Fa%3D1%26b%3D2&resource=one&resource=two"))
     }
 
-    @Test("The access token isn't sent along, and the request is neither signed nor redirected nor in a queue")
+    @Test("The access token is not sent, and the request is not signed, not redirected and not queued")
     func nothingElse() throws {
         let bearer = try Self.bearer(id: "app", secret: "s")
         let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
@@ -85,7 +85,7 @@ struct TokenRequestTests {
         #expect(request.acceptableStatusCodes.contains(401))
     }
 
-    @Test("The client itself asks without a token (RFC 6749 §4.4.2)")
+    @Test("A client's own credentials need no token (RFC 6749 §4.4.2)")
     func clientCredentials() throws {
         let bearer = BearerAuthentication(
             endpoint: try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token"),

@@ -76,9 +76,6 @@ final class StoreLock: Sendable {
         state.withLock { $0.alarm }?.invalidate()
     }
 
-    /// How many wait.
-    var waiterCount: Int { state.withLock { $0.line.count } }
-
     /// Waits for its turn.
     ///
     /// - Parameters:

@@ -1,43 +1,43 @@
 @testable import AtomNetworking
 
-/// Something that the session does with its store; one after the other, as
-/// the session's actor does it.
+/// An operation of the session on its store; they run one after the other, as
+/// the store's keeper runs them.
 struct ModelOperation: Hashable {
     enum Kind: Hashable {
         case load(Int)
-        /// A refresh with the store held.
+        /// A refresh in an exchange with the store.
         case refresh(Int)
-        /// The look at the store before a provider is asked.
+        /// The load of the store before a provider is asked.
         case look(Int)
-        /// The store takes what a provider has brought; what was there at the
-        /// look.
+        /// A provider's credential is stored; with what the store held when it
+        /// was loaded.
         case keep(Int, ModelCredential, over: ModelCredential)
         /// A sign-in, or a sign-out, of the machine's generation.
         case write(ModelCredential, generation: Int)
-        /// What could not be written is written.
+        /// A write that failed is tried again.
         case writeAgain
-        /// What a spent credential has come to is written over it.
+        /// The successor of a spent credential is written over it.
         case rewrite(ModelCredential, version: Int)
     }
 
     enum Stage: Hashable {
         case queued
-        /// The server has been asked for another one.
+        /// The server has been asked for a new credential.
         case sent(ModelCredential)
-        /// What is to be stored is known.
+        /// It is known what has to be stored.
         case answered
-        /// All is done but telling the session.
+        /// The session has to be told.
         case ended(hasFailed: Bool)
     }
 
     enum Outcome: Hashable {
-        /// The store could not be had.
+        /// The store could not be reached.
         case nothing
         case abandoned
         case granted(version: Int)
         case rejected
         case failed(retryAfter: Int?)
-        /// Its answer is still to come, for a session that is over.
+        /// Its session is over, and its answer is still to come.
         case leftBehind
     }
 
@@ -46,12 +46,12 @@ struct ModelOperation: Hashable {
     var outcome = Outcome.nothing
     /// What the store held.
     var stored = ModelCredential()
-    /// What it is to hold.
+    /// What it has to hold.
     var result = ModelCredential()
     var isCancelled = false
-    /// Whether what the app has said goes before what the store held.
+    /// Whether a sign-in or sign-out replaces what the store held.
     var isSaid = false
-    /// The model's own count, when it was asked for, or begun.
+    /// The model's own generation when it was asked for, or begun.
     var generation: Int
 
     init(_ kind: Kind, in generation: Int) {
@@ -70,7 +70,7 @@ struct ModelOperation: Hashable {
     var isGranted: Bool { if case .granted = outcome { true } else { false } }
 }
 
-/// What the store held for a load, when the session hears of it later.
+/// What the store held for a load; the session is told later.
 struct ModelLoad: Hashable {
     let number: Int
     let stored: ModelCredential
@@ -85,7 +85,7 @@ struct ModelProviderCall: Hashable {
 }
 
 extension ModelCredential {
-    /// What a store hands over.
+    /// What a store returns.
     var inStore: TokenCredential? { isEmpty ? nil : real }
 
     func hasTokens(of other: ModelCredential) -> Bool { access == other.access && refresh == other.refresh }

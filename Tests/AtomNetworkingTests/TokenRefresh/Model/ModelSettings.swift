@@ -1,8 +1,8 @@
 @testable import AtomNetworking
 
-/// What a configuration of the model walks through.
+/// A configuration of the model.
 struct ModelSettings: Sendable {
-    /// What may go wrong, or happen beside the requests.
+    /// What may go wrong, or happen besides the requests.
     enum Disturbance: Hashable, Sendable {
         case cancel
         case refreshFails
@@ -18,20 +18,20 @@ struct ModelSettings: Sendable {
         case revokeSession
         /// Another process refreshes what is stored.
         case otherRefreshes
-        /// Somebody else has another access token beside the same refresh
+        /// Somebody else stores another access token beside the same refresh
         /// token.
         case outsideNewAccess
         /// The other of the two people signs in anew, by the app or by another
         /// process or the app's own variable.
         case signInOther
         case outsideOther
-        /// What the other of them had is put back.
+        /// The other person's earlier credential is put back.
         case signInBack
         case outsideBack
-        /// The app signs in with what the session has already.
+        /// The app signs in with the credential that the session holds.
         case signInAgain
         case loadingFails
-        /// The store can't be had for an exchange.
+        /// The store can't be reached for an exchange.
         case exchangeFails
         case writingFails
     }
@@ -54,7 +54,7 @@ struct ModelSettings: Sendable {
     var name: String
     var requests: Int
     var disturbances: Set<Disturbance> = []
-    /// How many of them at the most.
+    /// The largest number of them.
     var limit = 0
     /// How often time moves on to the next moment that matters.
     var timeSteps = 0
@@ -119,11 +119,11 @@ enum ModelStep: Hashable, Sendable {
     case endFails
     case hear
     case writeAgain
-    /// A token request whose session is over is answered.
+    /// A token request is answered whose session is over.
     case cameLate(isGranted: Bool)
 
-    /// Whether it happens by itself, sooner or later: nobody may depend on the
-    /// others to hear.
+    /// Whether it happens by itself, sooner or later: no caller may depend on the
+    /// other steps to be told.
     var isFair: Bool {
         switch self {
         case .read, .ask, .slot, .answer, .release, .enterLane, .grant, .refuse, .write, .written, .ring, .appSigns,

@@ -1,7 +1,7 @@
 @testable import AtomNetworking
 
-/// A state's fingerprint: 128 bits, so that two states of a few million never
-/// share one.
+/// A state's fingerprint of 128 bits: among a few million states, no two have
+/// the same.
 struct ModelKey: Hashable {
     private(set) var first: UInt64 = 0x9E37_79B9_7F4A_7C15
     private(set) var second: UInt64 = 0xD1B5_4A32_D192_ED03
@@ -17,9 +17,9 @@ struct ModelKey: Hashable {
     mutating func add(_ flag: Bool) { add(flag ? 1 : 0) }
 }
 
-/// Writes a state down in a way in which two that behave the same look the
-/// same: time as distance from now, tokens numbered as they turn up, versions
-/// and generations as whether they are current.
+/// Describes a state so that two states that behave the same are described the
+/// same: times relative to now, tokens numbered in the order of their first
+/// use, versions and generations as current or not.
 struct ModelScribe {
     let world: ModelWorld
     var key = ModelKey()
@@ -79,7 +79,7 @@ struct ModelScribe {
 
     mutating func phase(_ phase: SessionMachine<Int>.Phase) {
         switch phase {
-        case .loading(let reason): key.add(reason == nil ? 0 : 1)
+        case .loading(let end): key.add(end == nil ? 0 : 1)
         case .active: key.add(2)
         case .refreshing: key.add(3)
         case .storing: key.add(4)
@@ -99,13 +99,14 @@ extension ModelWorld {
         var scribe = ModelScribe(self)
         let machine = sut.machine
         scribe.phase(machine.phase)
+        let endIsNews = if case .loading(let end?) = machine.phase { !end.isAnnounced } else { false }
         if let held = machine.held {
             scribe.credential(ModelCredential(held.credential))
             scribe.time(held.expiry)
             scribe.key.add(
                 (held.isFromRefresh ? 1 : 0) + (held.isRejected ? 2 : 0) + (held.isProven ? 4 : 0)
                     + (held.isCountedAsFruitless ? 8 : 0) + (held.ignoresLeeway ? 16 : 0)
-                    + (held.doom != nil ? 32 : 0))
+                    + (held.finalFailure != nil ? 32 : 0))
             scribe.time(held.refreshTime)
         } else {
             scribe.key.add(-1)
@@ -113,7 +114,7 @@ extension ModelWorld {
         for flag in [
             machine.isReleasing, machine.running?.isOutdated ?? false, machine.running?.isSignedOut ?? false,
             machine.hasAnnouncedStaleStore,
-            machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, machine.isEndNews,
+            machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, endIsNews,
             isAcquisitionRefused,
         ] { scribe.key.add(flag) }
         if let released = machine.releasedTicket {

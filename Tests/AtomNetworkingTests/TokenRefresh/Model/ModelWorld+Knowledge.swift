@@ -2,8 +2,8 @@
 
 // What the session knows, by rules of the model's own.
 extension ModelWorld {
-    /// Somebody read the store and told the session: what differs from what
-    /// was read or written there last is news.
+    /// The store was read: what differs from what was read or written there last
+    /// is news.
     mutating func learn(_ read: ModelCredential) {
         if read == seen {
             // The store holds what was written by now.
@@ -19,7 +19,7 @@ extension ModelWorld {
             return
         }
         guard let successor = refreshTokens[read.refresh].successor else { return goBy(read) }
-        // What it has come to takes its place, and is written before anything is signed with it.
+        // Its successor replaces it, and is written before anything is signed with it.
         guard current?.hasTokens(of: successor) != true else { return }
         tokens[successor.access].isWritten = false
         tokens[successor.access].isGranted = true
@@ -27,12 +27,12 @@ extension ModelWorld {
         goBy(successor)
     }
 
-    /// The store was read for those who wait.
+    /// The store was read for the waiters.
     ///
-    /// Where the session had ended before they came, they don't belong to it.
+    /// If the session had ended before they came, they don't belong to it.
     mutating func learnAfterTheEnd(_ read: ModelCredential) {
         var hasEnded = false
-        if case .loading(_?) = sut.machine.phase { hasEnded = !sut.machine.isEndNews }
+        if case .loading(let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
         let before = generation
         learn(read)
         guard hasEnded, generation != before else { return }
@@ -41,13 +41,13 @@ extension ModelWorld {
         }
     }
 
-    /// What a credential has come to: a refresh token that a refresh of ours
-    /// has exchanged is never sent again.
+    /// The successor of a credential: a refresh token that a refresh of ours has
+    /// exchanged is never sent again.
     func successor(of credential: ModelCredential) -> ModelCredential {
         refreshTokens[credential.refresh].successor ?? credential
     }
 
-    /// The session goes by what somebody has put into the store.
+    /// The session uses what somebody has put into the store.
     private mutating func goBy(_ read: ModelCredential) {
         guard read != current else { return }
         let isSameAccess = read.access == current?.access
@@ -85,8 +85,8 @@ extension ModelWorld {
         refreshTokens[old.refresh].successor = isWanted ? new : nil
     }
 
-    /// Whether an outdated refresh brings what the session's refresh token has
-    /// come to: somebody has put it back meanwhile.
+    /// Whether an outdated refresh brings the successor of the session's refresh
+    /// token, because somebody has put that token back meanwhile.
     func isSuccessorOfCurrent(_ refresh: Refresh) -> Bool {
         settings.rotates && refresh.credential.refresh != 0 && !refresh.isSignedOut
             && current?.refresh == refresh.credential.refresh
@@ -113,7 +113,7 @@ extension ModelWorld {
         if credential == seen { beneath = [] }
     }
 
-    /// Expiry is fixed when a pair of access token and expiry is first seen.
+    /// The expiry is computed when a pair of access token and expiry is first seen.
     mutating func see(_ credential: ModelCredential, life: Int, from start: Int) {
         guard tokens[credential.access].expiresAtAsRead != credential.expiresAt else { return }
         tokens[credential.access].expiresAtAsRead = credential.expiresAt
@@ -144,7 +144,7 @@ extension ModelWorld {
 
     var isGood: Bool {
         guard let current, !isDead else { return false }
-        // What can't be refreshed is used to its end.
+        // A token that can't be refreshed is used until it expires.
         let isRenewable = hasUsefulRefreshToken || settings.renewal != .refreshToken
         return hasFailedEarly || !isRenewable || now < tokens[current.access].due
     }

@@ -50,7 +50,7 @@ extension ModelWorld {
         try checkStoreHolds(credential)
     }
 
-    /// G3, G8: who goes straight on.
+    /// G3, G8: which requests are sent at once.
     func checkGo(_ index: Int) throws(Violation) {
         guard isGood else { throw Violation("request \(index) goes on without a good token (G2)") }
         let request = requests[index]
@@ -59,9 +59,9 @@ extension ModelWorld {
         }
     }
 
-    /// G8, G9, G10: who is told what.
+    /// G8, G9, G10: which request is told what.
     func checkRefusal(of index: Int, _ error: AuthenticationError, isNewcomer: Bool) throws(Violation) {
-        // Nothing is over before the store has been looked at.
+        // The session doesn't end before the store was read.
         let isHasty = settings.hasStore && !isLookingAtStore
         let isExpected =
             switch error {
@@ -85,7 +85,7 @@ extension ModelWorld {
         guard isExpected else { throw Violation("request \(index) is told \(error) without a reason (G5, G8)") }
     }
 
-    /// G8: all or nobody.
+    /// G8: all waiters or none.
     func checkFailure(_ wasEarly: Bool, _ actions: [ModelledMachine.Action]) throws(Violation) {
         let refusals = actions.count { if case .refuse = $0 { true } else { false } }
         if wasEarly {

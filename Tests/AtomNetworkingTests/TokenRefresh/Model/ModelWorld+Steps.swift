@@ -135,7 +135,7 @@ extension ModelWorld {
                 slotQueue.insert(index, at: 0)
                 try startNext()
             } else if !slotQueue.isEmpty {
-                // The slot that it gives back is the next one's, on the same thread.
+                // The slot that it gives back goes to the next request, on the same thread.
                 try startNext()
             }
         case .authorization(let value, let version):
@@ -188,14 +188,14 @@ extension ModelWorld {
         if !settings.slots { try enterLane() }
     }
 
-    /// Who was released goes on; who releases waits for that.
+    /// A released request goes on; the one that releases waits for that.
     private mutating func enterLane() throws(Violation) {
         guard let waiter = requests.firstIndex(where: { $0.state == .released }) else { return }
         enterSlotQueue(waiter)
         try startIfThereAreNoSlots()
     }
 
-    /// Who has been granted a slot before, and not been sent, keeps its place.
+    /// A request that was granted a slot before, and was not sent, keeps its place.
     private mutating func enterSlotQueue(_ index: Int) {
         requests[index].state = .inSlotQueue
         if requests[index].slotPlace == nil {
@@ -237,9 +237,9 @@ extension ModelWorld {
         try perform(actions)
     }
 
-    /// The session goes by what a refresh has brought.
+    /// The session uses the result of a refresh.
     mutating func brought(_ granted: ModelCredential) {
-        // What arrives within its leeway is used to its end: the next would come as late.
+        // A token that arrives within its leeway is used until it expires: the next one would come as late.
         hasFailedEarly = now >= tokens[granted.access].due
         failures = 0
         notBefore = Int.min
@@ -293,7 +293,7 @@ extension ModelWorld {
             wasSet(writes.removeFirst().credential)
             return
         }
-        // Looked at once more: what somebody else has put there is not overwritten.
+        // Read once more: what somebody else has put there is not overwritten.
         learn(store)
         try perform(sut.observed(store.real, now: moment))
         guard !writes.isEmpty, sut.mayStore(version: writes[0].version) else {
@@ -308,8 +308,8 @@ extension ModelWorld {
 
     // MARK: The app and others
 
-    /// The session hears of a sign-in or, with nothing, of a sign-out before
-    /// anything is written.
+    /// The session is told of a sign-in, or of a sign-out with an empty
+    /// credential, before anything is written.
     private mutating func sign(_ said: ModelCredential) throws(Violation) {
         disturbancesLeft -= 1
         if !settings.hasStore, store != seen, !beneath.contains(store) {
@@ -324,7 +324,7 @@ extension ModelWorld {
         } else {
             isAcquisitionRefused = false
             newGeneration()
-            // Signing in with what the session has already doesn't make its refresh worthless.
+            // A sign-in with the credential that is being refreshed doesn't make the refresh useless.
             if isRefreshOfIt { inFlight = refreshes }
             for index in inFlight.indices
             where credential.refresh != 0 && inFlight[index].credential.refresh == credential.refresh {
@@ -353,7 +353,7 @@ extension ModelWorld {
         try perform(sut.observed(store.real, now: moment))
     }
 
-    /// What was in the store of one person is kept when another one comes.
+    /// Keeps the credential of the person in the store when another one comes.
     mutating func shelve(for new: ModelCredential) {
         guard settings.hasTwoPeople, !store.isEmpty, new.isEmpty || account(of: new) != account(of: store) else {
             return

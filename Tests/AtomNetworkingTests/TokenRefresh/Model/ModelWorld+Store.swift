@@ -2,8 +2,8 @@ import Foundation
 
 @testable import AtomNetworking
 
-// A store that the session reads and writes itself, and that other processes
-// share: while one of them exchanges, it has the store for itself.
+// A store that the session reads and writes, and that other processes share:
+// during an exchange, a process has the store for itself.
 extension ModelWorld {
     var storeSteps: [ModelStep] {
         var steps: [ModelStep] = []
@@ -106,7 +106,7 @@ extension ModelWorld {
             ModelOperation(settings.renewal == .provider ? .look(number) : .refresh(number), in: generation))
     }
 
-    /// The app has signed in or, with nothing, out.
+    /// The app has signed in, or out with an empty credential.
     mutating func queueWrite(_ credential: ModelCredential) {
         unwritten = UnwrittenCredential(
             credential: credential.inStore, replaced: .unknown, generation: sut.machine.generation)
@@ -176,8 +176,8 @@ extension ModelWorld {
         }
     }
 
-    /// The store can't be had or, where nothing but writing is to be done, not
-    /// be written.
+    /// The store can't be reached or, for an operation that only writes, not be
+    /// written.
     private mutating func beginInVain() throws(Violation) {
         operations[0].stored = store
         switch operations[0].kind {
@@ -189,7 +189,7 @@ extension ModelWorld {
             operations[0].stored = old
             operations[0].stage = .ended(hasFailed: true)
             tokens[credential.access].isWritten = true
-            // What somebody else has written since the look is newer.
+            // What somebody else has written since the load is newer.
             if store != old { lastWord = nil }
         case .writeAgain:
             guard let missed else {
@@ -206,14 +206,14 @@ extension ModelWorld {
         }
     }
 
-    /// The refresh looks at what is stored; returns whether it goes on.
+    /// The refresh reads the store; returns whether it goes on.
     private mutating func look(_ number: Int) throws(Violation) -> Bool {
         let stored = intended(store)
         var goesOn = false
         if let index = inFlight.firstIndex(where: { $0.number == number && !$0.isOutdated }) {
             let old = current
             if stored.isEmpty, settings.renewal == .clientCredentials {
-                // A client's own session isn't over because its store is empty.
+                // An empty store does not end a client's own session.
                 seen = stored
                 beneath = []
             } else {
@@ -305,7 +305,7 @@ extension ModelWorld {
         }
     }
 
-    /// The actor has cancelled what is being done for a session that is over.
+    /// The actor has cancelled the refresh of a session that is over.
     private mutating func cancelled() throws(Violation) {
         if settings.renewal == .provider {
             try fail(takeRefresh(provided.removeFirst().number), 0, at: .provider)
@@ -372,7 +372,7 @@ extension ModelWorld {
         return inFlight.remove(at: index)
     }
 
-    /// What was computed is written, if it is another than what was there.
+    /// The result is written, if it differs from what was there.
     private mutating func end(fails: Bool) throws(Violation) {
         let operation = operations[0]
         if operation.result != operation.stored {

@@ -2,7 +2,7 @@
 
 // What the store should hold, and what must never happen to it.
 extension ModelWorld {
-    // MARK: What could not be written
+    // MARK: Failed writes
 
     /// What the store holds, or would if every write had succeeded.
     func intended(_ stored: ModelCredential) -> ModelCredential {
@@ -28,9 +28,9 @@ extension ModelWorld {
 
     // MARK: The guarantees
 
-    /// G1 among all who share the store: a refresh token is sent only by who
-    /// holds the store, and only if it is the stored one, or should be, or if
-    /// the store is behind.
+    /// G1 among all processes that share the store: a refresh token is sent only
+    /// by the process that holds the store, and only if it is the stored one, or
+    /// should be, or if the store is behind.
     func checkStoreHolds(_ credential: ModelCredential) throws(Violation) {
         guard settings.hasStore, credential.refresh != 0, store.refresh != credential.refresh else { return }
         guard intended(store).refresh == credential.refresh || refreshTokens[store.refresh].isSpent else {
@@ -38,8 +38,8 @@ extension ModelWorld {
         }
     }
 
-    /// G7, G9: what could not be written goes before nothing newer, and what
-    /// comes home late is not written.
+    /// G7, G9: a failed write replaces nothing newer, and a late result is not
+    /// written.
     func checkWrite(_ operation: ModelOperation) throws(Violation) {
         guard !tokens[operation.result.access].isDropped else {
             throw Violation("what an outdated refresh brought is written (G9)")
@@ -52,12 +52,12 @@ extension ModelWorld {
         }
     }
 
-    /// G0: what a refresh brought is not written over somebody else's live
-    /// refresh token, and nothing spent over a live one.
+    /// G0: the result of a refresh is not written over somebody else's live
+    /// refresh token, and a spent refresh token not over a live one.
     func checkNothingIsLost(to new: ModelCredential) throws(Violation) {
         let old = store
         guard old.refresh != 0, refreshTokens[old.refresh].isValid, new.refresh != old.refresh else { return }
-        // Nobody can tell what has been put back from what a variable that is set has not taken yet.
+        // A credential that was put back can't be told from one that the variable still returns.
         guard !beneath.contains(old) else { return }
         guard !new.isEmpty, account(of: new) == account(of: old) else {
             throw Violation("somebody's live refresh token is overwritten by another's (G0)")

@@ -49,9 +49,9 @@ enum ModelClock {
     static func seconds(_ instant: MonotonicInstant) -> Int { Int(start.duration(to: instant).seconds.rounded()) }
 }
 
-/// What everybody outside the machine knows about an access token.
+/// What the world outside the machine knows about an access token.
 struct ModelToken: Hashable {
-    /// Whose it is, of the two people who sign in.
+    /// To which of the two people it belongs.
     var account = 0
     /// When the server stops accepting it.
     var serverExpiry = 0
@@ -59,28 +59,28 @@ struct ModelToken: Hashable {
     /// When the session knows it to expire, and to be due for a refresh.
     var expiry = Int.max
     var due = Int.max
-    /// The expiry as it was read when the session's own was fixed.
+    /// The expiry as it was read when the session computed its own.
     var expiresAtAsRead: Int?
-    /// Whether a first attempt with it was refused, to the session's knowledge.
+    /// Whether the session knows that a first attempt with it was refused.
     var isRejected = false
     var isAccepted = false
     var isGranted = false
     var isCounted = false
     var isWritten = false
-    /// Whether it came home too late.
+    /// Whether it came too late.
     var isDropped = false
 
     func isDead(at now: Int) -> Bool { isRejected || now >= expiry }
 }
 
-/// What the server knows about a refresh token, and what it let be known.
+/// What the server knows about a refresh token, and what it has told.
 struct ModelRefreshToken: Hashable {
     var account = 0
     var isValid = true
     var isKnownRefused = false
     /// Whether a refresh of the session's has exchanged it for another one.
     var isSpent = false
-    /// What it has come to, unless that was signed out.
+    /// Its successor, unless that was signed out.
     var successor: ModelCredential?
 }
 
@@ -118,8 +118,8 @@ struct ModelRequest: Hashable {
 /// The machine and everything around it: callers, the transport's order, the
 /// store, the app, an authorization server.
 ///
-/// Knows by rules of its own what may happen, and throws where something else
-/// does.
+/// It has its own rules for what may happen, and throws when something else
+/// happens.
 struct ModelWorld {
     struct Violation: Error, CustomStringConvertible {
         let description: String
@@ -159,34 +159,34 @@ struct ModelWorld {
     var store = ModelCredential()
     var writes: [Write] = []
     var operations: [ModelOperation] = []
-    /// What the store held for loads that the session hasn't heard of.
+    /// What the store held for loads that the session wasn't told of.
     var loads: [ModelLoad] = []
     /// The refreshes that the app's provider is asked for.
     var provided: [ModelProviderCall] = []
     /// The refreshes that nobody waits for any more.
     var leftBehind: [Int] = []
     var unwritten: UnwrittenCredential?
-    /// What couldn't be written, and what the store held then.
+    /// A failed write, and what the store held then.
     var missed: (credential: ModelCredential, over: ModelCredential)?
     var isWriteAlarmSet = false
     /// What the store has to hold when all is quiet, if nobody else writes.
     var lastWord: ModelCredential?
-    /// Whether the session is being told what the store holds, or that nobody
-    /// knows.
+    /// Whether the session is being told what the store holds, or that it can't
+    /// be read.
     var isLookingAtStore = false
     var isUnreadable = false
-    /// What the app signs in or, if empty, out with: the session has heard,
-    /// and its variable is about to be set.
+    /// The credential of a sign-in, or an empty one of a sign-out: the session
+    /// was told, and the variable is about to be set.
     var signing: ModelCredential?
-    /// What each of the two people had in the store when somebody else's came
-    /// there: an app that switches between them puts it back.
+    /// The credential of each person when the other one's was stored: an app that
+    /// switches between them puts it back.
     var shelf = [ModelCredential](repeating: ModelCredential(), count: 2)
 
-    // What the session knows, by the model's own account.
+    // What the session knows, as the model counts.
     var current: ModelCredential?
-    /// What it read or wrote in the store last; `nil` before it has.
+    /// What it read or wrote in the store last; `nil` before the first time.
     var seen: ModelCredential?
-    /// What it wrote over, until it has seen what it wrote.
+    /// What it has overwritten, until it has read what it wrote.
     var beneath: [ModelCredential] = []
     /// What the app's variable is being set to.
     var pending: [ModelCredential] = []
@@ -195,10 +195,10 @@ struct ModelWorld {
     var failures = 0
     var notBefore = Int.min
     var fruitless: [Int] = []
-    /// Whether there was nothing more to be had without a refresh token.
+    /// Whether renewal without a refresh token has failed for good.
     var isAcquisitionRefused = false
 
-    // What is left to happen.
+    // What may still happen.
     var disturbancesLeft: Int
     var timeStepsLeft: Int
 
@@ -218,7 +218,7 @@ struct ModelWorld {
 
     /// A credential that the server has just made.
     ///
-    /// - Parameter refresh: The refresh token that it goes on with, if it does.
+    /// - Parameter refresh: The refresh token that it keeps, if it keeps one.
     mutating func issue(life: Int, to account: Int, refresh: Int? = nil) -> ModelCredential {
         tokens.append(ModelToken(account: account, serverExpiry: now + life))
         guard settings.renewal == .refreshToken else {
@@ -243,7 +243,7 @@ extension ModelWorld {
         for (index, request) in requests.enumerated() {
             switch request.state {
             case .idle:
-                // They differ in nothing but their numbers, so they come in order.
+                // They differ only in their numbers, so they come in order.
                 if !hasIdle { steps.append(.read(index)) }
                 hasIdle = true
             case .asks: steps.append(.read(index))
@@ -304,7 +304,7 @@ extension ModelWorld {
         }
     }
 
-    /// Who isn't the one in the store; with nobody there, who was.
+    /// The person who is not in the store; if nobody is, the last one who was.
     var other: Int { store.isEmpty ? (shelf[1].isEmpty ? 0 : 1) : 1 - account(of: store) }
 
     func can(_ disturbance: ModelSettings.Disturbance) -> Bool {
@@ -327,7 +327,7 @@ extension ModelWorld {
         return moments.filter { $0 > now && $0 < 100_000 }.min()
     }
 
-    /// Whether everybody has heard and nothing is under way.
+    /// Whether every caller has been told, and nothing is running.
     var isQuiet: Bool {
         !requests.contains { $0.isUnderWay } && inFlight.isEmpty && writes.isEmpty && !isReleasing
             && signing == nil && operations.isEmpty && loads.isEmpty && provided.isEmpty

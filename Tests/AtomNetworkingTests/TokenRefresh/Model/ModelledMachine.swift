@@ -54,7 +54,7 @@ struct ModelledMachine {
 
     var machine: Machine
     let bug: PlantedBug?
-    /// Who was to be refused and is sent instead.
+    /// The requests that should be refused and are sent instead.
     private(set) var forced: [Int] = []
 
     init(_ machine: Machine, bug: PlantedBug? = nil) {
@@ -76,9 +76,15 @@ struct ModelledMachine {
             return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
         }
         if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
+        let generation = bug == .olderGenerationIsSigned ? nil : generation
+        let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
+        if let (ticket, generation) = machine.admitAtOnce(
+            by: means, of: generation, ticket: ticket, read: read, at: now.instant)
+        {
+            return (.go(ticket: ticket, generation: generation), [])
+        }
         let (admission, actions) = machine.asked(
-            waiter, by: means, of: bug == .olderGenerationIsSigned ? nil : generation,
-            ticket: bug == .placeIsLostWithTheToken ? nil : ticket, read: read, deadline: deadline, now: now)
+            waiter, by: means, of: generation, ticket: ticket, read: read, deadline: deadline, now: now)
         return (admission, perturb(actions))
     }
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Waits for something that may take for ever.
-enum Deadline {
-    /// The value of a task, or a failure when its time is up; then it is
-    /// cancelled, and what it still brings is dropped.
+/// Waits for a task that may never end.
+enum BoundedWait {
+    /// The result of a task, or a failure when its time is up; then the task is
+    /// cancelled, and its result is dropped.
     ///
-    /// - Parameter duration: The time that it has, bounded; `nil` for any.
-    static func value<T: Sendable>(
+    /// - Parameter duration: The time that it has, bounded; `nil` for no limit.
+    static func result<T: Sendable>(
         of task: Task<Result<T, any Error>, Never>, within duration: Duration?, time: any TimeSource
     ) async -> Result<T, any Error> {
         guard let duration else { return await task.value }
@@ -16,7 +16,7 @@ enum Deadline {
                 .failure(
                     AtomError.session(
                         URLError(.timedOut, "Nothing came in \(duration)", delivery: .notSent))))
-            // After that, or what the cancelled task says would come first.
+            // Only now: the result of the cancelled task must not come first.
             task.cancel()
         }
         alarm.set(time.now.advanced(by: duration))
@@ -26,8 +26,8 @@ enum Deadline {
         return result
     }
 
-    /// The value of a task, or `nil` when the caller's own is cancelled before;
-    /// the task goes on.
+    /// The value of a task, or `nil` if the caller's own task is cancelled
+    /// first; the task goes on.
     static func valueUnlessCancelled<T: Sendable>(of task: Task<T, Never>) async -> T? {
         let first = FirstValue<T?>()
         Task.detached(priority: .userInitiated) { first.settle(await task.value) }
@@ -39,7 +39,7 @@ enum Deadline {
     }
 }
 
-/// The first of several values, for one who waits.
+/// The first of several values, for one caller that waits.
 private final class FirstValue<T: Sendable>: Sendable {
     private struct State {
         var value: T?

@@ -1,0 +1,124 @@
+// What the app asks and does, and loading the credential.
+extension SessionActor {
+    /// Loads the credential for the machine.
+    func load(_ number: Int) async {
+        let result = await keeper.look(for: self).value
+        let now = moment
+        switch result {
+        case .success(let look):
+            perform(guarded.act { $0.loaded(number: number, look?.intended, now: now) })
+        case .failure(let error):
+            perform(guarded.act { $0.loadingFailed(number: number, error) })
+        }
+    }
+
+    /// The app signs in.
+    ///
+    /// - Throws: Why the credential could not be stored; the session uses it
+    ///   nevertheless.
+    func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
+        try refuseWriteInOperation()
+        let read = keeper.current
+        let now = moment
+        // The machine first: then a request that still reads the old credential recognises it as old.
+        let ((successor, generation), actions) = guarded.ask { machine in
+            let (successor, actions) = machine.signedIn(credential, read: read, now: now)
+            return ((successor, machine.generation), actions)
+        }
+        if let failure = await replace(by: successor, in: generation, actions).failure { throw failure }
+    }
+
+    /// The app signs out.
+    ///
+    /// - Parameter service: Revokes the token, if it is configured to.
+    /// - Throws: Why the store could not be emptied; the session is over
+    ///   nevertheless.
+    func signOut(for service: any RenewalService) async throws(AuthenticationError) {
+        try refuseWriteInOperation()
+        // The same service revokes what a running refresh still gets.
+        guarded.lastService = guarded.lastService ?? service
+        let held = guarded.with { $0.held?.credential }
+        let read = keeper.current
+        let (generation, actions) = guarded.ask { machine in
+            let actions = machine.signedOut(read: read)
+            return (machine.generation, actions)
+        }
+        let replacement = await replace(by: nil, in: generation, actions)
+        // What another process has stored since is newer than what was held.
+        if let newest = replacement.found ?? held ?? read { service.revoke(newest) }
+        if let failure = replacement.failure { throw failure }
+    }
+
+    /// Writes the credential of a sign-in or sign-out, and tells the requests
+    /// that wait for the old session.
+    private func replace(
+        by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
+    ) async -> Replacement {
+        cancelOutdatedRefresh()
+        let isWritten = keeper.replace(by: credential, in: generation, for: self)
+        perform(actions)
+        observe()
+        return await isWritten()
+    }
+
+    private nonisolated func refuseWriteInOperation() throws(AuthenticationError) {
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotStored(cause: error, delivery: .notSent)
+        }
+    }
+
+    /// Refuses an operation on the store that one of the store's own methods
+    /// asks for: it would wait for itself for ever.
+    private nonisolated func refuseInOperation() throws(TokenStoreError) {
+        guard let operation = StoreOperation.current, operation.isRunning(for: self) else { return }
+        throw .refused(
+            "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
+    }
+
+    // MARK: What is known
+
+    /// The events from now on.
+    nonisolated var events: AsyncStream<SessionEvent> { hub.events() }
+
+    /// What the session is doing.
+    nonisolated var state: SessionState {
+        let current = keeper.current
+        let now = time.now
+        return guarded.with { machine in
+            switch machine.phase {
+            case .loading(let end): end.map { .ended($0.error) } ?? .unknown
+            case .signedOut:
+                // A request would find the credential there.
+                current.map(machine.isNews) == true ? .signedIn : .signedOut
+            case .ended(let error): current.map(machine.isNews) == true ? .signedIn : .ended(error)
+            case .refreshing, .storing: machine.isGood(at: now, by: .refreshToken) ? .signedIn : .refreshing
+            case .active, .backingOff: machine.held == nil ? .signedOut : .signedIn
+            }
+        }
+    }
+
+    /// Loads the credential, unless somebody is signed in, and returns the new
+    /// state.
+    func loadedState() async throws(AuthenticationError) -> SessionState {
+        switch state {
+        case .unknown, .signedOut, .ended: break
+        case .signedIn, .refreshing: return state
+        }
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotReadable(cause: error, delivery: .notSent)
+        }
+        let generation = guarded.with { $0.generation }
+        switch await keeper.look(for: self).value {
+        case .success(let look):
+            let now = moment
+            perform(guarded.act { $0.lookedUp(look?.intended, in: generation, now: now) })
+            return state
+        case .failure(let error):
+            throw .credentialNotReadable(cause: error, delivery: .notSent)
+        }
+    }
+}
