@@ -25,8 +25,9 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
         var isOver = false
     }
 
-    // These belong to whoever brings its events, which come one at a time.
-    private var sink: any AnswerSink
+    // These belong to the thread that brings its events. They come one at a time, so no two accesses can overlap,
+    // which would else be checked each time (SE-0176).
+    @exclusivity(unchecked) private var sink: any AnswerSink
     private var isAbandoned = false
     private var discarded = 0
 

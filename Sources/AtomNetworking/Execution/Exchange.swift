@@ -18,12 +18,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case dispatched(Completion)
     }
 
-    // These belong to the deadline queue, the slots and the session, each under its owner's lock.
-    // All the rest is constant.
-    var deadlinePosition: Int?
-    var deadlineNumber = 0
-    var slotPlace: SlotPlace?
-    var sessionPlace: SessionPlace?
+    // These belong to the deadline queue, the slots and the session, each under its owner's lock: no two accesses can
+    // overlap, which would else be checked each time (SE-0176). All the rest is constant.
+    @exclusivity(unchecked) var deadlinePosition: Int?
+    @exclusivity(unchecked) var deadlineNumber = 0
+    @exclusivity(unchecked) var slotPlace: SlotPlace?
+    @exclusivity(unchecked) var sessionPlace: SessionPlace?
 
     let manager: RequestableQueueManager
     let totalDeadline: MonotonicInstant
