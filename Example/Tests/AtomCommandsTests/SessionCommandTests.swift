@@ -296,7 +296,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place)
             for run in [try await whoami(), try await logout(), try await login("--user", "ada")] {
                 #expect(run.status == .storeFailed)
-                #expect(run.notes.contains("others may write its folder"))
+                #expect(run.notes.contains("other users can write to its folder"))
             }
             #expect(server.counters.signIns == 1)
         }

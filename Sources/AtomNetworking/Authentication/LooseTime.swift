@@ -22,7 +22,7 @@ struct LooseTime: Decodable {
             value = .text(text)
         } else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "Neither a number of seconds nor an ISO 8601 date.")
+                in: container, debugDescription: "The value is neither a number of seconds nor an ISO 8601 date.")
         }
     }
 
@@ -50,7 +50,7 @@ struct LooseTime: Decodable {
     func seconds(at path: [any CodingKey]) throws -> Double {
         guard case .number(let number) = value else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: path, debugDescription: "expires_in is a number of seconds."))
+                .init(codingPath: path, debugDescription: "expires_in must be a number of seconds."))
         }
         return min(max(number, 0), Duration.century.seconds)
     }

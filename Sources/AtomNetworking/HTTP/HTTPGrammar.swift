@@ -23,9 +23,9 @@ enum HTTPGrammar {
         for byte in value.utf8 where byte < 0x20 || byte == 0x7F {
             switch byte {
             case 0x09: continue
-            case 0x0A, 0x0D: return "its value holds a line break, which would start another header field"
-            case 0x00: return "its value holds a NUL character"
-            default: return "its value holds a control character"
+            case 0x0A, 0x0D: return "its value contains a line break, which would start another header field"
+            case 0x00: return "its value contains a NUL character"
+            default: return "its value contains a control character"
             }
         }
         return nil

@@ -212,30 +212,30 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         case .missingCredential:
             "There is no usable credential; sign in first."
         case .refreshRejected(let error, _):
-            "The session has ended: the authorization server refused the refresh token (\(error.description)). "
+            "The session has ended: the authorization server rejected the refresh token (\(error.description)). "
                 + "Sign in again."
         case .refreshInterrupted(let error, _):
-            "The session has ended: an earlier refresh was interrupted before its answer was stored, and the "
-                + "authorization server does not take the refresh token again (\(error.description)). Sign in again."
+            "The session has ended: an earlier refresh was interrupted before its response was stored, and the "
+                + "authorization server rejected the refresh token (\(error.description)). Sign in again."
         case .credentialNotProvided(let cause, let retryAt, _):
-            "The app's provider brought no credential: \(Self.describe(cause))"
+            "The app's provider returned no credential: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
         case .credentialNotReadable(let cause, _):
             "The stored credential could not be read: \(Self.describe(cause))"
         case .credentialNotStored(let cause, _):
-            "The token store could not be written: \(Self.describe(cause)) What it should hold is kept in memory, and "
-                + "the write is tried again; until it succeeds, the next start finds what was stored before."
+            "The token store could not be written: \(Self.describe(cause)) The change is kept in memory, and the write "
+                + "is retried; until it succeeds, the next start finds what was stored before."
         case .refreshFailed(let cause, let retryAt, _):
-            "The access token could not be refreshed for now: \(Self.describe(cause))"
+            "The access token could not be refreshed: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
         case .tooManyRefreshes(let retryAt, _):
-            "The server refuses fresh access tokens; no more are asked for until \(Self.format(retryAt))."
+            "The server rejects new access tokens; no more are requested until \(Self.format(retryAt))."
         case .signedOut:
             "The session was signed out while the request waited."
         case .noSession:
             "This service does not sign with bearer tokens; it has no session to sign in to or out of."
         case .waitedTooLong:
-            "The request's time was up while it waited for the access token to be refreshed."
+            "The request timed out while it waited for the access token to be refreshed."
         }
     }
 
@@ -251,7 +251,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         let text =
             switch cause {
             case let error as AtomError where error.isLostAnswer:
-                "\(error.description) The server may have issued a new token whose arrival was lost."
+                "\(error.description) The server may have issued a new token that was lost."
             case let error as AtomError: error.description
             case let error as OAuthError: error.description
             case let error as TokenAnswerError: error.description
@@ -276,7 +276,7 @@ extension AtomError {
 
 /// Why an answer of a token endpoint is no token (RFC 6749 §5.1).
 public struct TokenAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong with the answer; never its content.
+    /// What was wrong with the response; never its content.
     public let description: String
 
     init(_ description: String) {

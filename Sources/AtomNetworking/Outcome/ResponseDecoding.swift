@@ -21,9 +21,9 @@ enum ResponseDecoding {
                 .dataCorrupted(
                     DecodingError.Context(
                         codingPath: [],
-                        debugDescription: "The answer has no body (status "
+                        debugDescription: "The response has no body (status "
                             + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or "
-                            + "NoContent where that is fine.")))
+                            + "NoContent if that is intended.")))
         }
         do {
             return try decoder.decode(T.self, from: response.data)
@@ -54,7 +54,7 @@ enum ResponseDecoding {
         let explanation =
             context.map { Redaction.clipped(Redaction.withoutTokens($0.debugDescription), limit: 1000) }
             ?? "It is not the expected model."
-        return "The answer could not be decoded\(place): \(explanation)"
+        return "The response could not be decoded\(place): \(explanation)"
     }
 }
 
@@ -87,9 +87,9 @@ extension DecodingError {
             let key = HiddenKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
         case .typeMismatch(let type, let old):
-            return .typeMismatch(type, context(old, "What is there can't be read as \(type)."))
+            return .typeMismatch(type, context(old, "The value can't be read as \(type)."))
         case .valueNotFound(let type, let old):
-            return .valueNotFound(type, context(old, "There is null where \(type) is expected."))
+            return .valueNotFound(type, context(old, "The value is null, but \(type) is expected."))
         @unknown default: return self
         }
     }

@@ -54,12 +54,12 @@ extension TokenStoreError: CustomStringConvertible, LocalizedError {
         case .corrupt(let reason, nil):
             "The stored credential can't be read (\(reason))."
         case .newerFormat(let version):
-            "The stored credential is of format \(version), which a newer version wrote."
+            "A newer version of the SDK wrote the stored credential, in format \(version)."
         case .lockTimedOut(let duration):
-            "Others have kept the token store locked for more than \(duration)."
+            "Others kept the token store locked for more than \(duration)."
         case .diskFull: "The disk is full."
         case .readOnly: "The token store can't be written: the disk or folder is read-only."
-        case .refused(let reason): "The token store may not be used: \(reason)."
+        case .refused(let reason): "The token store can't be used: \(reason)."
         case .locked: "The Keychain is locked until the device has been unlocked once."
         case .system(let operation, let code): "\(operation) failed with code \(code)."
         }

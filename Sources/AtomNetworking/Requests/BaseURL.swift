@@ -39,7 +39,7 @@ public struct BaseURL: Sendable, Hashable {
             throw .requestable(.invalidBaseURL(.init(subject: host, reason: reason)))
         }
         if let port, !(1...65_535).contains(port) {
-            throw .requestable(.invalidBaseURL(.init(subject: String(port), reason: "a port lies in 1…65535")))
+            throw .requestable(.invalidBaseURL(.init(subject: String(port), reason: "a port is in 1…65535")))
         }
         self.scheme = scheme
         self.host = host

@@ -8,7 +8,7 @@ enum HostGrammar {
         guard let reason = violation(inHost: host) else { return nil }
         // A scheme breaks some rule in any case; searched for in what is refused only.
         let isSchemeNamed = !host.hasPrefix("[") && host.contains("://")
-        return isSchemeNamed ? "the scheme is a parameter of its own; leave it out of the host" : reason
+        return isSchemeNamed ? "the scheme is a separate parameter; remove it from the host" : reason
     }
 
     private static func violation(inHost host: String) -> String? {
@@ -19,7 +19,7 @@ enum HostGrammar {
     }
 
     private static func violation(inName bytes: UnsafeBufferPointer<UInt8>) -> String? {
-        guard bytes.count <= 253 else { return "a host has 253 octets at most" }
+        guard bytes.count <= 253 else { return "a host has at most 253 octets" }
 
         var labelLength = 0
         var labelStart: UInt8 = 0
@@ -47,18 +47,18 @@ enum HostGrammar {
     private static func violation(atEndOfLabel length: Int, last: UInt8) -> String? {
         switch length {
         case 0: "a label is empty"
-        case 64...: "a label has 63 characters at most"
+        case 64...: "a label has at most 63 characters"
         default: last == UInt8(ascii: "-") ? "a label can't end with a hyphen" : nil
         }
     }
 
     private static func violation(for byte: UInt8) -> String {
         switch byte {
-        case UInt8(ascii: "/"): "a host holds no slash; what follows it is a path"
-        case UInt8(ascii: ":"): "a host holds no colon; give the port on its own, and an IPv6 address in brackets"
-        case UInt8(ascii: "@"): "a host holds no user information"
-        case UInt8(ascii: "_"): "an underscore can't stand in a host's name; use one with hyphens, or the address"
-        case 0x80...: "letters beyond ASCII are written in their xn-- form (RFC 5891)"
+        case UInt8(ascii: "/"): "a host contains no slash; use a path for what follows it"
+        case UInt8(ascii: ":"): "a host contains no colon; use the port parameter; an IPv6 address needs brackets"
+        case UInt8(ascii: "@"): "a host contains no user information"
+        case UInt8(ascii: "_"): "an underscore isn't allowed in a host name; use a name with hyphens, or the address"
+        case 0x80...: "write letters outside ASCII in their xn-- form (RFC 5891)"
         default: "a label consists of letters, digits and inner hyphens"
         }
     }
@@ -110,7 +110,7 @@ enum HostGrammar {
         guard !address.utf8.contains(UInt8(ascii: "%")) else { return "an IPv6 address in a URL has no zone" }
         var storage = in6_addr()
         guard !address.utf8.contains(0), inet_pton(AF_INET6, address, &storage) == 1 else {
-            return "between the brackets stands no IPv6 address"
+            return "the text between the brackets is not an IPv6 address"
         }
         return nil
     }

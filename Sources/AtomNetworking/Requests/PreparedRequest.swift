@@ -110,7 +110,7 @@ struct PreparedRequest: Sendable {
         guard method.body == nil || described == nil else {
             throw .requestable(
                 .invalidBody(
-                    .init(subject: method.name, reason: "two bodies are given, one with the method and one as body")))
+                    .init(subject: method.name, reason: "there are two bodies, one in the method and one in body")))
         }
         let bytes: Data? = if let described { try described.bytes() } else { method.body }
         guard let bytes else { return nil }

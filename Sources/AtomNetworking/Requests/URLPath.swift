@@ -77,13 +77,13 @@ public struct URLPath: Sendable, Hashable {
             case UInt8(ascii: "%"):
                 guard let first = bytes.next(), let second = bytes.next(),
                     let high = PercentEncoding.hexValue(first), let low = PercentEncoding.hexValue(second)
-                else { throw Refusal(reason: "a percent sign is followed by two hexadecimal digits; write it as %25") }
+                else { throw Refusal(reason: "a percent sign must be followed by two hexadecimal digits; write it as %25") }
                 encoded += [byte, first, second]
                 if high << 4 | low == UInt8(ascii: ".") { segmentDots += 1 }
-            case UInt8(ascii: "?"): throw Refusal(reason: "a query is given as query items, and a question mark as %3F")
-            case UInt8(ascii: "#"): throw Refusal(reason: "a fragment isn't sent; write a number sign as %23")
-            case UInt8(ascii: " "): throw Refusal(reason: "a space is written as %20")
-            case 0..<0x20, 0x7F: throw Refusal(reason: "a path holds no control characters")
+            case UInt8(ascii: "?"): throw Refusal(reason: "use query items for a query; write a question mark as %3F")
+            case UInt8(ascii: "#"): throw Refusal(reason: "a fragment can't be sent; write a number sign as %23")
+            case UInt8(ascii: " "): throw Refusal(reason: "write a space as %20")
+            case 0..<0x20, 0x7F: throw Refusal(reason: "a path contains no control characters")
             case let byte where PercentEncoding.path.contains(byte):
                 encoded.append(byte)
                 if byte == UInt8(ascii: ".") { segmentDots += 1 }

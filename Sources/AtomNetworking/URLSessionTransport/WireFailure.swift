@@ -34,15 +34,15 @@ struct WireFailure {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff:
             return (error.code, "There is no network connection", .notSent)
         case .timedOut:
-            return (.timedOut, "The server did not answer in time", started)
+            return (.timedOut, "The server did not respond in time", started)
         case .networkConnectionLost:
             return (.networkConnectionLost, "The connection was lost", started)
         case .cancelled:
             return (.cancelled, "The exchange was cancelled", started)
         case .badServerResponse:
-            return (.networkConnectionLost, "The server closed the connection without an answer", started)
+            return (.networkConnectionLost, "The server closed the connection without a response", started)
         case .unsupportedURL:
-            return (.badServerResponse, "The server's answer is not HTTP", started)
+            return (.badServerResponse, "The server's response is not HTTP", started)
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
@@ -62,14 +62,14 @@ struct WireFailure {
         if hasResponse {
             return text.contains("transfer closed") || text.contains("bytes missing")
                 ? (.networkConnectionLost, "The connection was closed before the whole body had arrived", .answered)
-                : (.cannotDecodeRawData, "The body of the server's answer can't be read: \(text)", .answered)
+                : (.cannotDecodeRawData, "The body of the server's response can't be read: \(text)", .answered)
         }
         if let complaint = Self.complaint(aboutHead: text) {
-            return (.cannotParseResponse, "The head of the server's answer can't be read: \(complaint)", started)
+            return (.cannotParseResponse, "The head of the server's response can't be read: \(complaint)", started)
         }
         if isSecure { return insecure(text) }
         if text.contains("Send failure") { return (.networkConnectionLost, "The connection was lost", started) }
-        return (.cannotParseResponse, "The server's answer can't be read: \(text)", started)
+        return (.cannotParseResponse, "The server's response can't be read: \(text)", started)
     }
 
     private static func complaint(aboutHead text: String) -> String? {
@@ -89,7 +89,7 @@ struct WireFailure {
             return (isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted, explanation, .notSent)
         }
         if text.contains("wrong version number") {
-            return (.secureConnectionFailed, explanation + " (what answers does not speak TLS)", .notSent)
+            return (.secureConnectionFailed, explanation + " (the server does not use TLS)", .notSent)
         }
         let isHandshake = text.contains("SSL_connect") || text.contains("SSL routines") || text.contains("handshake")
         return (.secureConnectionFailed, explanation, isHandshake ? .notSent : .maybeSent)

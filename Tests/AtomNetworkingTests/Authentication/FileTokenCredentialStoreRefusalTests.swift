@@ -138,22 +138,22 @@ struct FileTokenCredentialStoreRefusalTests {
     @Test("What is no plain file")
     func notPlain() async throws {
         try FileManager.default.createDirectory(at: folder["tokens"], withIntermediateDirectories: false)
-        #expect(try await refusal(folder["tokens"]) == "the file is no plain file")
+        #expect(try await refusal(folder["tokens"]) == "the file is not a regular file")
         try #require(mkfifo(folder["pipe"].path, 0o600) == 0)
-        #expect(try await refusal(folder["pipe"]) == "the file is no plain file")
+        #expect(try await refusal(folder["pipe"]) == "the file is not a regular file")
     }
 
     @Test("What lies in the place of the folder")
     func noFolder() async throws {
         try Data().write(to: folder["folder"])
-        #expect(try await refusal(folder["folder/tokens.json"]) == "its folder is none")
+        #expect(try await refusal(folder["folder/tokens.json"]) == "its folder is not a directory")
     }
 
     @Test("A file that others may write", arguments: [0o620, 0o602, 0o666] as [mode_t])
     func writableFile(mode: mode_t) async throws {
         try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
         chmod(folder.file.path, mode)
-        #expect(try await refusal(folder.file) == "others may write the file")
+        #expect(try await refusal(folder.file) == "other users can write to the file")
     }
 
     @Test("A folder in which others could replace the file", arguments: [0o770, 0o702, 0o777] as [mode_t])
@@ -179,7 +179,7 @@ struct FileTokenCredentialStoreRefusalTests {
         }
         try FileManager.default.removeItem(at: folder["tokens.json.lock"])
         try FileManager.default.createDirectory(at: folder["tokens.json.lock"], withIntermediateDirectories: false)
-        await #expect(throws: TokenStoreError.refused("the file is no plain file")) {
+        await #expect(throws: TokenStoreError.refused("the file is not a regular file")) {
             try await folder.store().save(.numbered(1))
         }
         #expect(try folder.names == ["tokens.json.lock"])
@@ -190,13 +190,13 @@ struct FileTokenCredentialStoreRefusalTests {
         try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
         chmod(folder.file.path, 0o600)
         try #require(chown(folder.file.path, 65_534, 65_534) == 0)
-        #expect(try await refusal(folder.file) == "the file belongs to somebody else")
+        #expect(try await refusal(folder.file) == "the file belongs to another user")
     }
 
     @Test("A folder of somebody else's", .enabled(if: isRoot, "only root can give folders away"))
     func strangersFolder() async throws {
         try #require(chown(folder.url.path, 65_534, 65_534) == 0)
-        #expect(try await refusal(folder.file) == "its folder belongs to somebody else")
+        #expect(try await refusal(folder.file) == "its folder belongs to another user")
     }
 
     @Test("Whoever may not write hears that it is read-only, whoever may not read hears the system's code")

@@ -237,7 +237,7 @@ struct KeychainStorageTests {
     @Test("A lock file in a place that can't be used is refused")
     func lockFile() async throws {
         let url = try #require(URL(string: "https://example.com/app.lock"))
-        await #expect(throws: TokenStoreError.refused("its URL is not that of a file on this machine")) {
+        await #expect(throws: TokenStoreError.refused("its URL is not a local file URL")) {
             try await keeper(lockFileURL: url).exchange { $0 }
         }
         #expect(keychain.state.value.calls == [])

@@ -96,7 +96,7 @@ struct ResponseDecodingTests {
     func failure(_ body: String, says words: [String]) {
         let text = Self.failure(Flight.self, body)
         for word in words { #expect(text.contains(word)) }
-        #expect(text.hasPrefix("The answer could not be decoded"))
+        #expect(text.hasPrefix("The response could not be decoded"))
     }
 
     @Test("A place among unnamed values is named by its index")

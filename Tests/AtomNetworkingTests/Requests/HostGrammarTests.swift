@@ -93,7 +93,7 @@ struct HostGrammarTests {
     func invalidPort(_ port: Int) {
         let error = refusal { () throws(AtomError) in try BaseURL(host: "a", port: port) }
         #expect(error == .invalidBaseURL)
-        #expect(error?.violation == .init(subject: String(port), reason: "a port lies in 1…65535"))
+        #expect(error?.violation == .init(subject: String(port), reason: "a port is in 1…65535"))
     }
 
     @Test("Two spellings of one origin are one, and a port of its own makes another")

@@ -27,7 +27,7 @@ import Testing
     }
 
     static let cases: [Case] = [
-        Case("empty reply", .closeImmediately, .networkConnectionLost, .maybeSent, "without an answer"),
+        Case("empty reply", .closeImmediately, .networkConnectionLost, .maybeSent, "without a response"),
         Case("reset", .reset, .networkConnectionLost, .maybeSent, "lost"),
         Case(
             "reset in the body", .streamed([.write(text: "abc"), .delay(milliseconds: 100), .reset]),
@@ -64,7 +64,7 @@ import Testing
             .cannotDecodeRawData, .answered, "can't be read"),
         Case(
             "only an interim answer", .raw("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"), .networkConnectionLost,
-            .maybeSent, "without an answer"),
+            .maybeSent, "without a response"),
     ]
 
     /// What URLSession on Linux can't read, and others can.

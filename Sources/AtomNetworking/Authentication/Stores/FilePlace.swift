@@ -9,15 +9,15 @@ struct FilePlace: Hashable, Sendable {
     /// Takes a URL apart.
     init(_ url: URL) throws(TokenStoreError) {
         guard url.isFileURL, ["", "localhost"].contains(url.host ?? "") else {
-            throw .refused("its URL is not that of a file on this machine")
+            throw .refused("its URL is not a local file URL")
         }
         let path = url.absoluteURL.path
-        guard path.hasPrefix("/") else { throw .refused("its path doesn't begin at the root") }
-        guard !path.utf8.contains(0) else { throw .refused("there is a NUL in its path") }
+        guard path.hasPrefix("/") else { throw .refused("its path is not absolute") }
+        guard !path.utf8.contains(0) else { throw .refused("its path contains a NUL character") }
         // The system would go through a link for the sake of a dot or a slash behind it.
         var parts = path.split(separator: "/").filter { $0 != "." }
-        guard let name = parts.popLast(), name != ".." else { throw .refused("its path names no file") }
-        guard parts.last != ".." else { throw .refused("its folder has no name of its own, but ..") }
+        guard let name = parts.popLast(), name != ".." else { throw .refused("its path doesn't name a file") }
+        guard parts.last != ".." else { throw .refused("the path of its folder ends with ..") }
         self.name = String(name)
         folder = "/" + parts.joined(separator: "/")
     }

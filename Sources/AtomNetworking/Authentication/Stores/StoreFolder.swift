@@ -34,16 +34,17 @@ struct StoreFolder {
             var found = stat()
             // A link to a folder is ENOTDIR to one system and ELOOP to the other.
             if [ENOTDIR, ELOOP].contains(code), lstat(path, &found) == 0 {
-                throw .refused(found.kind == S_IFLNK ? "its folder is a symbolic link" : "its folder is none")
+                let isLink = found.kind == S_IFLNK
+                throw .refused(isLink ? "its folder is a symbolic link" : "its folder is not a directory")
             }
             throw TokenStoreError(code, during: "open")
         }
         let status = try descriptor.status()
-        guard [geteuid(), 0].contains(status.st_uid) else { throw .refused("its folder belongs to somebody else") }
+        guard [geteuid(), 0].contains(status.st_uid) else { throw .refused("its folder belongs to another user") }
         // Where the sticky bit is set, others can add names, and can't touch ours.
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw .refused("others may write its folder, whose mode is \(mode); 700 is a good one")
+            throw .refused("other users can write to its folder (mode \(mode)); use mode 700")
         }
         self.path = path
         self.descriptor = descriptor
@@ -81,14 +82,14 @@ struct StoreFolder {
             switch errno {
             case ENOENT where !isWriting: return nil
             case ELOOP, EMLINK: throw .refused("the file is a symbolic link")
-            case EISDIR, ENXIO: throw .refused("the file is no plain file")
+            case EISDIR, ENXIO: throw .refused("the file is not a regular file")
             case let code: throw TokenStoreError(code, during: "open", isWriting: isWriting)
             }
         }
         let status = try file.status()
-        guard status.kind == S_IFREG else { throw .refused("the file is no plain file") }
-        guard status.st_uid == geteuid() else { throw .refused("the file belongs to somebody else") }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .refused("others may write the file") }
+        guard status.kind == S_IFREG else { throw .refused("the file is not a regular file") }
+        guard status.st_uid == geteuid() else { throw .refused("the file belongs to another user") }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .refused("other users can write to the file") }
         return file
     }
 
@@ -176,8 +177,7 @@ struct StoreFolder {
             }
         }
         throw .refused(
-            "its lock file is another one each time it is looked at, as on some network file systems;"
-                + " put it on a local disk")
+            "its lock file has a different identity each time, as on some network file systems; use a local disk")
     }
 
     /// Once is enough unless somebody removes the file in between.

@@ -35,7 +35,7 @@ struct StoredCredential: Equatable, Sendable {
         let decoder = JSONDecoder()
         // Only the version is known to mean the same in every version.
         guard let header = try? decoder.decode(Header.self, from: data), header.version > 0 else {
-            throw .corrupt("it is no JSON object with a version", keptAt: nil)
+            throw .corrupt("it is not a JSON object with a version", keptAt: nil)
         }
         guard header.version <= Self.version else { throw .newerFormat(version: header.version) }
         guard let document = try? decoder.decode(Document.self, from: data) else {
