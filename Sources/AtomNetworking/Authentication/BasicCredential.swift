@@ -5,11 +5,13 @@ public struct BasicCredential: Sendable, Hashable {
     /// The password.
     public let password: String
 
-    /// The user name, which holds no colon.
+    /// The user name, which contains no colon.
     public let username: String
 
-    /// Makes a credential; a user name with a colon and control characters in
-    /// either part are refused when a request is resumed.
+    /// Creates a credential.
+    ///
+    /// A request fails when it is resumed if the user name contains a colon, or
+    /// if either part contains control characters.
     public init(password: String, username: String) {
         self.password = password
         self.username = username
@@ -33,7 +35,7 @@ public struct BasicCredential: Sendable, Hashable {
 }
 
 extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Neither part.
+    /// Shows neither part.
     public var description: String { "BasicCredential(…)" }
     /// The same as ``description``.
     public var debugDescription: String { description }
@@ -41,7 +43,7 @@ extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Something that a Basic credential can be made of.
+/// A type that can be converted to a Basic credential.
 public protocol BasicCredentialConvertible: Sendable {
     /// The credential.
     var basicCredential: BasicCredential { get }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A time as servers and older stores write it: a number or a text.
+/// A time as servers and older stores write it: a number or a string.
 struct LooseTime: Decodable {
     private enum Value {
         case number(Double)
@@ -30,8 +30,8 @@ struct LooseTime: Decodable {
     /// `JSONEncoder` writes dates by default.
     static let firstUnixTime = 1.2e9
 
-    /// From here on a date is `.distantFuture`, in whatever zone, and to
-    /// whatever unit, it was written; the beginning of the year 4000.
+    /// From this date on (the beginning of the year 4000) a date means
+    /// `.distantFuture`, in any time zone and unit.
     static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
 
     /// The point in time.
