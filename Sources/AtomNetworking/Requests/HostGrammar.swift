@@ -1,12 +1,13 @@
 import Foundation
 
-/// What may stand where a URL names its host (RFC 3986 §3.2.2, RFC 1123 §2.1).
+/// The rules for the host of a URL (RFC 3986 §3.2.2, RFC 1123 §2.1).
 enum HostGrammar {
-    /// Which rule the host breaks, with the remedy where there is one, or
-    /// `nil` if it breaks none.
+    /// The rule that the host breaks, with the fix where there is one, or `nil`
+    /// if it is valid.
     static func violation(in host: String) -> String? {
         guard let reason = violation(inHost: host) else { return nil }
-        // A scheme breaks some rule in any case; searched for in what is refused only.
+        // A scheme always breaks some rule, so only invalid hosts are searched
+        // for one.
         let isSchemeNamed = !host.hasPrefix("[") && host.contains("://")
         return isSchemeNamed ? "the scheme is a separate parameter; remove it from the host" : reason
     }
@@ -40,7 +41,7 @@ enum HostGrammar {
             previous = byte
         }
         if let reason = violation(atEndOfLabel: labelLength, last: previous) { return reason }
-        // A number begins with a digit, in every base.
+        // Every number begins with a digit, in every base.
         return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: bytes[...]) : nil
     }
 
@@ -63,8 +64,8 @@ enum HostGrammar {
         }
     }
 
-    /// A host whose last label is a number is an IPv4 address or nothing:
-    /// resolvers would read `127.1` or `0x7f000001` as an address of its own.
+    /// A host whose last label is a number must be an IPv4 address: resolvers
+    /// would read `127.1` or `0x7f000001` as an address.
     private static func violation(inNumbersOf bytes: Bytes) -> String? {
         var labels = 0
         var areNumbersRight = true
@@ -84,7 +85,7 @@ enum HostGrammar {
 
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// A decimal number of 0…255 without leading zeros.
+    /// A decimal number in 0…255 without leading zeros.
     private static func isOctet(_ label: Bytes) -> Bool {
         guard label.count <= 3, label.count == 1 || label.first != UInt8(ascii: "0") else { return false }
         var value = 0

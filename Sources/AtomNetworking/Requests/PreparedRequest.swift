@@ -1,23 +1,24 @@
 import Foundation
 
-/// An endpoint's description, read once and checked: all that is needed to
-/// send it, and to send it again.
+/// An endpoint's description after validation, with everything that is needed
+/// to send it, also more than once.
 struct PreparedRequest: Sendable {
-    /// Which way a request takes to the network.
+    /// How a request reaches the network.
     enum Channel {
-        /// Through the session's queue and the slots of its origin.
+        /// Through the session's queue and the slots of the origin.
         case service
-        /// Straight to the transport: neither slot nor cookie, no redirect.
+        /// Directly to the transport: without slot, cookies and redirects.
         case refresh
     }
 
     let channel: Channel
     let method: String
     let target: TargetURL
-    /// The endpoint's header fields and the body's type; not yet signed.
+    /// The endpoint's header fields and the content type of the body; not yet
+    /// signed.
     let headerFields: HeaderFields
-    /// The names of header items that are not sent: the transport writes these
-    /// fields itself.
+    /// The names of header items that are not sent, because the transport
+    /// writes these fields itself.
     let omittedFields: [String]
     let body: Data?
     /// Whether the service's authentication method signs this.
@@ -27,10 +28,10 @@ struct PreparedRequest: Sendable {
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
-    /// - Parameter defaultTimeouts: Those of the service, for an endpoint that
-    ///   has none of its own.
-    /// - Throws: ``AtomError/requestable(_:)``, or what the endpoint's own
-    ///   `baseURL()` and `path()` throw.
+    /// - Parameter defaultTimeouts: The service's timeouts, for an endpoint
+    ///   without its own.
+    /// - Throws: ``AtomError/requestable(_:)``, or the error of the endpoint's
+    ///   own `baseURL()` and `path()`.
     init(
         _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>
     ) throws(AtomError) {
@@ -59,7 +60,7 @@ struct PreparedRequest: Sendable {
         timeouts = if let timeout = requestable.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
     }
 
-    /// A request of the SDK's own, unsigned.
+    /// A request of the SDK itself, unsigned.
     init(
         channel: Channel, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
         acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
@@ -79,7 +80,8 @@ struct PreparedRequest: Sendable {
         _ items: [HeaderItem], omitting omitted: inout [String]
     ) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
-        // For none there is nothing to allocate: the credential comes later, into a copy.
+        // Without items nothing is allocated here: the credential is added
+        // later, to a copy.
         if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
         for item in items {
             guard HTTPGrammar.isToken(item.name) else {
@@ -92,7 +94,8 @@ struct PreparedRequest: Sendable {
             if let reason = HTTPGrammar.violation(inFieldValue: item.value) {
                 throw .requestable(.invalidHeader(.init(subject: item.name, reason: reason)))
             }
-            // What the app says in these is either what is written anyway or would break the message.
+            // The app's values in these fields are either redundant or would
+            // break the message.
             if HTTPGrammar.isReservedFieldName(item.name) {
                 omitted.append(item.name)
             } else {
@@ -102,8 +105,8 @@ struct PreparedRequest: Sendable {
         return fields
     }
 
-    /// The bytes to send, whichever of the two places they come from; their
-    /// media type is added unless the endpoint names one.
+    /// The body from the method or the `body` property. Its media type is added
+    /// unless the endpoint sets one.
     private static func body(
         of method: HTTPMethod, and described: RequestBody?, fields: inout HeaderFields
     ) throws(AtomError) -> Data? {
@@ -131,9 +134,9 @@ struct PreparedRequest: Sendable {
 }
 
 extension PreparedRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and URL without the values of the query.
+    /// Shows the method and the URL without the query values.
     var description: String { "\(method) \(target)" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

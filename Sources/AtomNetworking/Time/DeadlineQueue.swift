@@ -1,24 +1,24 @@
-/// Something that wants to hear when its time is up.
+/// An object with a deadline.
 protocol DeadlineBearer: AnyObject, Sendable {
-    /// Where this stands in the queue's heap; read and written by the queue
-    /// only, under its lock. `nil` when it isn't in the queue.
+    /// The object's position in the queue's heap; `nil` if it isn't in the
+    /// queue. Only the queue reads and writes it, under its lock.
     var deadlinePosition: Int? { get set }
 
-    /// Called on the queue's thread, outside its lock, once per time that is
-    /// set; the bearer is no longer in the queue then.
+    /// Called once for each deadline, on the queue's thread and outside its
+    /// lock; the object is no longer in the queue then.
     func deadlinePassed(at now: MonotonicInstant)
 }
 
 /// All deadlines of a client in one ordered structure with one alarm.
 ///
-/// A binary heap whose members know their places: adding a deadline that is
-/// later than those before it, moving and removing cost no allocation and a
-/// few comparisons, and nothing is armed unless the earliest deadline changes
-/// to before the alarm.
+/// It is a binary heap whose members know their positions. Adding a deadline
+/// that is later than the others, moving and removing allocate nothing and take
+/// a few comparisons. The alarm is set only if the earliest deadline is before
+/// it.
 final class DeadlineQueue: Sendable {
     private struct State {
         var heap = DeadlineHeap()
-        /// What the alarm is set for.
+        /// The time for which the alarm is set.
         var alarmedAt: MonotonicInstant?
         var alarm: (any Alarm)?
     }
@@ -34,7 +34,7 @@ final class DeadlineQueue: Sendable {
         state.withLock { $0.alarm }?.invalidate()
     }
 
-    /// Sets or moves the bearer's deadline.
+    /// Sets or moves the object's deadline.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
         state.withLock { state in
             state.heap.set(instant, for: bearer)
@@ -42,12 +42,12 @@ final class DeadlineQueue: Sendable {
         }
     }
 
-    /// Takes the bearer's deadline away; nothing happens if it has none.
+    /// Removes the object's deadline, if it has one.
     func remove(_ bearer: any DeadlineBearer) {
         state.withLock { $0.heap.remove(bearer) }
     }
 
-    /// How many deadlines are set.
+    /// The number of deadlines.
     var count: Int { state.withLock { $0.heap.count } }
 
     private func ring() {
@@ -72,7 +72,7 @@ final class DeadlineQueue: Sendable {
     }
 }
 
-/// The deadlines, earliest first.
+/// The deadlines, in heap order.
 private struct DeadlineHeap {
     private struct Entry {
         var instant: MonotonicInstant
@@ -114,9 +114,9 @@ private struct DeadlineHeap {
         if position < heap.count { place(last, near: position) }
     }
 
-    /// Puts an entry where it belongs: at the position, above or below it.
+    /// Moves an entry to its place, at, above or below the position.
     ///
-    /// What is there is overwritten.
+    /// It overwrites the entry at the position.
     private mutating func place(_ entry: Entry, near position: Int) {
         var hole = position
         while hole > 0 {

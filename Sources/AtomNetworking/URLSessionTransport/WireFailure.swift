@@ -4,14 +4,14 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What an error of URLSession means, in words, and how far the request got.
+/// The meaning of a URLSession error, as text, and how far the request got.
 ///
-/// Foundation on Linux reports TLS failures and truncated bodies alike as
-/// "unknown", and an answer that isn't HTTP as "unsupported URL"; its
-/// description, which is libcurl's, tells them apart.
+/// Foundation on Linux reports both TLS failures and truncated bodies as
+/// "unknown", and a response that isn't HTTP as "unsupported URL". Its
+/// description, which comes from libcurl, distinguishes them.
 struct WireFailure {
     let error: any Error
-    /// Whether the head of an answer had arrived.
+    /// Whether the head of a response had arrived.
     let hasResponse: Bool
     let isSecure: Bool
 
@@ -54,7 +54,8 @@ struct WireFailure {
         }
     }
 
-    /// Tells apart, by libcurl's description, what Foundation on Linux lumps together.
+    /// Uses libcurl's description to distinguish errors that Foundation on
+    /// Linux reports as one.
     private func unknown(
         _ error: URLError, _ started: AtomError.Delivery
     ) -> (URLError.Code, String, AtomError.Delivery) {
@@ -78,7 +79,7 @@ struct WireFailure {
         return text.contains("Header without colon") || text.contains("Invalid Content-Length") ? text : nil
     }
 
-    /// What failed before the handshake was done can't have carried a request.
+    /// A failure before the end of the handshake can't have sent the request.
     private func insecure(_ text: String) -> (URLError.Code, String, AtomError.Delivery) {
         if text.contains("SSL_read") || text.contains("SSL_write") {
             return (.secureConnectionFailed, "The secure connection broke: \(text)", .maybeSent)
