@@ -41,9 +41,10 @@ struct Cookie: Sendable, Equatable {
     /// `nil` for a cookie that lasts as long as the jar.
     let expires: Date?
 
-    /// When the cookie was first set, and when it was last set or sent. The jar
-    /// counts steps, because a clock that is changed or stands still would
-    /// confuse the order.
+    /// When the cookie was first set, and when it was last set or sent.
+    ///
+    /// The jar counts steps, because a clock that is changed or stands still
+    /// would confuse the order.
     var creation: UInt64 = 0
     var lastAccess: UInt64 = 0
 

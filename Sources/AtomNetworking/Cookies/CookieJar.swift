@@ -44,7 +44,9 @@ struct CookieJar: Equatable {
     }
 
     /// The value of the `Cookie` field for a request, or `nil` if there is
-    /// none. The cookies in it count as used.
+    /// none.
+    ///
+    /// The cookies in it count as used.
     mutating func field(for address: CookieAddress, at now: Date) -> String? {
         var matching: [Cookie] = []
         for domain in address.domains where domains[domain] != nil {

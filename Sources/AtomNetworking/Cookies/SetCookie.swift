@@ -1,7 +1,8 @@
 import Foundation
 
-/// One `Set-Cookie` field line, parsed by RFC 6265bis §5.6. Whether the server
-/// may set the cookie is checked later.
+/// One `Set-Cookie` field line, parsed by RFC 6265bis §5.6.
+///
+/// Whether the server may set the cookie is checked later.
 struct SetCookie: Sendable, Equatable {
     let name: String
     let value: String

@@ -9,8 +9,9 @@ enum HTTPGrammar {
     /// Whether a token can contain the byte.
     static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
 
-    /// The text up to the first character that isn't allowed in a token. Only
-    /// this part of a field name is shown, because the text may be a whole
+    /// The text up to the first character that isn't allowed in a token.
+    ///
+    /// Only this part of a field name is shown, because the text may be a whole
     /// field.
     static func tokenPrefix(of text: String) -> String {
         String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)

@@ -6,9 +6,11 @@ import Foundation
 
 /// Decides which parts of an external text may be shown.
 enum Redaction {
-    /// At most 100 characters, with control characters escaped. It hides
-    /// everything that looks like a token, the parts of a URL that ``url(_:)``
-    /// hides, and user information before an `@` in a host position.
+    /// At most 100 characters, with control characters escaped.
+    ///
+    /// It hides everything that looks like a token, the parts of a URL that
+    /// ``url(_:)`` hides, and user information before an `@` in a host
+    /// position.
     static func excerpt(_ text: String, limit: Int = 100) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let shown =
@@ -173,7 +175,7 @@ enum Redaction {
     /// and keys that look like tokens are hidden; at most `limit` characters.
     static func jsonOutline(_ data: Data, limit: Int = 200) -> String {
         var outline = ""
-        var bytes = data.prefix(4096).makeIterator()
+        var bytes = data.prefix(SecretSearch.limit).makeIterator()
         var pending: String?
         var next = bytes.next()
         func flush(asKey isKey: Bool) {
@@ -226,8 +228,9 @@ enum Redaction {
     }
 
     /// An error of Foundation without the URLs that it contains, because their
-    /// queries may contain a secret. In its texts, URLs are shown as in
-    /// ``url(_:)``.
+    /// queries may contain a secret.
+    ///
+    /// In its texts, URLs are shown as in ``url(_:)``.
     ///
     /// Underlying errors are treated in the same way; errors that aren't
     /// Foundation's stay unchanged.

@@ -4,7 +4,7 @@
 /// was encoded several times.
 struct SecretSearch {
     /// Only this many bytes of a longer text are searched and shown.
-    private static let limit = 4096
+    static let limit = 4096
 
     private let source: [UInt8]
     /// The decoded text.

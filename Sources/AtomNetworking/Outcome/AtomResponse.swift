@@ -80,9 +80,10 @@ extension AtomResponse: Equatable {
 }
 
 extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Shows the status, media type and size. It never shows the body or
-    /// another header value, which may contain a credential, or a media type
-    /// that isn't plain.
+    /// Shows the status, media type and size.
+    ///
+    /// It never shows the body or another header value, which may contain a
+    /// credential, or a media type that isn't plain.
     public var description: String {
         var text = statusCode.map { "HTTP \($0) \(HTTPStatus.reasonPhrase(for: $0))" } ?? "no HTTP status"
         if let type = headerFields["Content-Type"] {

@@ -20,8 +20,9 @@ public struct OAuthError: Error, Sendable {
     /// query.
     public let uri: String?
 
-    /// The response that contained the error. It is never shown, because a
-    /// server may repeat what it was sent.
+    /// The response that contained the error.
+    ///
+    /// It is never shown, because a server may repeat what it was sent.
     let response: AtomResponse?
 
     /// Creates an error, for tests and for an app's own providers.

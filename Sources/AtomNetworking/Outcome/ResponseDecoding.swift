@@ -2,9 +2,10 @@ import Foundation
 
 /// Decodes an acceptable response as the type that its caller expects.
 enum ResponseDecoding {
-    /// `Data` is the raw body, also as an optional. An empty body is `nil` for
-    /// an optional, and ``NoContent`` accepts it. Everything else uses the
-    /// decoder.
+    /// Decodes the body as the expected type.
+    ///
+    /// `Data` is the raw body, also as an optional. An empty body is `nil` for an optional, and ``NoContent`` accepts it.
+    /// Everything else uses the decoder.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder
     ) throws(AtomError) -> T {

@@ -37,8 +37,9 @@ enum PercentEncoding {
         }
     }
 
-    /// `name=value&…` with everything except unreserved characters encoded. So
-    /// `+`, `&`, `=`, `%`, spaces and any script keep their meaning in both
+    /// `name=value&…` with everything except unreserved characters encoded.
+    ///
+    /// So `+`, `&`, `=`, `%`, spaces and any script keep their meaning in both
     /// readings of a query, that of RFC 3986 and that of the form encoding.
     static func query(_ items: [QueryItem]) -> String {
         items.map { "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))" }

@@ -105,8 +105,9 @@ struct PreparedRequest: Sendable {
         return fields
     }
 
-    /// The body from the method or the `body` property. Its media type is added
-    /// unless the endpoint sets one.
+    /// The body from the method or the `body` property.
+    ///
+    /// Its media type is added unless the endpoint sets one.
     private static func body(
         of method: HTTPMethod, and described: RequestBody?, fields: inout HeaderFields
     ) throws(AtomError) -> Data? {

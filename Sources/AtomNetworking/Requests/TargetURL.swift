@@ -56,8 +56,8 @@ public struct TargetURL: Sendable, Hashable {
         self.origin = origin
     }
 
-    /// Servers send spaces and letters outside ASCII in `Location`. This
-    /// encodes them, and keeps octets that are already encoded.
+    /// Percent-encodes the spaces and non-ASCII letters that servers send in
+    /// `Location`, and keeps octets that are already encoded.
     private static func encodingStrayCharacters(_ location: String) -> String {
         PercentEncoding.encode(location.trimmingCharacters(in: .whitespaces), allowing: urlCharacters)
     }
@@ -66,8 +66,10 @@ public struct TargetURL: Sendable, Hashable {
 }
 
 extension URLComponents {
-    /// Whether the URL has a port that Foundation can't represent. Foundation
-    /// reports no port then, and the scheme's default port would be used.
+    /// Whether the URL has a port that Foundation can't represent.
+    ///
+    /// Foundation reports no port then, and the scheme's default port would be
+    /// used.
     fileprivate var hasUnreadablePort: Bool {
         guard port == nil, let range = rangeOfPort else { return false }
         return !range.isEmpty

@@ -139,8 +139,9 @@ public struct TransportResponse: Sendable {
     /// The status code of the final response, never of an interim response.
     public let statusCode: Int
 
-    /// The header fields as received, with repeats. Each `Set-Cookie` line is
-    /// one cookie and is never split.
+    /// The header fields as received, with repeats.
+    ///
+    /// Each `Set-Cookie` line is one cookie and is never split.
     public let headerFields: HeaderFields
 
     /// Creates a response head.

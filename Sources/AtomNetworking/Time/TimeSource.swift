@@ -58,7 +58,8 @@ private final class DispatchAlarm: Alarm, @unchecked Sendable {
 
     func set(_ instant: MonotonicInstant) {
         let delay = MonotonicInstant.now.duration(to: instant).seconds
-        // A day is enough: whoever is woken early looks at the clock and sets the alarm again.
+        // A day is enough: code that is woken early checks the time and sets the
+        // alarm again.
         let seconds = min(max(delay, 0), Duration.day.seconds)
         timer.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
     }

@@ -221,9 +221,10 @@ extension HTTPURLResponse {
 }
 
 extension TransportResponse {
-    /// Copies the fields that Foundation parsed. Foundation has joined repeats
-    /// with a comma, which changes the meaning only for `Set-Cookie` (RFC 9110
-    /// §5.3).
+    /// Copies the fields that Foundation parsed.
+    ///
+    /// Foundation has joined repeats with a comma, which changes the meaning
+    /// only for `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse) {
         // Read once: on Linux each access converts the dictionary.
         let received = response.allHeaderFields

@@ -16,7 +16,8 @@ struct Flight: Encodable, Sendable {
 /// The flights of the day after a date.
 enum Timetable {
     static func flights(after date: Date) -> [Flight] {
-        let midnight = (Int(date.timeIntervalSince1970) / 86_400 + 1) * 86_400
+        let day = CalendarTime.secondsPerDay
+        let midnight = (Int(date.timeIntervalSince1970) / day + 1) * day
         func flight(
             _ number: String,
             _ origin: String,

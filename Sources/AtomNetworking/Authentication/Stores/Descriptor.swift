@@ -14,8 +14,10 @@ import Foundation
 final class Descriptor: Sendable {
     let number: Int32
 
-    /// Opens a name in a folder, or a path. It never follows a symbolic link in
-    /// the last component, and a child process doesn't inherit the descriptor.
+    /// Opens a name in a folder, or a path.
+    ///
+    /// It never follows a symbolic link in the last component, and a child
+    /// process doesn't inherit the descriptor.
     ///
     /// - Returns: `nil` with `errno` set on failure.
     init?(_ name: String, in folder: Descriptor? = nil, _ flags: Int32) {
