@@ -110,7 +110,7 @@ import Testing
         #expect(report.isAsExpected)
         report.failures = ["The server hung up.": 2]
         report.crashes = 1
-        #expect(report.complaints == ["Requests failed.", "Processes ended by themselves."])
+        #expect(report.complaints == ["Requests failed.", "Processes ended unexpectedly."])
         let output = RecordingTerminal()
         report.show(on: output.terminal())
         #expect(output.text.contains("2 × The server hung up."))
@@ -121,7 +121,7 @@ import Testing
         var report = ProcessesReport(treatment: .killedStrictly, processes: 2)
         report.answered = 1
         report.rejected = 1
-        #expect(report.complaints == ["An interrupted refresh was called something else."])
+        #expect(report.complaints == ["An interrupted refresh was reported as another error."])
         report.rejected = 0
         report.contradictions = 1
         #expect(!report.isAsExpected)

@@ -95,11 +95,11 @@ import Testing
             #expect(logout.status == .success)
             #expect(logout.notes.contains("has revoked the tokens"))
             #expect(server.counters.familiesRevoked == 1)
-            #expect(try await self.whoami().notes == "Nobody is signed in; “atom login” does that.\n")
+            #expect(try await self.whoami().notes == "You are not signed in. Sign in with “atom login”.\n")
             #expect(try await self.request(server.baseURL + "/account").status == .signInNeeded)
             let again = try await self.logout()
             #expect(again.status == .success)
-            #expect(again.notes == "Nobody was signed in.\n")
+            #expect(again.notes == "No user was signed in.\n")
         }
     }
 
@@ -156,7 +156,7 @@ import Testing
             try await withServer { other async throws in
                 let run = try await request(other.baseURL + "/account")
                 #expect(run.status == .invalidRequest)
-                #expect(run.notes.contains("the session is for \(server.baseURL)"))
+                #expect(run.notes.contains("the session is only for \(server.baseURL)"))
                 #expect(other.counters.requests == 0)
 
                 #expect(try await login("--server", other.baseURL, "--user", "ada").status == .success)
@@ -239,7 +239,7 @@ import Testing
             server.updateFaults { $0.unavailable = 1 }
             let run = try await whoami()
             #expect(run.status == .errorStatus)
-            #expect(run.notes.contains("The session goes on"))
+            #expect(run.notes.contains("The session continues"))
             #expect(try await whoami().status == .success)
         }
     }
@@ -304,9 +304,9 @@ import Testing
 
     @Test func everyStoreFailureSaysWhatToDo() {
         func advice(_ error: TokenStoreError) -> SessionAdvice { SessionAdvice(store: error, file: file.url) }
-        #expect(advice(.lockTimedOut(.seconds(45))).message.contains("let it go on, or end it"))
+        #expect(advice(.lockTimedOut(.seconds(45))).message.contains("resume it or end it"))
         #expect(advice(.readOnly).message.contains("another --session-file"))
-        #expect(advice(.newerFormat(version: 9)).message.contains("newer atom"))
+        #expect(advice(.newerFormat(version: 9)).message.contains("newer version of atom"))
         #expect(advice(.diskFull).status == .storeFailed)
         let failed = AtomError.authentication(
             .refreshFailed(cause: TokenStoreError.readOnly, retryAt: nil, delivery: .notSent))

@@ -4,8 +4,9 @@ import Foundation
 enum ResponseDecoding {
     /// Decodes the body as the expected type.
     ///
-    /// `Data` is the raw body, also as an optional. An empty body is `nil` for an optional, and ``NoContent`` accepts it.
-    /// Everything else uses the decoder.
+    /// `Data` is the raw body, also as an optional. An empty body is `nil` for an
+    /// optional, and ``NoContent`` accepts it. Everything else uses the
+    /// decoder.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder
     ) throws(AtomError) -> T {

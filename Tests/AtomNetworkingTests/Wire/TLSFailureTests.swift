@@ -18,7 +18,7 @@ import Testing
             let outcome = await Atom.forTest().outcome(of: endpoint)
             #expect(outcome.urlError?.code == .secureConnectionFailed)
             #expect(outcome.error?.delivery == .notSent)
-            #expect(outcome.error?.description.contains("does not speak TLS") == true)
+            #expect(outcome.error?.description.contains("does not use TLS") == true)
             #expect(server.requestCount == 0)
         }
 
