@@ -20,7 +20,7 @@ import Testing
         let notes: String
     }
 
-    /// Nobody sits at this terminal.
+    /// A prompt without a terminal.
     private static var nobody: TerminalPrompt { TerminalPrompt(input: -1, output: -1) }
 
     private func login(
@@ -75,7 +75,7 @@ import Testing
         await server.stop()
     }
 
-    // MARK: In and out
+    // MARK: Signing in and out
 
     @Test func whoSignsInIsSignedInUntilHeSignsOut() async throws {
         try await withServer { server async throws in
@@ -191,7 +191,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.url.path))
     }
 
-    // MARK: Ends
+    // MARK: End of a session
 
     @Test func anEndedSessionSaysThatItHasEnded() async throws {
         try await withServer { server async throws in
@@ -201,7 +201,7 @@ import Testing
             #expect(run.status == .signInNeeded)
             #expect(run.notes.hasPrefix("The session has ended:"))
             #expect(run.notes.contains("invalid_grant"))
-            // As long as nobody signs in.
+            // Until the user signs in again.
             #expect(try await request(server.baseURL + "/account").notes.contains("The session has ended:"))
             #expect(try await login("--user", "ada").status == .success)
             #expect(try await whoami().status == .success)
@@ -211,7 +211,7 @@ import Testing
     @Test func aSessionLostInARefreshSaysSo() async throws {
         try await withServer { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
-            // A process notes what it is about to do, asks the server, and is killed.
+            // A process records the refresh, sends it, and is killed.
             let credential = try #require(try await file.store().load())
             #expect(try await file.store().recordRefreshIntent(for: credential) == false)
             _ = try await Atom().enqueue(
@@ -313,7 +313,7 @@ import Testing
         #expect(RequestExitStatus(failed) == .storeFailed)
     }
 
-    // MARK: Where it is
+    // MARK: Location of the file
 
     @Test func theUsualPlaceIsTheStateFolder() {
         #if os(Linux)

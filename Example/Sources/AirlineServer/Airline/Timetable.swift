@@ -1,6 +1,6 @@
 import Foundation
 
-/// A flight as the API shows it.
+/// A flight in the API.
 struct Flight: Encodable, Sendable {
     let number: String
     let origin: String
@@ -13,7 +13,7 @@ struct Flight: Encodable, Sendable {
     let fareInCents: Int
 }
 
-/// The flights of the day after a date.
+/// The flights of the next day.
 enum Timetable {
     static func flights(after date: Date) -> [Flight] {
         let day = CalendarTime.secondsPerDay

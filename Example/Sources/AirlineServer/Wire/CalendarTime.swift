@@ -1,4 +1,5 @@
-/// A moment in UTC, split up, without a formatter: `Date` is in every answer.
+/// The parts of a UTC time, without a formatter, because every response has a
+/// `Date`.
 struct CalendarTime: Equatable {
     let year: Int
     let month: Int

@@ -35,8 +35,10 @@ struct SessionFile: Sendable, Hashable {
     }
 
     /// Waits for a refresh that this process has started and that no request
-    /// waits for any more. If the process ended before the new tokens are
-    /// stored, the session would be lost.
+    /// waits for any more.
+    ///
+    /// If the process ended before the new tokens are stored, the session would
+    /// be lost.
     func settle(after error: AtomError) async {
         switch error {
         case .cancelled, .authentication(.waitedTooLong): break

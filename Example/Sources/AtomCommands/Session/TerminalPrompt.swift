@@ -5,8 +5,10 @@ struct TerminalPrompt: Sendable {
     let input: Int32
     let output: Int32
 
-    /// The terminal from which the process was started. The question isn't
-    /// written to standard output, because that may be redirected.
+    /// The terminal from which the process was started.
+    ///
+    /// The question isn't written to standard output, because that may be
+    /// redirected.
     static let standard = TerminalPrompt(
         input: FileHandle.standardInput.fileDescriptor, output: FileHandle.standardError.fileDescriptor)
 
