@@ -110,7 +110,7 @@ def free_port():
 def build(scratch, package=PACKAGE):
     command = ["swift", "build", "-c", "release", "--package-path", str(package), "--scratch-path", str(scratch)]
     if sys.platform == "linux":
-        # Valgrind gives up on some of what clang writes.
+        # Valgrind fails on some debug information of clang.
         command += ["-Xlinker", "--strip-debug"]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
@@ -129,7 +129,7 @@ def run(arguments):
 
 
 def environment(home):
-    # Foundation's shared storages keep files below these.
+    # Foundation's shared storages keep files in these folders.
     return {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
 
 

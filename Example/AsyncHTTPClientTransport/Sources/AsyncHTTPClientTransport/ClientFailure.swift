@@ -11,16 +11,17 @@ import NIOSSL
     import FoundationNetworking
 #endif
 
-/// What an error of AsyncHTTPClient means, in words, and how far the request got.
+/// The meaning of an AsyncHTTPClient error, as text, and how far the request
+/// got.
 struct ClientFailure {
-    /// How far an exchange has come.
+    /// How far an exchange got.
     enum Stage: Int, Comparable {
-        /// Nothing has been written. What fails before the head has gone out
-        /// as a whole can't have been acted on.
+        /// Nothing has been written. A server can't act on a request before the
+        /// complete head has been sent.
         case unsent
         /// The head has been written.
         case sent
-        /// The head of the answer has arrived.
+        /// The head of the response has arrived.
         case answered
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -33,7 +34,7 @@ struct ClientFailure {
     var transportFailure: TransportFailure {
         let (code, explanation) = isCancelled ? (.cancelled, "The exchange was cancelled") : diagnosis
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: explanation]
-        // AsyncHTTPClient quotes header fields that it refuses.
+        // AsyncHTTPClient quotes the header fields that it rejects.
         if !isRefusal { userInfo[NSUnderlyingErrorKey] = error }
         return TransportFailure(URLError(code, userInfo: userInfo), delivery: delivery)
     }

@@ -13,7 +13,7 @@ struct KeychainStoreTests {
         KeychainTokenCredentialStore(service: service, account: "tokens", accessGroup: group, lockFileURL: lock)
     }
 
-    /// Puts an item into the Keychain that another app or version made.
+    /// Adds an item that another app or version has created to the Keychain.
     @discardableResult
     private func put(_ data: Data) -> Keychain.Item {
         let item = Keychain.Item(

@@ -19,7 +19,8 @@ struct PublisherTests {
     private func service(
         _ transport: ScriptedTransport, endpoint: SeatEndpoint = SeatEndpoint()
     ) -> Service {
-        // Longer than the suite may take, so that no deadline cancels what the test waits for.
+        // Longer than the suite may take, so that no deadline ends a wait of
+        // the test.
         let timeout = ServiceTimeout(request: 600, resource: 600)
         var configuration = ServiceConfiguration(dispatchQueue: DeliveryQueue.queue, timeout: timeout)
         configuration.transport = transport
@@ -300,10 +301,10 @@ struct PublisherTests {
                 group.addTask { subscriber.cancel() }
             }
         }
-        // On the queue, where no delivery can be half done.
+        // On the queue, where every delivery is complete.
         let counts = await DeliveryQueue.drain { subscribers.map(\.events.all.count) }
         #expect(counts.allSatisfy { $0 == 0 || $0 == 2 })
-        // Nobody is stuck: the service still answers.
+        // The service still works.
         let last = RecordingSubscriber<Seat>(demand: .unlimited)
         publisher.subscribe(last)
         try await transport.started.first(201)[200].answer(#"{"row": 1}"#)
