@@ -3,14 +3,14 @@ import Testing
 
 @testable import AtomNetworking
 
-/// A Keychain of one group, which can be told to answer otherwise.
+/// A Keychain with one group, whose results a test can replace.
 private final class FakeKeychain: KeychainStorage, Sendable {
     enum Call: Sendable { case add, copyMatching, update, delete }
 
     struct State: Sendable {
         var items: [KeychainItem: Data] = [:]
         var calls: [Call] = []
-        /// What the next calls of a kind return, instead of doing anything.
+        /// The results of the next calls of a kind, which then do nothing else.
         var scripted: [Call: [KeychainStatus]] = [:]
         /// Whether an item without data is found.
         var hasNoData = false
@@ -112,7 +112,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.calls.suffix(6) == [.update, .add, .update, .add, .update, .copyMatching])
     }
 
-    @Test("A Keychain that contradicts itself is not asked for ever")
+    @Test("A contradictory Keychain isn't queried forever")
     func contradiction() async throws {
         keychain.state.with {
             $0.scripted = [

@@ -16,7 +16,7 @@ struct HTTPGrammarTests {
     }
 
     @Test(
-        "Nothing and what holds a space or a line break is no token",
+        "An empty text and a text with a space or a line break aren't tokens",
         arguments: ["", " ", "GET ", " GET", "G T", "GET\r\nX: y", "GET / HTTP/1.1", "ＧＥＴ", "é", "\u{1F600}"])
     func notAToken(_ text: String) {
         #expect(!HTTPGrammar.isToken(text))
@@ -42,7 +42,7 @@ struct HTTPGrammarTests {
     }
 
     @Test(
-        "A line break hides in no grapheme and at no end",
+        "A line break is found inside a grapheme and at either end",
         arguments: ["\r\n", "\n", "\r", "a\r\n", "\r\na", "a\r\nEvil: 1", "a\u{301}\n", "a\n\u{301}"])
     func lineBreaks(_ value: String) throws {
         #expect(try #require(HTTPGrammar.violation(inFieldValue: value)).contains("line break"))

@@ -192,7 +192,7 @@ struct SecrecyTests {
         }
         Self.expectSilence(error)
         #expect(!error.description.contains("31337"))
-        // Apps print what they match as well.
+        // Apps print the payload of a case too.
         guard case .decoder(let cause) = error else { throw Accepted() }
         #expect(!"\(cause)".contains("hunter2"))
         #expect(!"\(cause)".contains("31337"))
@@ -211,7 +211,7 @@ struct SecrecyTests {
         }
         guard case .decoder(let cause) = error else { throw Accepted() }
         expectNone(of: everyRendering(of: error) + everyRendering(of: cause), toContain: "jtT1zdp")
-        // One that was not made here is hidden as well.
+        // An error that the SDK didn't create is hidden as well.
         let foreign = DecodingError.dataCorrupted(
             .init(codingPath: [TextKey("4eC39HqLyjWDarjtT1zdp7dc")], debugDescription: "no 4eC39HqLyjWDarjtT1zdp7dc"))
         expectNone(of: everyRendering(of: AtomError.decoder(foreign)), toContain: "jtT1zdp")
@@ -225,7 +225,7 @@ struct SecrecyTests {
         init?(intValue: Int) { nil }
     }
 
-    /// Says in each of the standard errors what it found.
+    /// Throws each of the standard errors with the value that it found.
     private struct Quoting: Decodable {
         init(from decoder: any Decoder) throws {
             let text = try decoder.singleValueContainer().decode(String.self)

@@ -27,7 +27,7 @@ struct HostGrammarTests {
     @Test(
         "Anything else is refused",
         arguments: [
-            // Atom's own list.
+            // The list of Atom.
             "/api.alaskaair.net", "apple/", "developer*", "http:localhost", ".com", ".api.alaskaair.net",
             "/alaskaair/", "",
             // Labels.

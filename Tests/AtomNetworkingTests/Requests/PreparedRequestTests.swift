@@ -322,7 +322,7 @@ struct ServiceTimeoutTests {
 }
 
 extension PreparedRequest {
-    /// With defaults that have not been checked yet.
+    /// With default timeouts that have not been validated.
     init(_ requestable: any Requestable, timeout: ServiceTimeout) throws(AtomError) {
         try self.init(requestable, timeouts: Result { () throws(AtomError) in try timeout.checked() })
     }

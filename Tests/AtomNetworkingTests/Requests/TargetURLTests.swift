@@ -24,7 +24,7 @@ struct TargetURLTests {
             ("g/./h", "/b/c/g/h"), ("g/../h", "/b/c/h"), ("g;x=1/./y", "/b/c/g;x=1/y"), ("g;x=1/../y", "/b/c/y"),
             ("g?y/./x", "/b/c/g?y/./x"), ("g?y/../x", "/b/c/g?y/../x"), ("g#s/../x", "/b/c/g"),
             ("http:g", nil),
-            // A header without a reference asks for nothing.
+            // An empty header has no reference.
             ("", nil), ("   ", nil),
         ] as [(String, String?)])
     func reference(_ location: String, leadsTo path: String?) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What may stand as a path")
 struct URLPathTests {
-    /// `pchar` (RFC 3986 §3.3), written down independently of the code.
+    /// `pchar` (RFC 3986 §3.3), written independently of the code.
     private static let pchar = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AtomNetworking
 
-/// Notes when it heard, and does what the test wants then.
+/// Records when it was called, and then runs the test's action.
 private final class RecordingBearer: DeadlineBearer, @unchecked Sendable {
-    // One thread only: that of the test.
+    // Used only on the test's thread.
     var deadlinePosition: Int?
     var heard: [MonotonicInstant] = []
     var onDeadline: () -> Void = {}
@@ -42,7 +42,7 @@ struct DeadlineQueueTests {
         #expect(bearer.heard.count == 1)
     }
 
-    @Test("Nobody hears inside the call that sets a deadline, not even one that has passed")
+    @Test("No bearer is called inside the call that sets a deadline, even if it has passed")
     func neverInside() {
         let bearer = RecordingBearer()
         queue.set(start - .seconds(1), for: bearer)
@@ -116,7 +116,7 @@ struct DeadlineQueueTests {
         #expect(time.nextAlarm == nil, "nothing is armed for an empty queue")
     }
 
-    @Test("Whoever hears may set a new deadline there and then")
+    @Test("A bearer may set a new deadline when it is called")
     func resetInside() {
         let bearer = RecordingBearer()
         bearer.onDeadline = { [queue, time] in
@@ -136,7 +136,7 @@ struct DeadlineQueueTests {
         #expect(bearers.allSatisfy { $0.heard == [start + .seconds(1)] })
     }
 
-    @Test("A bearer that left is let go, and so is the alarm of a queue that is gone")
+    @Test("A removed bearer is released, and so is the alarm of a released queue")
     func lifetime() {
         var bearer: RecordingBearer? = RecordingBearer()
         weak let gone = bearer
@@ -180,7 +180,7 @@ struct DeadlineQueueTests {
                 }
             }
             if queue.count != due.count { disagreements += 1 }
-            // Nobody is forgotten: the alarm is never later than the first of them.
+            // The alarm is never later than the first deadline.
             if let next = due.values.min(), time.nextAlarm.map({ $0 <= next }) != true { disagreements += 1 }
         }
         #expect(disagreements == 0)

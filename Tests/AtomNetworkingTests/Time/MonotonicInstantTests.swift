@@ -49,7 +49,7 @@ import Testing
         let second = MonotonicInstant.now
         let elapsed = before.duration(to: .now)
         #expect(first <= second)
-        // Read in between, on the same clock.
+        // Read between the two, on the same clock.
         #expect(first.duration(to: second) <= elapsed)
         #expect(first.nanoseconds > 0)
     }

@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// Counts how often a byte is looked at.
+/// Counts how often each byte is read.
 private struct CountedBytes: RandomAccessCollection {
     let bytes: [UInt8]
     let reads: Box<Int>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What the server sees of a request and the caller of an answer.
+/// A request as the server gets it, and a response as the caller gets it.
 @Suite(.timeLimit(.minutes(5))) struct MessageTests {
     private func seen(_ change: (inout WireEndpoint) -> Void) async throws -> LoopbackServer.Request {
         var request: LoopbackServer.Request?

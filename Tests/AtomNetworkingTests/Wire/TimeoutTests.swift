@@ -8,8 +8,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Foundation on Linux cuts timeouts to whole seconds, fails at once below one, traps on huge ones and passes over the
-/// resource timeout.
+/// Foundation on Linux truncates timeouts to whole seconds, fails at once below
+/// one second, traps on huge values and ignores the resource timeout.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TimeoutTests {
     private let clock = ContinuousClock()
 

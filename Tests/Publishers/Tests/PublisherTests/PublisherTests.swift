@@ -151,7 +151,7 @@ struct PublisherTests {
         #expect(transport.paths == [])
     }
 
-    @Test("The subscriber is let go when the answer was delivered")
+    @Test("The subscriber is released after the response was delivered")
     func subscriberIsReleased() async throws {
         let transport = ScriptedTransport { $0.answer(#"{"row": 1}"#) }
         weak var released: RecordingSubscriber<Seat>?
@@ -185,7 +185,7 @@ struct PublisherTests {
 
     // MARK: Cancellation
 
-    @Test("Cancelling cancels the exchange, and the subscriber hears nothing more")
+    @Test("Cancelling cancels the exchange, and the subscriber gets nothing more")
     func cancellingCancels() async throws {
         let transport = ScriptedTransport()
         let subscriber = RecordingSubscriber<Seat>(demand: .unlimited)
@@ -200,7 +200,7 @@ struct PublisherTests {
         #expect(transport.paths.count == 1)
     }
 
-    @Test("Who cancels while the request is being started still cancels the exchange")
+    @Test("A cancellation during the start cancels the exchange")
     func cancellingDuringTheStart() async throws {
         let subscriber = RecordingSubscriber<Seat>(demand: .none)
         let transport = ScriptedTransport { _ in subscriber.cancel() }
@@ -211,7 +211,7 @@ struct PublisherTests {
         #expect(subscriber.events.all.isEmpty)
     }
 
-    @Test("Who cancels before asking sends nothing, ever")
+    @Test("A subscription that is cancelled before any demand sends nothing")
     func cancellingBeforeDemandSendsNothing() async {
         let transport = ScriptedTransport()
         let subscriber = RecordingSubscriber<Seat>(demand: .none)
