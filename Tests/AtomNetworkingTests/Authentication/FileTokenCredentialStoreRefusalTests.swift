@@ -107,7 +107,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(FileManager.default.fileExists(atPath: target.path) == leadsSomewhere)
     }
 
-    @Test("The folder is a symbolic link, also with a suffix such as a slash or a dot", arguments: ["", "/", "/.", "//./"])
+    @Test("The folder is a symbolic link, also with a slash or a dot after it", arguments: ["", "/", "/.", "//./"])
     func linkedFolder(suffix: String) async throws {
         try FileManager.default.createDirectory(at: folder["target"], withIntermediateDirectories: false)
         chmod(folder["target"].path, 0o700)

@@ -158,7 +158,7 @@ import Testing
         #expect(outcome.response?.data.count == 100_000)
     }
 
-    @Test(.enabled(if: TransportUnderTest.make == nil, "a transport that never sends twice may fail when the connection is closed"))
+    @Test(.enabled(if: TransportUnderTest.make == nil, "a transport that never sends twice may fail here"))
     func aConnectionThatTheServerClosedWhileIdleIsReplaced() async throws {
         let server = try LoopbackServer { _ in .json("{}").closingSilently() }
         defer { server.stop() }

@@ -76,9 +76,6 @@ final class StoreLock: Sendable {
         state.withLock { $0.alarm }?.invalidate()
     }
 
-    /// The number of waiters.
-    var waiterCount: Int { state.withLock { $0.line.count } }
-
     /// Waits for the lock.
     ///
     /// - Parameters:
