@@ -11,11 +11,11 @@ extension LoopbackServer {
     /// .streamed([.write(text: "one"), .wait(gate), .reset])
     /// .hang
     /// ```
+    ///
     /// `Content-Length`, `Transfer-Encoding` and `Connection` are added as
     /// needed, unless the headers contain them: your own fields are sent
     /// unchanged, even if they are wrong. `HEAD` requests and the statuses 1xx,
     /// 204 and 304 get no body.
-    /// you name is sent as you say, also when it is a lie. `HEAD` requests and the statuses 1xx, 204 and 304 get no body.
     public struct Response: Sendable {
         /// The server's actions, in order.
         ///

@@ -71,7 +71,7 @@ struct Socket: Sendable {
     }
 
     private func localPort() throws -> Int {
-        var storage = sockaddr_in6()  // large enough for both families, and the port lies at the same place in both
+        var storage = sockaddr_in6()  // large enough for both families, which have the port at the same offset
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
@@ -84,7 +84,7 @@ struct Socket: Sendable {
     func acceptNext() -> Socket? {
         let accepted = accept(descriptor, nil, nil)
         guard accepted >= 0 else {
-            if errno == EMFILE || errno == ENFILE { usleep(5_000) }  // until somebody closes one
+            if errno == EMFILE || errno == ENFILE { usleep(5_000) }  // until a descriptor is closed
             return nil
         }
         let socket = Socket(descriptor: accepted)

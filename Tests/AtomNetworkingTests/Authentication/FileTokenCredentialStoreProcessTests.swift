@@ -110,7 +110,7 @@
             #expect(try await store.load() == .numbered(1))
         }
 
-        @Test("A store doesn't wait for ever for a process that is stopped")
+        @Test("A store doesn't wait forever for a paused process")
         func stoppedProcess() async throws {
             _ = try await folder.store().exchange { $0 }
             let other = try LockingProcess(lock)
@@ -146,7 +146,7 @@
             #expect(try await folder.store().load() == .numbered(1))
         }
 
-        @Test("A lock file that was removed while a process waited for it is not taken for the lock")
+        @Test("A lock file that was removed during a wait doesn't count as the lock")
         func removedLockFile() async throws {
             let folder = try #require(try StoreFolder(folder.url.path, creating: false))
             let old = try #require(try folder.tryLock("x"))

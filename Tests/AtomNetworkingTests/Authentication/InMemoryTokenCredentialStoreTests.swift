@@ -71,7 +71,7 @@ struct InMemoryTokenCredentialStoreTests {
             return .numbered(1)
         }
         #expect(try await store.load() == saved)
-        #expect(result == saved, "whoever exchanged hears of it")
+        #expect(result == saved, "the exchange returns it")
     }
 
     @Test("What is saved where there was nothing stays", arguments: Kind.allCases)

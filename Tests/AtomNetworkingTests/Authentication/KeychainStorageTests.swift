@@ -102,7 +102,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.calls == [.update, .add, .update])
     }
 
-    @Test("An item that somebody adds or deletes between two calls is no failure")
+    @Test("An item that another process adds or deletes between two calls is not a failure")
     func addedMeanwhile() async throws {
         let medium = KeychainMedium(keychain, item: item, lockFileURL: nil)
         try medium.write(StoredCredential(credential: .numbered(1)))
@@ -126,7 +126,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.calls.count == 6)
     }
 
-    @Test("Before the first unlock nobody is signed out, and nothing is written")
+    @Test("Before the first unlock the user isn't signed out, and nothing is written")
     func locked() async throws {
         try await keeper().save(.numbered(1))
         keychain.state.with { $0.scripted = [.copyMatching: Array(repeating: .interactionNotAllowed, count: 4)] }
@@ -193,7 +193,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.items[item] == content)
     }
 
-    @Test("A note about a refresh lies in the item, and goes with the next credential")
+    @Test("A note about a refresh is in the item, and the next credential removes it")
     func note() async throws {
         try await keeper().save(.numbered(1))
         #expect(try await keeper().recordRefreshIntent(for: .numbered(1)) == false)

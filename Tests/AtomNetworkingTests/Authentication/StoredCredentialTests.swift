@@ -67,7 +67,7 @@ struct StoredCredentialTests {
     }
 
     @Test(
-        "A newer version is told apart from what can't be read", arguments: ["", #","credential":7"#, #","tokens":[]"#])
+        "A newer version isn't reported as unreadable data", arguments: ["", #","credential":7"#, #","tokens":[]"#])
     func newer(members: String) {
         #expect(throws: TokenStoreError.newerFormat(version: 2)) {
             try StoredCredential(Data(#"{"version":2\#(members)}"#.utf8))

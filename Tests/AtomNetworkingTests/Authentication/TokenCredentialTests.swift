@@ -97,7 +97,7 @@ struct TokenCredentialTests {
         }
     }
 
-    @Test("An expiry that is no number is unknown, and can be compared")
+    @Test("An expiry that is not a number is unknown, and can be compared")
     func noNumber() {
         let credential = TokenCredential(
             accessToken: "a", expiresAt: Date(timeIntervalSinceReferenceDate: .nan), refreshToken: "r")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What looks like a token, and what is known to be one")
+@Suite("Texts that look like a token, and known tokens")
 struct SecretSearchTests {
     @Test(
         "Ordinary names don't look like tokens",

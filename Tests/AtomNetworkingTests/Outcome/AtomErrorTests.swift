@@ -233,7 +233,7 @@ struct ErrorBodyTests {
         #expect(try Self.error("raw").decodeIfPresent(as: Data.self) == Data("raw".utf8))
     }
 
-    @Test("A model with keys of its own is read where the service's rules would change them")
+    @Test("A model with its own keys is decoded where the service's decoder would convert them")
     func plainSecond() throws {
         struct Explicit: Decodable, Equatable {
             enum CodingKeys: String, CodingKey { case errorCode = "error_code" }

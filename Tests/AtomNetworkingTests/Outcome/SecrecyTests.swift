@@ -119,7 +119,7 @@ struct SecrecyTests {
         ((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
     }
 
-    @Test("Nor do the errors below, for apps that print what they match")
+    @Test("Underlying errors, for apps that print the payload of a case")
     func underlying() throws {
         let address = "https://u:hunter2@a.example/?hunter2"
         let notes: [String: Any] = [
@@ -239,7 +239,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("What a model says about a value in a decoding error of its own", arguments: ["1", "2", "3", "4"])
+    @Test("A model's own decoding error with a value in its text", arguments: ["1", "2", "3", "4"])
     func quotingModel(kind: String) throws {
         let response = AtomResponse(data: Data("\"\(kind)hunter2\"".utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in
@@ -250,7 +250,7 @@ struct SecrecyTests {
         expectNone(of: everyRendering(of: cause), toContain: "hunter2")
     }
 
-    @Test("What a model throws by itself")
+    @Test("An error of another type that a model throws")
     func foreignError() throws {
         let response = AtomResponse(data: Data(#""hunter2""#.utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in

@@ -13,7 +13,7 @@ import Testing
 /// let time = ManualTimeSource()
 /// let queue = DeadlineQueue(time: time)
 /// queue.set(time.now + .seconds(3), for: bearer)
-/// time.advance(by: .seconds(3))  // the bearer has heard by now
+/// time.advance(by: .seconds(3))  // the bearer has been called
 /// ```
 final class ManualTimeSource: TimeSource, @unchecked Sendable {
     // Accessed only under `lock`.

@@ -27,7 +27,7 @@ struct DeadlineQueueTests {
         start = time.now
     }
 
-    @Test("A bearer hears once, at its instant and not before")
+    @Test("A bearer is called once, at its instant and not earlier")
     func once() {
         let bearer = RecordingBearer()
         queue.set(start + .seconds(3), for: bearer)
@@ -51,7 +51,7 @@ struct DeadlineQueueTests {
         #expect(bearer.heard == [start])
     }
 
-    @Test("They are heard in the order of their instants, whatever order they were set in")
+    @Test("They are called in the order of their instants, whatever order they were set in")
     func order() {
         var order: [Int] = []
         let bearers = (0..<200).map { number in
@@ -80,7 +80,7 @@ struct DeadlineQueueTests {
         #expect(bearer.heard == [start + .milliseconds(4_500)])
     }
 
-    @Test("A deadline that was taken away is not heard, and taking it away again does nothing")
+    @Test("A removed deadline isn't called, and removing it again does nothing")
     func removed() {
         let leaving = RecordingBearer()
         let staying = RecordingBearer()
@@ -128,7 +128,7 @@ struct DeadlineQueueTests {
         bearer.onDeadline = {}
     }
 
-    @Test("All who are due at one instant hear it, each once")
+    @Test("All bearers that are due at one instant are called, each once")
     func sameInstant() {
         let bearers = (0..<64).map { _ in RecordingBearer() }
         for bearer in bearers { queue.set(start + .seconds(1), for: bearer) }

@@ -29,7 +29,7 @@ import Testing
         #expect(instant < instant + .nanoseconds(1))
     }
 
-    @Test("What lies between two is a duration, whatever they are")
+    @Test("The difference of any two instants is a duration")
     func distance() {
         let first = MonotonicInstant(nanoseconds: 5)
         let second = first + .seconds(90)

@@ -33,7 +33,7 @@ final class EventRecorder: @unchecked Sendable {
 
     /// Locked while an event is processed.
     ///
-    /// Nobody waits for it, because that would put the second of two events
+    /// No event waits for it, because that would put the second of two events
     /// behind the first.
     private let receiving = NSLock()
     private let whileReceiving: @Sendable () -> Void

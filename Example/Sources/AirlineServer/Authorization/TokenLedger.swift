@@ -5,7 +5,7 @@ import Foundation
 /// It is a pure value: time is an argument, and it doesn't depend on HTTP.
 /// Every sign-in starts a *family*; refreshes keep the session in its family. A
 /// refresh token works once. If a used one is sent again, either its owner
-/// didn't get the response or somebody stole it. After the grace period, and at
+/// didn't get the response or the token was stolen. After the grace period, and at
 /// once if its successor has been used too, the ledger assumes theft and
 /// revokes the whole family (RFC 9700 §4.14.2).
 struct TokenLedger {

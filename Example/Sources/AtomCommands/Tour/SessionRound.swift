@@ -73,7 +73,7 @@ struct SessionRound: Sendable {
 
     var releaseSummary: String? {
         let released = released
-        guard let first = released.first, let last = released.last else { return "nobody waited" }
+        guard let first = released.first, let last = released.last else { return "no request waited" }
         return released.count < 4
             ? released.map(String.init).joined(separator: ", ")
             : "\(first), \(released[1]), \(released[2]) … \(last)"

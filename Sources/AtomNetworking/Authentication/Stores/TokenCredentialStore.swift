@@ -10,7 +10,6 @@
 /// The error of a method reaches the app as the cause of a typed error. Throw
 /// when the tokens can't be read (a locked Keychain, a disk error), and return
 /// `nil` only when there are none.
-/// `nil` only when there are none.
 ///
 /// <!-- given:
 /// actor Vault { func read() throws -> TokenCredential? { nil }; func write(_ credential: TokenCredential?) throws {} }

@@ -81,7 +81,7 @@ struct PublisherTests {
         #expect(seat == Seat(row: 7))
     }
 
-    @Test("An answer arrives as it came when no model is expected")
+    @Test("Without an expected model the response arrives unchanged")
     func responseArrives() async throws {
         let transport = ScriptedTransport()
         let subscriber = RecordingSubscriber<AtomResponse>(demand: .max(1))
@@ -239,8 +239,8 @@ struct PublisherTests {
     func droppingTheTokenCancels() async throws {
         let transport = ScriptedTransport()
         var token: AnyCancellable? = service(transport).publisher().sink(
-            receiveCompletion: { _ in Issue.record("nobody listens any more") },
-            receiveValue: { _ in Issue.record("nobody listens any more") })
+            receiveCompletion: { _ in Issue.record("the subscription was cancelled") },
+            receiveValue: { _ in Issue.record("the subscription was cancelled") })
         let exchange = try #require(transport.started.all.first)
         withExtendedLifetime(token) {}
         token = nil
@@ -250,7 +250,7 @@ struct PublisherTests {
 
     // MARK: Several subscribers
 
-    @Test("A second subscriber sends again and gets an answer of its own")
+    @Test("A second subscriber sends again and gets its own response")
     func secondSubscriberSendsAgain() async throws {
         let transport = ScriptedTransport()
         let publisher = service(transport).publisher(expecting: Seat.self)
