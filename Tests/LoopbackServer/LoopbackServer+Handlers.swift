@@ -36,7 +36,7 @@ extension LoopbackServer {
 
     /// A handler that returns the responses in order, and repeats the last one.
     public static func inTurn(_ responses: [Response]) -> Handler {
-        precondition(!responses.isEmpty, "inTurn needs an answer")
+        precondition(!responses.isEmpty, "inTurn needs a response")
         let next = Guarded(0)
         return { _ in
             let index = next.withLock { next in

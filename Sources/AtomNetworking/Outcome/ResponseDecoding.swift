@@ -87,7 +87,7 @@ extension DecodingError {
         case .dataCorrupted(let old):
             let malformed = "The given data was not valid JSON."
             let isMalformed = old.debugDescription == malformed
-            return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder refused the value."))
+            return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder rejected the value."))
         case .keyNotFound(let key, let old):
             let key = HiddenKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))

@@ -38,7 +38,7 @@ struct ResponsePrinter {
 
     private func showRedirects(_ records: [WireTap.Record]) {
         for record in records.dropLast() {
-            let status = record.status.map(String.init) ?? "no answer"
+            let status = record.status.map(String.init) ?? "no response"
             notes.print(notes.styled("\(status) from \(record.method) \(Self.printable(record.url))", .dim))
         }
     }
