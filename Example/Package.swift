@@ -7,7 +7,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     products: [
         .executable(name: "atom", targets: ["atom"]),
-        // For the examples that need a server to talk to.
+        // For examples that need a server.
         .library(name: "AirlineServer", targets: ["AirlineServer"]),
     ],
     dependencies: [
@@ -34,7 +34,8 @@ let package = Package(
             ]
         ),
         .target(name: "Terminal"),
-        // The tool itself too: its tests start it as other processes.
+        // The tool is a dependency because its tests start it as separate
+        // processes.
         .testTarget(name: "AtomCommandsTests", dependencies: ["AtomCommands", "atom"]),
         .testTarget(
             name: "AirlineServerTests",

@@ -40,7 +40,8 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
-        // The SDK's own, by symbolic links: its server for tests, and the suites that every transport has to pass.
+        // Symbolic links to the SDK's test server, and to the suites that every
+        // transport has to pass.
         .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.0
 
 // Keeps a session's tokens in PostgreSQL, for services that run in several
-// processes or on several machines. Example/PostgresStore/test runs it all on a
-// server of its own.
+// processes or on several machines. Example/PostgresStore/test runs it with a
+// temporary server.
 
 import PackageDescription
 
@@ -15,7 +15,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "AtomNetworking", path: "../.."),
-        // For the demonstration alone: the airline's server.
+        // Only for the demonstration: the airline server.
         .package(name: "Example", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
@@ -36,7 +36,7 @@ let package = Package(
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
             ]
         ),
-        // What the tests run as another process.
+        // A tool that the tests run as another process.
         .executableTarget(
             name: "exchanger",
             dependencies: ["PostgresStore", .product(name: "AtomNetworking", package: "AtomNetworking")]

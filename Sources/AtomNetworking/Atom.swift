@@ -1,6 +1,6 @@
 import Foundation
 
-/// A configured service: hands out requests that share a session.
+/// A configured service that creates requests with a shared session.
 ///
 /// <!-- given:
 /// struct Seatmap: Model {
@@ -15,39 +15,41 @@ import Foundation
 /// let seatmap = try await atom.enqueue(Seatmap.Endpoint.refresh).resume(expecting: Seatmap.self)
 /// ```
 ///
-/// Copies share everything. Letting go of the last one cancels nothing.
+/// Copies share everything. Releasing the last copy cancels nothing.
 public struct Atom: Sendable {
-    /// Posted when the session can't go on without a new sign-in.
+    /// Posted when the session can't continue without a new sign-in.
     ///
-    /// Once at the end of a session: the refresh token was refused, there is
-    /// none, or a ``TokenCredentialProvider`` wants no further call before
-    /// somebody has signed in. An access token that outlives the refusal is
-    /// used first. Also once for each refresh that the token endpoint answered
-    /// with a 400 of another kind (RFC 6749 §5.2), as for a client that it
-    /// doesn't know. What passes by itself isn't posted, such as a 503, an
-    /// answer that can't be read or a lost connection; ``events`` has that.
+    /// It is posted once at the end of a session: the refresh token was
+    /// rejected, there is none, or a ``TokenCredentialProvider`` must not be
+    /// called again before a sign-in. If the access token is still valid after
+    /// the rejection, it is used first. It is also posted once for each refresh
+    /// that the token endpoint answered with another 400 (RFC 6749 §5.2), for
+    /// example for an unknown client. It isn't posted for temporary failures
+    /// such as a 503, an unreadable response or a lost connection; ``events``
+    /// reports those.
     ///
-    /// On the configuration's queue; the object is `nil` and
-    /// `userInfo["error"]` an ``AtomError/authentication(_:)``. Completions of
-    /// requests that waited are called before. An async caller has been woken,
-    /// and may come to its next line before or after.
+    /// It is posted on the configuration's queue. The object is `nil`, and
+    /// `userInfo["error"]` is an ``AtomError/authentication(_:)``. Completions
+    /// of requests that waited are called before. An async caller has been
+    /// resumed, and its next line may run before or after.
     public static let didFailToRefreshAccessToken = AtomNotification.didFailToRefreshAccessToken
 
-    /// Posted once per request whose final answer is 401, after its caller has
-    /// been told.
+    /// Posted once per request whose final response is a 401, after its caller
+    /// got the error.
     ///
-    /// On the configuration's queue; the object is `nil` and
-    /// `userInfo["error"]` an ``AtomError/response(_:)``. The request's
-    /// completion is called before. So is an async caller on the main actor,
-    /// up to where it suspends next, if the queue is the main queue; any other
-    /// one is given its error before this is dispatched, and runs on beside it.
+    /// It is posted on the configuration's queue. The object is `nil`, and
+    /// `userInfo["error"]` is an ``AtomError/response(_:)``. The request's
+    /// completion is called before. If the queue is the main queue, an async
+    /// caller on the main actor also runs before, up to its next suspension.
+    /// Any other async caller is resumed before the notification is dispatched,
+    /// and runs concurrently.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
     let manager: RequestableQueueManager
 
-    /// Makes a service.
+    /// Creates a service.
     ///
-    /// No connection is made before the first request.
+    /// It opens no connection before the first request.
     public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
         self.init(serviceConfiguration, time: SystemTimeSource())
     }
@@ -66,18 +68,19 @@ public struct Atom: Sendable {
 // MARK: - The session
 
 extension Atom {
-    /// What the session of bearer tokens is doing.
+    /// The state of the session of bearer tokens.
     ///
-    /// ``SessionState/unknown`` until a token store has been read, which the
-    /// first request does, or ``loadSession()``; ``SessionState/signedOut``
-    /// for a service that signs otherwise, or not at all. From any thread.
+    /// It is ``SessionState/unknown`` until the token store has been read, by
+    /// the first request or by ``loadSession()``. It is
+    /// ``SessionState/signedOut`` for a service without bearer tokens. You can
+    /// read it on any thread.
     public var sessionState: SessionState { manager.session?.state ?? .signedOut }
 
-    /// What happens to the session from now on.
+    /// The events of the session from now on.
     ///
-    /// Each call is a listener of its own that gets every event in order, the
-    /// last 256 of them if it is slow; it ends with the session, and at once
-    /// for a service without one.
+    /// Each access returns a separate sequence that gets every event in order.
+    /// A slow listener keeps the last 256. The sequence ends with the session,
+    /// and at once for a service without a session.
     ///
     /// <!-- given: let atom = Atom() -->
     /// ```swift
@@ -89,8 +92,8 @@ extension Atom {
         manager.session?.events ?? AsyncStream { $0.finish() }
     }
 
-    /// Reads the token store, unless somebody is signed in already, and says
-    /// whether somebody is, without a request.
+    /// Reads the token store without a request, unless a user is already signed
+    /// in, and returns the state of the session.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/credentialNotReadable(cause:delivery:)``.
@@ -104,23 +107,23 @@ extension Atom {
         }
     }
 
-    /// Starts a session with these tokens, in place of the one that there is.
+    /// Starts a session with these tokens and replaces the current session.
     ///
-    /// Requests that wait for the old session are told so, nobody waits for a
-    /// refresh of it any more, and nothing of it is stored. Requests made from
-    /// now on use the new tokens, also while they are being stored. Returns
-    /// when they are.
+    /// Requests that wait for the old session fail. The result of its refresh
+    /// isn't waited for, and nothing of it is stored. Requests made from now on
+    /// use the new tokens, also while they are being stored. The call returns
+    /// when they are stored.
     ///
-    /// Where a refresh has exchanged the refresh token already, the session
-    /// goes by what it was exchanged for, and stores that.
+    /// If a refresh has already exchanged the refresh token, the session uses
+    /// and stores its successor.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/missingCredential(delivery:)`` for an empty
     ///   credential, ``AuthenticationError/noSession(delivery:)`` when this
     ///   service doesn't sign with bearer tokens, and
     ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
-    ///   store didn't take them: the session goes by them all the same, and
-    ///   the write is tried again.
+    ///   store can't be written: the session uses the tokens anyway, and the
+    ///   write is retried.
     public func signIn(with credential: TokenCredential) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         guard !credential.isEmpty else { throw .authentication(.missingCredential(delivery: .notSent)) }
@@ -133,18 +136,18 @@ extension Atom {
 
     /// Ends the session and empties the store.
     ///
-    /// Requests that wait for the session are told so, nobody waits for a
-    /// refresh any more, and nothing of the session is stored; requests on the
-    /// wire go on. Returns when the store is empty. The token is revoked at
-    /// ``BearerAuthentication/revocationEndpoint``, for which nobody waits, and
-    /// so is one that a refresh still brings.
+    /// Requests that wait for the session fail. The result of a refresh isn't
+    /// waited for, and nothing of the session is stored. Requests on the wire
+    /// continue. The call returns when the store is empty. The token is revoked
+    /// at ``BearerAuthentication/revocationEndpoint``, and so are tokens that a
+    /// refresh returns later; the call doesn't wait for that.
     ///
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/noSession(delivery:)`` when this service doesn't
     ///   sign with bearer tokens, and
     ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
-    ///   store could not be emptied: the session is over for this process all
-    ///   the same, and it is tried again.
+    ///   store can't be emptied: the session ends for this process anyway, and
+    ///   the write is retried.
     public func signOut() async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         do {

@@ -3,33 +3,33 @@
     import Foundation
 
     extension Service {
-        /// A publisher of one decoded answer.
+        /// A publisher of one decoded response.
         ///
-        /// Nothing is sent before a subscriber asks for a value; cancelling the
-        /// subscription cancels the request; each subscriber sends a request of
-        /// its own. The value arrives on the configuration's queue.
+        /// Nothing is sent before a subscriber requests a value. Cancelling the
+        /// subscription cancels the request. Each subscriber sends its own
+        /// request. The value arrives on the configuration's queue.
         ///
-        /// - Parameter type: What the body is.
-        /// - Returns: The publisher, inert until there is demand.
+        /// - Parameter type: The type of the body.
+        /// - Returns: The publisher, which does nothing until there is demand.
         public func publisher<T: Decodable & Sendable>(expecting type: T.Type) -> AnyPublisher<T, AtomError> {
             ServicePublisher { [self] completion in resume(expecting: type, completion: completion) }
                 .eraseToAnyPublisher()
         }
 
-        /// A publisher of one answer as it came.
+        /// A publisher of one response.
         ///
-        /// Nothing is sent before a subscriber asks for a value; cancelling the
-        /// subscription cancels the request; each subscriber sends a request of
-        /// its own. The value arrives on the configuration's queue.
+        /// Nothing is sent before a subscriber requests a value. Cancelling the
+        /// subscription cancels the request. Each subscriber sends its own
+        /// request. The value arrives on the configuration's queue.
         ///
-        /// - Returns: The publisher, inert until there is demand.
+        /// - Returns: The publisher, which does nothing until there is demand.
         public func publisher() -> AnyPublisher<AtomResponse, AtomError> {
             ServicePublisher { [self] completion in resume(completion) }
                 .eraseToAnyPublisher()
         }
     }
 
-    /// Resumes a request for each subscriber, at its first demand.
+    /// Resumes a request for each subscriber at its first demand.
     private struct ServicePublisher<Output: Sendable>: Publisher {
         typealias Failure = AtomError
         typealias Start = @Sendable (@escaping @Sendable (Result<Output, AtomError>) -> Void) -> ServiceTask
@@ -47,7 +47,8 @@
 
     private final class ServiceSubscription<Input: Sendable>: Subscription, Sendable {
         private struct Target: @unchecked Sendable {
-            // Called outside the lock, once, by whoever takes it out.
+            // Called outside the lock, once, by the code that removes the
+            // target.
             let subscriber: AnySubscriber<Input, AtomError>
         }
 
@@ -68,7 +69,7 @@
             let start = state.withLock { $0.start.take() }
             guard let task = start?({ [self] result in deliver(result) }) else { return }
             let isOver = state.withLock { state in
-                // Kept after the end, the two would keep each other.
+                // After the end this would create a retain cycle.
                 if state.target != nil { state.task = task }
                 return state.target == nil
             }
@@ -76,7 +77,8 @@
         }
 
         func cancel() {
-            // All three are let go of outside the lock: what goes with them may cancel this subscription again.
+            // All three are released outside the lock: releasing them may
+            // cancel this subscription again.
             let (target, start, task) = state.withLock { ($0.target.take(), $0.start.take(), $0.task.take()) }
             withExtendedLifetime((target, start)) { task?.cancel() }
         }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// One request bound to a service, inert until it is resumed.
+/// One request of a service; nothing is sent until it is resumed.
 ///
-/// ``Atom/enqueue(_:)`` makes one. Each `resume` reads the endpoint anew and
-/// is an exchange of its own.
+/// ``Atom/enqueue(_:)`` creates one. Each `resume` reads the endpoint again and
+/// is a separate exchange.
 public final class Service: Sendable {
     private let requestable: any Requestable
     private let manager: RequestableQueueManager
@@ -14,16 +14,16 @@ public final class Service: Sendable {
     }
 
     #if compiler(>=6.2)
-        /// Sends the request and decodes the answer.
+        /// Sends the request and decodes the response.
         ///
-        /// Runs in the caller's isolation until the request is on its way, so
-        /// that requests of one caller start in the order of its calls;
-        /// decoding runs elsewhere. `Data` is the body as it came; an answer
-        /// without a body is `nil` for an optional and ``NoContent`` for
-        /// itself.
+        /// It runs in the caller's isolation until the request has started, so
+        /// that the requests of one caller start in the order of its calls.
+        /// Decoding runs elsewhere. `Data` returns the raw body. A response
+        /// without a body is `nil` for an optional; ``NoContent`` accepts it
+        /// too.
         ///
-        /// - Parameter type: What the body is.
-        /// - Returns: The decoded answer.
+        /// - Parameter type: The type of the body.
+        /// - Returns: The decoded body.
         /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
         ///   is cancelled, before or during the call.
         public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
@@ -37,9 +37,9 @@ public final class Service: Sendable {
             }
         }
 
-        /// Sends the request and returns the answer as it came.
+        /// Sends the request and returns the response.
         ///
-        /// - Returns: The answer, whose status is acceptable.
+        /// - Returns: The response, whose status is acceptable.
         /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
         ///   is cancelled, before or during the call.
         @discardableResult
@@ -52,10 +52,11 @@ public final class Service: Sendable {
             }
         }
     #else
-        // The same for compilers that give an async method its caller's isolation as a parameter only.
+        // For compilers that pass an async method its caller's isolation only
+        // as a parameter.
 
-        /// Sends the request and decodes the answer, in the caller's isolation
-        /// until the request is on its way.
+        /// Sends the request and decodes the response, in the caller's
+        /// isolation until the request has started.
         public func resume<T: Decodable & Sendable>(
             expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
         ) async throws(AtomError) -> T {
@@ -67,8 +68,8 @@ public final class Service: Sendable {
             }
         }
 
-        /// Sends the request and returns the answer as it came, in the
-        /// caller's isolation until the request is on its way.
+        /// Sends the request and returns the response, in the caller's
+        /// isolation until the request has started.
         @discardableResult
         public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
             let pending = try begin()
@@ -80,15 +81,15 @@ public final class Service: Sendable {
         }
     #endif
 
-    /// Sends the request, decodes the answer and calls back once.
+    /// Sends the request, decodes the response and calls the completion once.
     ///
-    /// The request is started, or queued, before this returns. The completion
-    /// is dispatched on the configuration's queue, never called in here, also
-    /// when the request is invalid.
+    /// The request is started, or queued, before this method returns. The
+    /// completion is dispatched on the configuration's queue and never called
+    /// inside this method, even if the request is invalid.
     ///
     /// - Parameters:
-    ///   - type: What the body is.
-    ///   - completion: Takes the model or the error.
+    ///   - type: The type of the body.
+    ///   - completion: Gets the decoded body or the error.
     /// - Returns: A handle that can cancel the request.
     @discardableResult
     public func resume<T: Decodable & Sendable>(
@@ -100,7 +101,8 @@ public final class Service: Sendable {
             case .failure(let error):
                 Self.deliver(.failure(error), on: dispatchQueue, to: completion)
             case .success(let response):
-                // Neither the transport's serial queue nor the app's is the place to decode.
+                // Neither the transport's serial queue nor the app's queue
+                // should decode.
                 DispatchQueue.global().async {
                     let model = Result { () throws(AtomError) in
                         try ResponseDecoding.decode(type, from: response, with: decoder)
@@ -112,13 +114,13 @@ public final class Service: Sendable {
         return start(.completion(decoding)) { Self.deliver(.failure($0), on: dispatchQueue, to: completion) }
     }
 
-    /// Sends the request and calls back once with the answer as it came.
+    /// Sends the request and calls the completion once with the response.
     ///
-    /// The request is started, or queued, before this returns. The completion
-    /// is dispatched on the configuration's queue, never called in here, also
-    /// when the request is invalid.
+    /// The request is started, or queued, before this method returns. The
+    /// completion is dispatched on the configuration's queue and never called
+    /// inside this method, even if the request is invalid.
     ///
-    /// - Parameter completion: Takes the answer or the error.
+    /// - Parameter completion: Gets the response or the error.
     /// - Returns: A handle that can cancel the request.
     @discardableResult
     public func resume(
@@ -133,16 +135,17 @@ public final class Service: Sendable {
         return PendingResponse(try manager.prepare(requestable), manager: manager)
     }
 
-    /// Has the notification posted that belongs to an error.
+    /// Posts the notification for an error, and returns the error.
     ///
-    /// Called in the isolation of the caller who is about to get it: whatever
-    /// is dispatched from here runs behind it where both use one queue.
+    /// It is called in the isolation of the caller that gets the error. If both
+    /// use one queue, the notification runs after the caller.
     private func announced(_ error: AtomError) -> AtomError {
         AtomNotification.announceRefusal(error, on: manager.dispatchQueue)
         return error
     }
 
-    /// Reads the endpoint and starts the request, or says why not.
+    /// Reads the endpoint and starts the request, or reports why that isn't
+    /// possible.
     private func start(_ listener: Exchange.Listener, orRefuse refuse: (AtomError) -> Void) -> ServiceTask {
         do {
             return ServiceTask(manager.run(try manager.prepare(requestable), listener: listener))
@@ -176,10 +179,10 @@ public final class ServiceTask: Sendable {
         self.exchange = exchange
     }
 
-    /// Cancels the request, unless its outcome is decided already.
+    /// Cancels the request, unless its result is already decided.
     ///
-    /// The completion hears ``AtomError/cancelled(_:)``. May be called on any
-    /// thread, any number of times.
+    /// The completion gets ``AtomError/cancelled(_:)``. You can call this on
+    /// any thread, any number of times.
     public func cancel() {
         exchange?.cancel()
     }

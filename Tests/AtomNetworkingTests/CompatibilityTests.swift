@@ -65,7 +65,7 @@ private enum SeatmapEndpoint: Requestable {
     }
 }
 
-// Code that an app has of its own around Atom's types.
+// An app's own code around Atom's types.
 
 private protocol Resuming {
     func resume<T: Model>(expecting: T.Type) async throws(AtomError) -> T
@@ -92,7 +92,7 @@ private func contains<Item: RequestableItem>(_ items: [Item], _ item: Item) -> B
 }
 
 private final class AppTokens: TokenCredentialWritable, @unchecked Sendable {
-    // The tests hand it to nobody who uses it.
+    // The tests pass it to no code that uses it.
     var tokenCredential = TokenCredential(accessToken: "", expiresAt: .distantPast, refreshToken: "")
 }
 
@@ -312,7 +312,7 @@ struct CompatibilityTests {
         }
     }
 
-    @Test("Without a queue of its own an app is called on the main queue")
+    @Test("By default completions are called on the main queue")
     func mainQueue() async {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
@@ -325,7 +325,7 @@ struct CompatibilityTests {
         #expect(isMain == true)
     }
 
-    @Test("A completion call can be cancelled, and hears so")
+    @Test("A completion call can be cancelled, and gets the error")
     func cancellation() async {
         let transport = ScriptedTransport()
         let result = await withCheckedContinuation { continuation in

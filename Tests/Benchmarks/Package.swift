@@ -1,6 +1,7 @@
 // swift-tools-version: 6.0
 
-// Measures the SDK. Tests/Benchmarks/report runs everything; one program:
+// Measures the SDK. Tests/Benchmarks/report runs everything; a single program
+// runs with
 // swift run -c release --package-path Tests/Benchmarks waiters
 
 import PackageDescription
@@ -9,7 +10,8 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
-        // For clients whose packages take long to build; each has a program of its own.
+        // For clients whose packages take long to build; each of them has its
+        // own program.
         .library(name: "Workload", targets: ["Workload"])
     ],
     dependencies: [

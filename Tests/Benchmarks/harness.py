@@ -1,4 +1,4 @@
-"""What the scripts beside this share: a server, a build, and ways to count."""
+"""Shared code of the benchmark scripts: a server, a build, and counting."""
 
 import os
 import re
@@ -58,7 +58,7 @@ http {{
 
 
 class Server:
-    """nginx where it is installed, else the tests' own server, in a process of its own."""
+    """nginx if it is installed, otherwise the tests' own server, in a separate process."""
 
     def __init__(self, scratch, wants_nginx=True):
         self.folder = tempfile.mkdtemp(prefix="atom-benchmarks-")
@@ -110,7 +110,7 @@ def free_port():
 def build(scratch, package=PACKAGE):
     command = ["swift", "build", "-c", "release", "--package-path", str(package), "--scratch-path", str(scratch)]
     if sys.platform == "linux":
-        # Valgrind gives up on some of what clang writes.
+        # Valgrind fails on some debug information of clang.
         command += ["-Xlinker", "--strip-debug"]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
@@ -129,12 +129,12 @@ def run(arguments):
 
 
 def environment(home):
-    # Foundation's shared storages keep files below these.
+    # Foundation's shared storages keep files in these folders.
     return {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
 
 
 def instructions(arguments, profile=None):
-    """All the instructions that a program executes, libraries and start included."""
+    """All instructions that a program executes, including libraries and start."""
     with tempfile.TemporaryDirectory(prefix="atom-benchmarks-") as home:
         result = subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile or os.devnull}", *arguments],
@@ -146,7 +146,7 @@ def instructions(arguments, profile=None):
 
 
 def instructions_per_unit(arguments_for, few, many):
-    """Instructions for one more of what a program does: start-up and warm-up cancel."""
+    """Instructions for one more operation of a program, without start-up and warm-up."""
     return (instructions(arguments_for(many)) - instructions(arguments_for(few))) / (many - few)
 
 
@@ -156,9 +156,9 @@ def instructions_of_requests(scratch, client, server, path, many):
 
 
 def own_share(scratch):
-    """Instructions, allocations and contended locks of a signed request over a transport that answers at once.
+    """Instructions, allocations and contended locks of a signed request with a transport that responds at once.
 
-    Contended locks are those of 20,000 requests, the rest is what one adds.
+    Contended locks are the total of 20,000 requests; the rest is the cost of one request.
     """
     def counted(form):
         return {name: int(value) for name, value in run([program("share-counted", scratch), form, "20000"]).items()}

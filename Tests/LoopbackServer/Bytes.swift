@@ -8,9 +8,11 @@ import Foundation
     import Musl
 #endif
 
-/// A run of bytes in somebody's buffer, a line for example; valid until that buffer changes.
+/// A range of bytes in a buffer, for example a line; valid until that buffer
+/// changes.
 ///
-/// It isn't an `UnsafeBufferPointer`, whose generic methods make up most of the time of a request in a debug build.
+/// It isn't an `UnsafeBufferPointer`, whose generic methods take most of the
+/// time of a request in a debug build.
 struct Bytes {
     let base: UnsafePointer<UInt8>
     let count: Int
@@ -19,7 +21,7 @@ struct Bytes {
 
     var text: String { String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self) }
 
-    /// The beginning, fit for printing.
+    /// The beginning, in printable form.
     var quoted: String { self[0, min(count, 80)].text.debugDescription }
 
     subscript(from: Int, to: Int) -> Bytes { Bytes(base: base + from, count: to - from) }
@@ -29,7 +31,7 @@ struct Bytes {
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// Without the white space around it (RFC 9110 §5.5).
+    /// Without surrounding whitespace (RFC 9110 §5.5).
     var trimmed: Bytes {
         var from = 0
         var to = count
@@ -40,7 +42,7 @@ struct Bytes {
 }
 
 extension Bytes {
-    /// Whether it is a token, as methods and field names are (RFC 9110 §5.6.2).
+    /// Whether it is a token, like methods and field names (RFC 9110 §5.6.2).
     var isToken: Bool {
         let tokens = Self.tokens
         var index = 0
@@ -63,7 +65,8 @@ extension Bytes {
         return flags
     }()
 
-    /// Printable ASCII without spaces and fragments: anything else ought to have been percent-encoded.
+    /// Whether it is printable ASCII without spaces and fragments; other
+    /// characters must be percent-encoded.
     var isTarget: Bool {
         var index = 0
         while index < count {
@@ -74,7 +77,8 @@ extension Bytes {
         return count > 0
     }
 
-    /// Whether there is a control character that has no place in a head, other than those to pass over.
+    /// Whether it contains a control character that isn't allowed in a head,
+    /// except the given ones.
     func hasControl(exceptTab: Bool = true, exceptReturn: Bool = false) -> Bool {
         var index = 0
         while index < count {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One connection on its thread: reads a request, has it answered, and so on.
+/// One connection on its thread: it reads requests and sends responses.
 struct Connection {
     let socket: Socket
     let number: Int
@@ -40,7 +40,8 @@ struct Connection {
             }
             return .close
         }
-        // The request counts as in progress until just before the last bytes leave: never longer than for the client.
+        // A request counts as in progress until just before the last bytes are
+        // sent, so never longer than for the client.
         var isEnding = false
         let response = handler(request)
         let ending = writer.write(response, to: request) {
@@ -53,7 +54,8 @@ struct Connection {
         return ending == .keepAlive && !goesOn ? .close : ending
     }
 
-    /// Says what is wrong and gives the client, which may still be sending, a second to read it.
+    /// Sends an error response, and gives the client, which may still be
+    /// sending, a second to read it.
     private func refuse(_ reason: String, _ status: Int, _ writer: ResponseWriter, _ reader: RequestReader) {
         ledger.malformedRequest(reason)
         _ = writer.write(.text(reason + "\n", status: status).closing(), to: nil) {}
@@ -65,7 +67,7 @@ struct Connection {
     }
 }
 
-/// A point in time, on a clock that nobody sets.
+/// A point in time on a monotonic clock.
 struct Deadline {
     private let end: UInt64
 
@@ -73,7 +75,7 @@ struct Deadline {
         end = DispatchTime.now().uptimeNanoseconds + UInt64(max(0, milliseconds)) * 1_000_000
     }
 
-    /// The milliseconds left, rounded up, for `poll`.
+    /// The remaining milliseconds, rounded up, for `poll`.
     var remaining: Int32 {
         let now = DispatchTime.now().uptimeNanoseconds
         return now >= end ? 0 : Int32(clamping: (end - now + 999_999) / 1_000_000)

@@ -8,9 +8,9 @@ import Foundation
     import Musl
 #endif
 
-/// A gate that is opened once, and stays open.
+/// A gate that is opened once and stays open.
 ///
-/// A test holds an answer back with it, instead of sleeping:
+/// With a gate a test can delay a response without sleeping:
 ///
 /// ```swift
 /// let gate = Gate()
@@ -20,9 +20,13 @@ import Foundation
 /// gate.open()
 /// ```
 public final class Gate: Sendable {
-    /// Whoever waits polls the pipe's read end; opening closes its write end, which wakes everybody, now and later.
+    /// Waiting threads poll the pipe's read end.
     ///
-    /// A descriptor, since a waiting server thread watches its socket in the same `poll`.
+    /// Opening the gate closes its write end, which wakes all of them, now and
+    /// later.
+    ///
+    /// It is a descriptor, because a waiting server thread polls its socket at
+    /// the same time.
     private struct State {
         var isOpen = false
         var readEnd: Int32 = -1
@@ -31,7 +35,7 @@ public final class Gate: Sendable {
 
     private let state = Guarded(State())
 
-    /// Makes a gate, closed unless told otherwise.
+    /// Makes a gate, which is closed by default.
     public init(isOpen: Bool = false) {
         state.withLock { $0.isOpen = isOpen }
     }
@@ -46,7 +50,7 @@ public final class Gate: Sendable {
     /// Whether the gate has been opened.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Opens the gate for all who wait and all who come later.
+    /// Opens the gate for all current and future waiters.
     ///
     /// Opening it again does nothing.
     public func open() {
@@ -61,9 +65,10 @@ public final class Gate: Sendable {
 
     /// Blocks the thread until the gate is open.
     ///
-    /// It is meant for handlers, which run on a thread of their own. There it returns early when the server is
-    /// stopped, so that a forgotten gate can't hang a test. It doesn't notice a client that goes away: answer with
-    /// `.after(gate)` or `.wait(gate)` for that.
+    /// It is meant for handlers, which run on their own thread. There it
+    /// returns early when the server is stopped, so that a forgotten gate can't
+    /// block a test forever. It doesn't notice when a client disconnects:
+    /// respond with `.after(gate)` or `.wait(gate)` for that.
     @available(*, noasync, message: "This blocks the thread. Await the server's waitFor… methods instead.")
     public func wait() {
         let stop = ServerThread.currentStop
@@ -77,7 +82,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// What to poll while the gate is closed, `nil` once it is open.
+    /// The descriptor to poll while the gate is closed; `nil` when it is open.
     var waitDescriptor: Int32? {
         state.withLock { state in
             if state.isOpen { return nil }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A value that is only reached under its lock.
+/// A value that is accessible only under its lock.
 ///
-/// `NSLock` and not `Mutex`, which needs newer Apple systems and gives the thread sanitizer a false race.
+/// It uses `NSLock`, because `Mutex` needs newer Apple systems and causes a
+/// false race report of the thread sanitizer.
 final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

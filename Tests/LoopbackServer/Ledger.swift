@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the server has seen, and who waits to see it.
+/// What the server has seen, and the waiters for it.
 ///
-/// All its state lies under one lock.
+/// All its state is under one lock.
 final class Ledger: Sendable {
     struct Counts: Sendable {
         var requests = 0
@@ -63,10 +63,11 @@ final class Ledger: Sendable {
     }
 }
 
-// MARK: - What connections report
+// MARK: - Reports of connections
 
 extension Ledger {
-    /// Enters a connection and gives its number, or `nil` if the server has been stopped.
+    /// Adds a connection and returns its number, or `nil` if the server has
+    /// been stopped.
     func connectionAccepted(_ socket: Socket) -> Int? {
         update { state in
             guard !state.isStopped else { return nil }
@@ -78,7 +79,8 @@ extension Ledger {
         }
     }
 
-    /// After this nobody but the connection's thread touches the socket, so that it can be closed.
+    /// After this only the connection's thread uses the socket, so that it can
+    /// be closed.
     func connectionReleased(_ number: Int) {
         state.withLock { _ = $0.lines.removeValue(forKey: number) }
     }
@@ -87,7 +89,7 @@ extension Ledger {
         update { $0.counts.openConnections -= 1 }
     }
 
-    /// Enters a request and numbers it.
+    /// Adds a request and numbers it.
     func requestReceived(_ request: LoopbackServer.Request, on number: Int) -> LoopbackServer.Request {
         update { state in
             var request = request
@@ -102,14 +104,14 @@ extension Ledger {
         }
     }
 
-    /// The last bytes of an answer are about to be sent, or never will be.
+    /// The last bytes of a response are about to be sent, or never will be.
     func answerEnding() {
         update { $0.counts.inProgress -= 1 }
     }
 
-    /// The answer is complete.
+    /// The response is complete.
     ///
-    /// Says whether to go on reading.
+    /// Returns whether to continue reading.
     func becameIdle(_ number: Int) -> Bool {
         state.withLock { state in
             state.lines[number]?.isBusy = false
@@ -117,7 +119,7 @@ extension Ledger {
         }
     }
 
-    /// Unless it was the server that ended the connection.
+    /// The client disconnected, unless the server closed the connection.
     func clientLeft(_ number: Int, duringRequest: Bool) {
         update { state in
             let line = state.lines[number]
@@ -134,7 +136,7 @@ extension Ledger {
         }
     }
 
-    /// Ends idle connections now and the others after their answers.
+    /// Closes idle connections now and the others after their responses.
     func closeConnections() {
         state.withLock { state in
             for number in Array(state.lines.keys) {
@@ -144,7 +146,7 @@ extension Ledger {
         }
     }
 
-    /// Ends every connection at once and refuses new ones.
+    /// Closes every connection at once and rejects new ones.
     func stop() {
         state.withLock { state in
             guard !state.isStopped else { return }
@@ -153,7 +155,7 @@ extension Ledger {
         }
     }
 
-    /// Nothing will happen any more: whoever still waits is told that it didn't.
+    /// Ends all waits without success, because nothing more will happen.
     func end() {
         let waiters = state.withLock { state in
             state.hasEnded = true
@@ -167,9 +169,10 @@ extension Ledger {
 // MARK: - Waiting
 
 extension Ledger {
-    /// Suspends until the counts are as wished.
+    /// Suspends until the counts satisfy the condition.
     ///
-    /// `false` if the time is over, the task is cancelled or the server stopped before.
+    /// Returns `false` if the time passes, the task is cancelled or the server
+    /// stops first.
     func wait(seconds: Double, until isSatisfied: @escaping @Sendable (Counts) -> Bool) async -> Bool {
         let ticket = state.withLock { state in
             state.nextTicket += 1

@@ -1,13 +1,15 @@
 import Foundation
 
 extension LoopbackServer {
-    /// What answers a request.
+    /// Responds to a request.
     ///
-    /// It runs on the connection's own thread, many at a time, and may block.
+    /// It runs on the connection's own thread, concurrently with others, and
+    /// may block.
     public typealias Handler = @Sendable (Request) -> Response
 
-    /// A handler that looks up `"GET /path"`, then `"/path"` for any method, then the longest prefix that ends in `*`,
-    /// and else answers 404.
+    /// A handler that looks up `"GET /path"`, then `"/path"` for any method,
+    /// then the longest prefix that ends in `*`, and otherwise responds with a
+    /// 404.
     ///
     /// Paths are compared as they were sent, percent-encoded and without the query.
     ///
@@ -32,10 +34,9 @@ extension LoopbackServer {
         }
     }
 
-    /// A handler that gives the answers one after the other, in the order in which it is asked, and the last one
-    /// for ever.
+    /// A handler that returns the responses in order, and repeats the last one.
     public static func inTurn(_ responses: [Response]) -> Handler {
-        precondition(!responses.isEmpty, "inTurn needs an answer")
+        precondition(!responses.isEmpty, "inTurn needs a response")
         let next = Guarded(0)
         return { _ in
             let index = next.withLock { next in

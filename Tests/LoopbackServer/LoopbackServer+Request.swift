@@ -5,14 +5,14 @@ extension LoopbackServer {
     public struct Field: Sendable, Hashable {
         /// The name as it was sent.
         public let name: String
-        /// The value, without the white space around it.
+        /// The value, without surrounding whitespace.
         public let value: String
 
-        /// Whether the name is that, whatever its case.
+        /// Whether the field has this name, ignoring case.
         func isNamed(_ other: String) -> Bool { isSameName(name, other) }
     }
 
-    /// A request as it arrived, body and all.
+    /// A request as received, including its body.
     public struct Request: Sendable {
         /// The method, `GET` for example.
         public internal(set) var method: String
@@ -20,7 +20,8 @@ extension LoopbackServer {
         public internal(set) var target: String
         /// The HTTP version, `HTTP/1.1` for example.
         public internal(set) var version: String
-        /// The header fields in the order in which they were sent, repeats included.
+        /// The header fields in the order in which they were sent, with
+        /// repeats.
         public internal(set) var headers: [Field] = []
         /// The fields after a chunked body.
         public internal(set) var trailers: [Field] = []
@@ -28,11 +29,12 @@ extension LoopbackServer {
         ///
         /// Empty on a server with `keepsBodies: false`.
         public internal(set) var body = Data()
-        /// How many bytes the body had, kept or not.
+        /// The number of bytes in the body, kept or not.
         public internal(set) var bodyLength: Int64 = 0
-        /// The connection it arrived on; the first one accepted is 0.
+        /// The connection of the request; the first one accepted is 0.
         public internal(set) var connection = 0
-        /// Its place among all requests, which is its index in ``LoopbackServer/requests``.
+        /// Its position among all requests, which is its index in
+        /// ``LoopbackServer/requests``.
         public internal(set) var receivedAt = 0
 
         /// The path, percent-encoded as it was sent.
@@ -40,23 +42,24 @@ extension LoopbackServer {
             target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target
         }
 
-        /// What comes after the `?`, as it was sent; `nil` if there is no `?`.
+        /// The text after the `?`, as it was sent; `nil` if there is no `?`.
         public var query: String? {
             target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[target.utf8.index(after: $0)...]) }
         }
 
-        /// The first header field of that name, whatever its case.
+        /// The value of the first header field with this name, ignoring case.
         public subscript(name: String) -> String? {
             for field in headers where field.isNamed(name) { return field.value }
             return nil
         }
 
-        /// The values of all header fields of that name, whatever its case, in order.
+        /// The values of all header fields with this name, ignoring case, in
+        /// order.
         public func values(for name: String) -> [String] {
             headers.filter { $0.isNamed(name) }.map(\.value)
         }
 
-        /// The body read as UTF-8.
+        /// The body as UTF-8.
         public var text: String { String(decoding: body, as: UTF8.self) }
 
         /// The query's items, decoded as a form: a `+` is a space, as servers read it.
@@ -80,7 +83,8 @@ extension LoopbackServer {
     }
 }
 
-/// Whether two field names are the same, whatever their case: ASCII only, and without making new strings.
+/// Whether two field names are equal, ignoring the case of ASCII letters,
+/// without creating new strings.
 func isSameName(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
     if left == right { return true }

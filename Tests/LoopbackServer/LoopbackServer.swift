@@ -2,8 +2,9 @@ import Foundation
 
 /// An HTTP/1.1 server on the loopback interface for tests, which can also misbehave.
 ///
-/// It runs one thread per connection, on a free port, and remembers every request. Tests wait for what they want to
-/// have happened and hold answers back with a ``Gate``; nobody sleeps.
+/// It runs one thread per connection, on a free port, and records every
+/// request. Tests wait for events and delay responses with a ``Gate``, without
+/// sleeping.
 ///
 /// ```swift
 /// let server = try LoopbackServer { request in
@@ -15,17 +16,17 @@ import Foundation
 /// #expect(server.requests[0].path == "/v1/me")
 /// ```
 public final class LoopbackServer: Sendable {
-    /// A call to the system that failed while the server was set up.
+    /// A system call that failed during the setup of the server.
     public struct SetupError: Error, Sendable {
-        /// The call, `bind` for example.
+        /// The call, for example `bind`.
         public let call: String
-        /// What `errno` said.
+        /// The value of `errno`.
         public let code: Int32
     }
 
-    /// The host to put in a URL: `127.0.0.1` or `[::1]`.
+    /// The host for a URL: `127.0.0.1` or `[::1]`.
     public let host: String
-    /// The port, chosen by the system unless you asked for one.
+    /// The port, chosen by the system unless you specified one.
     ///
     /// It stays the same after ``stop()``.
     public let port: Int
@@ -36,12 +37,15 @@ public final class LoopbackServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - ipv6: Whether to listen on `::1` and not on 127.0.0.1.
-    ///   - port: A port, to come back where an earlier server was; 0 for any free one.
-    ///   - keepsBodies: Whether requests keep their bodies, or only count the bytes.
-    ///   - maximumBodyLength: A longer body is answered with 413 and counted as malformed.
-    ///   - handler: Answers a request. Called on the connection's thread, many at a time; it may block. A handler that
-    ///     refers to its server should do so weakly, or ``stop()`` must be called.
+    ///   - ipv6: Whether to listen on `::1` instead of 127.0.0.1.
+    ///   - port: A specific port, for example that of an earlier server; 0 for
+    ///     any free one.
+    ///   - keepsBodies: Whether requests keep their bodies, or only count the
+    ///     bytes.
+    ///   - maximumBodyLength: A longer body gets a 413 and counts as malformed.
+    ///   - handler: Responds to a request. It is called on the connection's
+    ///     thread, concurrently, and may block. A handler that refers to its
+    ///     server should do so weakly, or ``stop()`` must be called.
     /// - Throws: ``SetupError``
     public init(
         ipv6: Bool = false, port: Int = 0, keepsBodies: Bool = true, maximumBodyLength: Int64 = 1 << 30,
@@ -65,11 +69,13 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
-    /// Closes everything and ends all threads; the port refuses connections from then on.
+    /// Closes everything and ends all threads; after that the port refuses
+    /// connections.
     ///
-    /// Stopping again does nothing but wait for the end.
+    /// Another call only waits for the end.
     ///
-    /// A handler that is still running is waited for, except by itself; after ten seconds it is left alone.
+    /// It waits up to ten seconds for running handlers, except when a handler
+    /// itself calls it.
     public func stop() {
         ledger.stop()
         threads.stop()
@@ -84,16 +90,16 @@ public final class LoopbackServer: Sendable {
         return url
     }
 
-    /// Closes the idle connections without a word, as servers do with those kept for too long, and each busy one as
-    /// soon as its answer is complete.
+    /// Closes idle connections without notice, as a server does when its idle
+    /// timeout passes, and busy ones after their response.
     ///
-    /// New ones are accepted.
+    /// New connections are accepted.
     public func closeConnections() {
         ledger.closeConnections()
     }
 }
 
-// MARK: - What it has seen
+// MARK: - Observations
 
 extension LoopbackServer {
     /// All requests that have arrived completely, in order of arrival.
@@ -102,13 +108,13 @@ extension LoopbackServer {
     /// How many requests have arrived completely.
     public var requestCount: Int { ledger.counts.requests }
 
-    /// How many requests have arrived and aren't answered yet.
+    /// How many requests have arrived and have no complete response yet.
     public var requestsInProgress: Int { ledger.counts.inProgress }
 
     /// The largest number of requests that were in progress at once.
     ///
-    /// A request counts until the last bytes of its answer are about to be sent, so the number is never larger than
-    /// what the client had in flight.
+    /// A request counts until just before the last bytes of its response are
+    /// sent, so the number is never larger than the client's number.
     public var mostRequestsAtOnce: Int { ledger.counts.mostAtOnce }
 
     /// How many connections have been accepted so far.
@@ -117,55 +123,58 @@ extension LoopbackServer {
     /// How many connections are open now.
     public var openConnections: Int { ledger.counts.openConnections }
 
-    /// How often a client went away before its request or the answer to it was complete.
+    /// How often a client disconnected before its request or the response was
+    /// complete.
     public var disconnects: Int { ledger.counts.disconnects }
 
-    /// How many of the ``disconnects`` came in the middle of a request.
+    /// How many of the ``disconnects`` happened in the middle of a request.
     public var incompleteRequests: Int { ledger.counts.incomplete }
 
-    /// How many requests weren't HTTP and were answered with 400 (or 413, 431, 501).
+    /// How many requests weren't valid HTTP and got a 400 (or 413, 431, 501).
     public var malformedRequests: Int { ledger.counts.malformed }
 
-    /// What was wrong with the ``malformedRequests``, in order.
+    /// The reasons for the ``malformedRequests``, in order.
     public var malformedReasons: [String] { ledger.malformedReasons }
 }
 
 // MARK: - Waiting
 
 extension LoopbackServer {
-    /// Suspends until so many requests have arrived.
+    /// Suspends until this many requests have arrived.
     ///
-    /// `false` if that doesn't happen: the time is over, the task is cancelled or the server stopped.
+    /// Returns `false` if the time passes, the task is cancelled or the server
+    /// stops first.
     @discardableResult
     public func waitForRequests(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.requests >= count }
     }
 
-    /// Suspends until so many requests are in progress at the same time, held back by a gate for example.
+    /// Suspends until this many requests are in progress at the same time, for
+    /// example waiting at a gate.
     @discardableResult
     public func waitForRequestsInProgress(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.inProgress >= count }
     }
 
-    /// Suspends until so many clients have gone away too early.
+    /// Suspends until this many clients have disconnected too early.
     @discardableResult
     public func waitForDisconnects(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.disconnects >= count }
     }
 
-    /// Suspends until so many connections have been accepted.
+    /// Suspends until this many connections have been accepted.
     @discardableResult
     public func waitForConnections(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.connections >= count }
     }
 
-    /// Suspends until no more than so many connections are open.
+    /// Suspends until at most this many connections are open.
     @discardableResult
     public func waitForOpenConnections(atMost count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.openConnections <= count }
     }
 
-    /// Suspends until so many malformed requests have arrived.
+    /// Suspends until this many malformed requests have arrived.
     @discardableResult
     public func waitForMalformedRequests(_ count: Int, seconds: Double = 120) async -> Bool {
         await ledger.wait(seconds: seconds) { $0.malformed >= count }

@@ -1,7 +1,9 @@
 import Foundation
 
-/// Reads the requests of a connection, one after the other, and is strict (RFC 9112): what a lenient server would let
-/// pass is what a test wants to see.
+/// Reads the requests of a connection, one after the other.
+///
+/// It is strict (RFC 9112), so that tests notice errors that a lenient server
+/// would ignore.
 final class RequestReader {
     struct Limits: Sendable {
         var keepsBodies: Bool
@@ -13,7 +15,7 @@ final class RequestReader {
         case ended
         /// The connection ended in the middle of a request.
         case incomplete
-        /// That isn't HTTP.
+        /// The bytes aren't HTTP.
         case malformed(String, status: Int = 400)
     }
 
@@ -23,7 +25,7 @@ final class RequestReader {
     private let limits: Limits
     private var buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 65_536)
     private var capacity = 65_536
-    /// What has arrived and isn't used up lies between the two.
+    /// The unread bytes are between these two positions.
     private var start = 0
     private var end = 0
 
@@ -36,9 +38,9 @@ final class RequestReader {
         buffer.deallocate()
     }
 
-    /// The next request, body and all.
+    /// The next request, including its body.
     ///
-    /// Answers `Expect: 100-continue` on the way.
+    /// It responds to `Expect: 100-continue` on the way.
     func next() throws(Failure) -> LoopbackServer.Request {
         if start == end, try !fill() { throw .ended }
         var budget = Self.largestHead
@@ -57,14 +59,14 @@ final class RequestReader {
         return request
     }
 
-    /// Waits for the gate, or as long as the milliseconds say, or for ever.
+    /// Waits for the gate, for the given milliseconds, or forever.
     ///
-    /// `false` if the client goes away before.
+    /// Returns `false` if the client disconnects first.
     func wait(for gate: Gate?, milliseconds: Int?) -> Bool {
         let deadline = milliseconds.map { Deadline(milliseconds: $0) }
         while true {
             let remaining = deadline?.remaining ?? -1
-            // A client that has sent more than there is room for is believed to be there.
+            // If the buffer is full, the client is assumed to be connected.
             let ready = poll(reading: hasRoom ? socket : nil, gate: gate, milliseconds: remaining)
             if ready.socket {
                 do { guard try fill() else { return false } } catch { return false }
@@ -73,9 +75,9 @@ final class RequestReader {
         }
     }
 
-    /// Throws away what has arrived.
+    /// Discards the received bytes.
     ///
-    /// `false` at the end of the connection.
+    /// Returns `false` at the end of the connection.
     func discardArrived() -> Bool {
         start = 0
         end = 0
@@ -115,7 +117,7 @@ final class RequestReader {
         }
     }
 
-    /// The next line, which must end with CRLF, without it.
+    /// The next line, which must end with CRLF, without the CRLF.
     private func line(budget: inout Int) throws(Failure) -> Bytes {
         var scanned = 0
         while true {
@@ -129,7 +131,8 @@ final class RequestReader {
                 }
                 return arrived[0, length - 1]
             }
-            // Bytes of another protocol, a TLS handshake for example, may never bring a line feed.
+            // Other protocols, for example a TLS handshake, may never send a
+            // line feed.
             if arrived[scanned, arrived.count].hasControl(exceptReturn: true) {
                 throw .malformed("Control characters: \(arrived.quoted)")
             }
@@ -162,7 +165,7 @@ final class RequestReader {
             var budget = 4_096
             let line = try line(budget: &budget)
             let digits = line[0, line.index(of: UInt8(ascii: ";")) ?? line.count].trimmed
-            // Int64 would take a sign, which sorts before the digits.
+            // Int64 would accept a sign, which sorts before the digits.
             guard digits.count <= 15, let size = Int64(digits.text, radix: 16), digits.base[0] >= 0x30 else {
                 throw .malformed("Not a chunk size: \(line.quoted)")
             }
@@ -178,9 +181,9 @@ final class RequestReader {
 
     private var hasRoom: Bool { end - start < Self.largestHead }
 
-    /// Reads what there is, waiting for it.
+    /// Waits for bytes and reads them.
     ///
-    /// `false` at the end of the connection.
+    /// Returns `false` at the end of the connection.
     private func fill() throws(Failure) -> Bool {
         if start == end {
             start = 0

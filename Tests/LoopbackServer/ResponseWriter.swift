@@ -1,8 +1,8 @@
 import Foundation
 
-/// Performs answers on a connection.
+/// Sends responses on a connection.
 ///
-/// What belongs together is sent together.
+/// Consecutive writes are sent together.
 final class ResponseWriter {
     enum Ending {
         case keepAlive
@@ -11,7 +11,8 @@ final class ResponseWriter {
         case clientLeft
     }
 
-    /// From this size on, bytes are sent as they are and not copied together with others.
+    /// From this size on, bytes are sent directly and not copied together with
+    /// others.
     private static let largeWrite = 65_536
 
     private let socket: Socket
@@ -23,7 +24,8 @@ final class ResponseWriter {
         self.reader = reader
     }
 
-    /// Performs an answer; `ending` is called before the last bytes leave, if it comes to that.
+    /// Sends a response; `ending` is called before the last bytes are sent, if
+    /// that point is reached.
     func write(
         _ response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: () -> Void
     ) -> Ending {
@@ -44,7 +46,7 @@ final class ResponseWriter {
         return closes ? .close : .keepAlive
     }
 
-    /// `nil` to go on.
+    /// Returns `nil` to continue.
     private func perform(_ step: LoopbackServer.Response.Step, chunked: Bool) -> Ending? {
         switch step {
         case .write(let data):
@@ -67,7 +69,7 @@ final class ResponseWriter {
 
     // MARK: - Head
 
-    /// Says whether the connection is to be closed after the answer.
+    /// Returns whether to close the connection after the response.
     private func append(headOf response: LoopbackServer.Response, to request: LoopbackServer.Request?) -> Bool {
         var closes = !response.keepsAlive || request?.closesConnection ?? false
         guard response.hasHead else { return closes || response.closesSilently }
@@ -159,7 +161,7 @@ final class ResponseWriter {
         return true
     }
 
-    /// Long enough for a large write from any place of the pattern.
+    /// Long enough for a large write from any position of the pattern.
     private static let pattern = (0..<(largeWrite + 251)).map {
         LoopbackServer.Response.generatedByte(at: Int64($0))
     }
@@ -213,7 +215,8 @@ extension LoopbackServer.Response {
 
     fileprivate var statusAllowsBody: Bool { statusCode >= 200 && statusCode != 204 && statusCode != 304 }
 
-    /// RFC 9112 §6.3: an answer to HEAD ends with its head, and so do some statuses.
+    /// RFC 9112 §6.3: a response to HEAD, or with certain statuses, ends with
+    /// its head.
     fileprivate func hasBody(for request: LoopbackServer.Request?) -> Bool {
         !hasHead || (request?.method != "HEAD" && statusAllowsBody)
     }

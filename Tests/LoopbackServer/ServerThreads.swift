@@ -2,7 +2,7 @@ import Foundation
 
 /// The threads of one server: one that accepts and one for each connection.
 final class ServerThreads: Sendable {
-    /// Open once the server stops.
+    /// Opened when the server stops.
     private let stopping = Gate()
     private let accepting = DispatchGroup()
     private let serving = DispatchGroup()
@@ -36,9 +36,11 @@ final class ServerThreads: Sendable {
         }
     }
 
-    /// Waits until all threads have ended; on one of them, only until the port is closed.
+    /// Waits until all threads have ended.
     ///
-    /// Their sockets have been shut down.
+    /// On one of these threads it waits only until the port is closed.
+    ///
+    /// The sockets have been shut down before.
     func stop() {
         stopping.open()
         let deadline = DispatchTime.now() + 10
@@ -47,11 +49,12 @@ final class ServerThreads: Sendable {
     }
 }
 
-/// What a server's thread knows about its server.
+/// The connection between a server's thread and its server.
 enum ServerThread {
     private static let key = "LoopbackServer.stopping"
 
-    /// The gate that opens when the server to which this thread belongs stops; `nil` on any other thread.
+    /// The gate that opens when this thread's server stops; `nil` on any other
+    /// thread.
     static var currentStop: Gate? {
         get { Thread.current.threadDictionary[key] as? Gate }
         set { Thread.current.threadDictionary[key] = newValue }

@@ -17,13 +17,13 @@ import Foundation
     private let noSignal = Int32(MSG_NOSIGNAL)
 #endif
 
-/// A TCP socket: a descriptor and the few calls that the server makes on it.
+/// A TCP socket: a descriptor with the calls that the server needs.
 ///
 /// Its owner closes it.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// Opens a listening socket on the loopback interface and says on which port.
+    /// Opens a listening socket on the loopback interface and returns its port.
     static func listening(ipv6: Bool, port: Int) throws -> (socket: Socket, port: Int) {
         raiseDescriptorLimit
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
@@ -71,7 +71,7 @@ struct Socket: Sendable {
     }
 
     private func localPort() throws -> Int {
-        var storage = sockaddr_in6()  // large enough for both families, and the port lies at the same place in both
+        var storage = sockaddr_in6()  // large enough for both families, which have the port at the same offset
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
@@ -80,11 +80,11 @@ struct Socket: Sendable {
         return Int(UInt16(bigEndian: storage.sin6_port))
     }
 
-    /// The next connection, or `nil` if there is none just now.
+    /// The next connection, or `nil` if there is none at the moment.
     func acceptNext() -> Socket? {
         let accepted = accept(descriptor, nil, nil)
         guard accepted >= 0 else {
-            if errno == EMFILE || errno == ENFILE { usleep(5_000) }  // until somebody closes one
+            if errno == EMFILE || errno == ENFILE { usleep(5_000) }  // until a descriptor is closed
             return nil
         }
         let socket = Socket(descriptor: accepted)
@@ -97,7 +97,7 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// Reads what there is; 0 at the end, negative on an error.
+    /// Reads available bytes; 0 at the end, negative on an error.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -105,9 +105,9 @@ struct Socket: Sendable {
         }
     }
 
-    /// Sends all the bytes, blocking while the client is slow.
+    /// Sends all bytes, and blocks while the client is slow.
     ///
-    /// `false` if the connection is gone.
+    /// Returns `false` if the connection is lost.
     func sendAll(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -121,21 +121,22 @@ struct Socket: Sendable {
         return true
     }
 
-    /// Ends both directions, which wakes a thread that is blocked on the socket.
+    /// Shuts down both directions, which wakes a thread that is blocked on the
+    /// socket.
     ///
-    /// The descriptor stays.
+    /// The descriptor stays open.
     func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Sends FIN after what was written; reading goes on.
+    /// Sends FIN after the written bytes; reading continues.
     func finishWriting() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Closes in good order.
+    /// Closes the connection normally.
     ///
-    /// Bytes that nobody read would turn the close into a reset, so they are read first.
+    /// Unread bytes would turn the close into a reset, so they are read first.
     func closeGracefully() {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { scratch in
             var rounds = 0
@@ -165,9 +166,11 @@ struct Socket: Sendable {
     }
 }
 
-/// Waits until the socket has something to read (or has ended), the gate is open or the time is over.
+/// Waits until the socket is readable or has ended, the gate is open or the
+/// time has passed.
 ///
-/// With `reading: nil` only the gate counts. A negative time waits for ever.
+/// With `reading: nil` it waits only for the gate. A negative time means
+/// forever.
 @discardableResult
 func poll(reading socket: Socket?, gate: Gate?, milliseconds: Int32) -> (socket: Bool, gate: Bool) {
     var gateDescriptor: Int32 = -1
@@ -179,7 +182,8 @@ func poll(reading socket: Socket?, gate: Gate?, milliseconds: Int32) -> (socket:
     return (ready[0], ready[1])
 }
 
-/// Waits until one of the descriptors can be read or has ended; a negative descriptor is passed over.
+/// Waits until one of the descriptors is readable or has ended; negative
+/// descriptors are ignored.
 @discardableResult
 func poll(waiting descriptors: [Int32], milliseconds: Int32) -> [Bool] {
     var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -187,9 +191,10 @@ func poll(waiting descriptors: [Int32], milliseconds: Int32) -> [Bool] {
     return entries.map { count > 0 && $0.revents != 0 }
 }
 
-/// Thousands of connections, both ends in one process, need more descriptors than the usual 1,024.
+/// Raises the limit of descriptors: thousands of connections with both ends in
+/// one process need more than the usual 1,024.
 ///
-/// Done once.
+/// This happens once.
 private let raiseDescriptorLimit: Void = {
     #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

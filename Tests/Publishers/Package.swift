@@ -1,10 +1,9 @@
 // swift-tools-version: 6.0
 
-// Runs what only Apple's systems have where there is no such system. The
-// targets named `Combine`, `os` and `Security` stand in for Apple's modules, so
-// that `canImport` is true for the SDK's own sources, which the symbolic link
-// in `Sources` brings in.
-// The SDK's manifest stays without a dependency.
+// Runs code for Apple platforms on other systems. The targets `Combine`, `os`
+// and `Security` replace Apple's modules, so that `canImport` is true for the
+// SDK's own sources, which are a symbolic link in `Sources`. In this way the
+// SDK's manifest needs no dependency.
 
 import PackageDescription
 

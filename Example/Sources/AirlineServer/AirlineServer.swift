@@ -4,10 +4,10 @@ import Foundation
 
 /// An airline's API and its OAuth 2.0 authorization server, on 127.0.0.1.
 ///
-/// It is made to be a hard counterpart for a client: refresh tokens rotate, a
-/// reused one ends the session, and switches let tokens expire, answers get
-/// lost and the token endpoint fail. What it saw and counted itself can be
-/// read from ``counters`` and ``events(after:)``.
+/// It is a difficult server for a client: refresh tokens rotate, a reused token
+/// ends the session, and switches let tokens expire, responses get lost and the
+/// token endpoint fail. ``counters`` and ``events(after:)`` contain what the
+/// server saw and counted.
 ///
 /// ```swift
 /// let server = try await AirlineServer.start()
@@ -50,7 +50,7 @@ public final class AirlineServer: Sendable {
     /// Ignores SIGPIPE in this process: FlyingFox writes to connections that
     /// clients may have closed.
     ///
-    /// - Throws: What the system says if the port can't be taken.
+    /// - Throws: The system's error if the port is not available.
     public static func start(
         _ configuration: ServerConfiguration = ServerConfiguration(),
         clock: ServerClock = .monotonic()
@@ -92,7 +92,7 @@ public final class AirlineServer: Sendable {
         }
     }
 
-    /// Waits for the listener or for its failure, whichever comes first.
+    /// Waits until the listener is ready or has failed.
     private static func waitUntilListening(_ listener: HTTPServer, _ running: Task<Void, any Error>) async throws {
         let (outcomes, outcome) = AsyncThrowingStream<Void, any Error>.makeStream()
         let failure = Task {
@@ -130,9 +130,9 @@ public final class AirlineServer: Sendable {
         _ = await running.result
     }
 
-    /// Waits until the server stops, by ``stop()`` or because it can't go on.
+    /// Waits until the server stops, by ``stop()`` or after a failure.
     ///
-    /// Stops it if the waiting task is cancelled.
+    /// If the waiting task is cancelled, the server stops.
     public func waitUntilStopped() async {
         await withTaskCancellationHandler {
             _ = await running.result
@@ -142,7 +142,7 @@ public final class AirlineServer: Sendable {
     }
 }
 
-// MARK: - Where it is
+// MARK: - Its address
 
 extension AirlineServer {
     /// The address that the server listens on.
@@ -158,25 +158,25 @@ extension AirlineServer {
     public static let revocationPath = "/oauth/revoke"
 }
 
-// MARK: - What it saw
+// MARK: - Observation
 
 extension AirlineServer {
-    /// What the server counted.
+    /// The server's counters.
     public var counters: Counters { state.withLock(\.counters) }
 
-    /// The events after a number, oldest first; all that are kept by default.
+    /// The events after a number, oldest first; by default all stored events.
     public func events(after number: Int = 0) -> [ServerEvent] {
         state.withLock { $0.log.events(after: number) }
     }
 
-    /// Sets all counters to zero and forgets the events; tokens, bookings and
-    /// switches stay as they are.
+    /// Sets all counters to zero and removes the events; tokens, bookings and
+    /// switches stay.
     public func resetCounters() {
         state.withLock { $0.resetCounters() }
     }
 
-    /// Makes everything as it was at the start: no tokens, no bookings, no
-    /// events, the configured policy, no faults.
+    /// Restores the state at the start: no tokens, no bookings, no events, the
+    /// configured policy, no faults.
     public func reset() {
         state.withLock { $0.reset(to: configuration) }
     }
@@ -185,7 +185,7 @@ extension AirlineServer {
 // MARK: - Switches
 
 extension AirlineServer {
-    /// How tokens issued from now on live and die.
+    /// The policy for tokens that are issued from now on.
     public var policy: TokenPolicy { state.withLock(\.policy) }
 
     /// Changes the policy.
@@ -193,22 +193,22 @@ extension AirlineServer {
         state.withLock { change(&$0.policy) }
     }
 
-    /// What goes wrong at the token endpoint; calls count it down.
+    /// The remaining faults of the token endpoint; each call counts them down.
     public var faults: TokenEndpointFaults { state.withLock(\.faults) }
 
-    /// Changes what goes wrong at the token endpoint.
+    /// Changes the faults of the token endpoint.
     public func updateFaults(_ change: (inout TokenEndpointFaults) -> Void) {
         state.withLock { change(&$0.faults) }
     }
 
-    /// Lets all access tokens expire now, without a word to the clients;
-    /// returns how many it were.
+    /// Lets all access tokens expire now, without telling the clients; returns
+    /// their number.
     @discardableResult
     public func expireAccessTokens() -> Int {
         state.withLock { $0.expireAccessTokens(now: clock.now()) }
     }
 
-    /// Revokes all access tokens now; refresh tokens stay good.
+    /// Revokes all access tokens now; refresh tokens stay valid.
     @discardableResult
     public func revokeAccessTokens() -> Int {
         state.withLock { $0.revokeAccessTokens(now: clock.now()) }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where the server's time comes from.
+/// The server's clock.
 ///
-/// Token lifetimes are measured on it, so that a test can let a token expire
-/// without waiting:
+/// It measures token lifetimes, so that a test can let a token expire without
+/// waiting:
 ///
 /// ```swift
 /// let time = ManualTime()
@@ -11,10 +11,10 @@ import Foundation
 /// time.advance(by: 3600)
 /// ```
 public struct ServerClock: Sendable {
-    /// Seconds since some fixed moment; never runs backwards.
+    /// Seconds since a fixed moment; never runs backwards.
     public let now: @Sendable () -> TimeInterval
 
-    /// A clock that asks a closure.
+    /// Creates a clock from a closure.
     public init(_ now: @escaping @Sendable () -> TimeInterval) {
         self.now = now
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Everything that changes while the server runs, behind one lock, so that
-/// what is counted always fits what has happened.
+/// The mutable state of the server, behind one lock, so that the counters
+/// always match the events.
 struct ServerState {
     var policy: TokenPolicy
     var faults = TokenEndpointFaults()
@@ -19,7 +19,8 @@ struct ServerState {
         log = EventLog(capacity: configuration.eventCapacity)
     }
 
-    /// A request arrived; returns its place in the order of arrival, from 1.
+    /// Counts a request, and returns its position in the order of arrival, from
+    /// 1.
     mutating func requestArrived() -> Int {
         arrivals += 1
         counters.requests += 1
@@ -42,13 +43,15 @@ struct ServerState {
         tokenRequestsInFlight -= 1
     }
 
-    /// Counters at zero and an empty log; tokens, bookings and switches stay.
+    /// Sets the counters to zero and clears the log; tokens, bookings and
+    /// switches stay.
     mutating func resetCounters() {
         counters = Counters()
         log.removeAll()
     }
 
-    /// As just started, but for the requests that are being answered now.
+    /// Restores the state at the start, except for the requests that are being
+    /// answered now.
     mutating func reset(to configuration: ServerConfiguration) {
         policy = configuration.policy
         faults = TokenEndpointFaults()
@@ -58,7 +61,7 @@ struct ServerState {
     }
 }
 
-// MARK: - What an administrator does
+// MARK: - Administration
 
 extension ServerState {
     mutating func expireAccessTokens(now: TimeInterval) -> Int {

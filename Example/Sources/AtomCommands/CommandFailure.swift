@@ -1,4 +1,4 @@
-/// Why a command can't go on, for the person who gave it.
+/// An error message for the user of a command.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -2,9 +2,9 @@ import Foundation
 
 /// Runs a body as a task that SIGINT and SIGTERM cancel.
 ///
-/// The body ends in its own way; a second signal ends the process at once.
+/// The body ends normally; a second signal ends the process at once.
 ///
-/// - Returns: What the body returned, and the signal if there was one.
+/// - Returns: The body's result, and the signal if there was one.
 func withInterruption<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
 ) async -> (value: Value, signal: Int32?) {
@@ -14,7 +14,7 @@ func withInterruption<Value: Sendable>(
     return (value, interruption.stop())
 }
 
-/// Hears signals, once instead of the system.
+/// Handles signals once, instead of the system.
 private final class Interruption: @unchecked Sendable {
     private let lock = NSLock()
     private var sources: [any DispatchSourceSignal] = []
@@ -42,7 +42,7 @@ private final class Interruption: @unchecked Sendable {
         if !isFirst { _exit(128 + number) }
     }
 
-    /// Gives the signals back to the system.
+    /// Restores the system's signal handling.
     func stop() -> Int32? {
         for source in sources { source.cancel() }
         signal(SIGINT, SIG_DFL)

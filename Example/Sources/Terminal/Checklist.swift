@@ -1,8 +1,8 @@
-/// What was expected, what came of it, and whether all of it was as expected.
+/// Expectations, their results, and whether all of them were met.
 ///
-/// On a terminal a line starts with a mark, and a detail that doesn't fit
-/// beside its text stands below it; in a pipe a line starts with `ok` or
-/// `FAIL` and holds everything.
+/// On a terminal a line starts with a mark, and a detail that doesn't fit next
+/// to its text is on the next line. In a pipe a line starts with `ok` or `FAIL`
+/// and contains everything.
 ///
 /// ```swift
 /// var checklist = Checklist(on: .standardOutput)
@@ -12,21 +12,21 @@
 public struct Checklist: Sendable {
     private let terminal: Terminal
 
-    /// How many lines were as expected.
+    /// The number of passed checks.
     public private(set) var passed = 0
 
-    /// How many lines were not.
+    /// The number of failed checks.
     public private(set) var failed = 0
 
-    /// An empty list that writes its lines as they come.
+    /// Creates an empty list that writes each line immediately.
     public init(on terminal: Terminal) {
         self.terminal = terminal
     }
 
-    /// Whether nothing has failed.
+    /// Whether no check has failed.
     public var isPassed: Bool { failed == 0 }
 
-    /// Writes a heading for the lines to come.
+    /// Writes a heading for the next lines.
     public func section(_ title: String) {
         terminal.print()
         terminal.print(terminal.styled(title, .bold))
@@ -35,10 +35,10 @@ public struct Checklist: Sendable {
     /// Writes a line and counts it.
     ///
     /// - Parameters:
-    ///   - isAsExpected: Whether it went well.
+    ///   - isAsExpected: Whether the check passed.
     ///   - text: What was done or expected.
-    ///   - detail: What came of it.
-    /// - Returns: Whether it went well.
+    ///   - detail: The result.
+    /// - Returns: Whether the check passed.
     @discardableResult
     public mutating func check(_ isAsExpected: Bool, _ text: String, detail: String? = nil) -> Bool {
         if isAsExpected {
@@ -64,7 +64,7 @@ public struct Checklist: Sendable {
         return isAsExpected
     }
 
-    /// Writes how many lines were as expected.
+    /// Writes how many checks passed.
     public func summarize() {
         let count = passed + failed
         terminal.print()

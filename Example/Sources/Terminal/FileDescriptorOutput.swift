@@ -1,12 +1,12 @@
 import Foundation
 
-/// Writes bytes the way a Unix tool does.
+/// Writes bytes in the way of a Unix tool.
 public enum FileDescriptorOutput {
-    /// Writes all of the bytes, and waits until that is done.
+    /// Writes all of the bytes before it returns.
     ///
-    /// When nobody reads them any more, as after `| head -1`, the process ends
-    /// with status 141: what SIGPIPE would have done, had a server that runs
-    /// in this process not had to ignore it. Other failures are dropped.
+    /// If the reader has closed the pipe, as in `| head -1`, the process ends
+    /// with status 141. SIGPIPE would do the same, but a server in this process
+    /// has to ignore it. Other errors are ignored.
     public static func write(_ data: Data, to descriptor: Int32) {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A bar that fills up while work is done.
+/// A progress bar.
 ///
-/// On a terminal it redraws one line, ten times a second at most, and takes it
-/// away in the end. In a pipe it writes nothing. It may be used from several
-/// tasks at once.
+/// On a terminal it redraws one line, at most ten times a second, and removes
+/// it at the end. In a pipe it writes nothing. Several tasks may use it at
+/// once.
 ///
 /// ```swift
 /// let progress = ProgressBar("Storm", total: 10_000, on: .standardError)
@@ -21,13 +21,13 @@ public final class ProgressBar: @unchecked Sendable {
     private var drawnAt: TimeInterval?
     private var isFinished = false
 
-    /// A bar at zero, drawn when the first step is done.
+    /// Creates a bar at zero, which is drawn after the first step.
     ///
     /// - Parameters:
-    ///   - label: What is being done.
-    ///   - total: How many steps there are.
-    ///   - terminal: Where to draw.
-    ///   - now: Seconds of a clock that doesn't run backwards.
+    ///   - label: The name of the work.
+    ///   - total: The number of steps.
+    ///   - terminal: The terminal to draw on.
+    ///   - now: The seconds of a clock that doesn't run backwards.
     public init(
         _ label: String,
         total: Int,
@@ -40,7 +40,7 @@ public final class ProgressBar: @unchecked Sendable {
         self.now = now
     }
 
-    /// Some steps are done.
+    /// Adds completed steps.
     public func advance(by steps: Int = 1) {
         lock.withLock {
             done = min(done + steps, total)
@@ -48,12 +48,13 @@ public final class ProgressBar: @unchecked Sendable {
             let time = now()
             if let drawnAt, time - drawnAt < 0.1, done < total { return }
             drawnAt = time
-            // Back to the start of the line, over what was there, and the rest of it cleared.
+            // Return to the start of the line, overwrite it, and clear the
+            // rest.
             terminal.write("\r\(line)\u{1B}[K")
         }
     }
 
-    /// The work is over, whether all of it was done or not: the bar disappears.
+    /// Ends the bar, whether the work is complete or not, and removes it.
     public func finish() {
         lock.withLock {
             guard !isFinished else { return }

@@ -1,4 +1,4 @@
-/// Rows under headings, in columns as wide as they need to be.
+/// Rows under headings, in columns of the necessary width.
 ///
 /// ```swift
 /// var table = Table("Flight", .right("Fare"))
@@ -6,12 +6,12 @@
 /// terminal.print(table.lines(for: terminal).joined(separator: "\n"))
 /// ```
 public struct Table: Sendable {
-    /// A column's heading, and where its text stands.
+    /// A column's heading and alignment.
     public struct Column: Sendable, ExpressibleByStringLiteral {
         let heading: String
         let isRightAligned: Bool
 
-        /// A column of text.
+        /// A left-aligned column.
         public init(stringLiteral heading: String) {
             self.init(heading: heading, isRightAligned: false)
         }
@@ -21,12 +21,12 @@ public struct Table: Sendable {
             self.isRightAligned = isRightAligned
         }
 
-        /// A column of text.
+        /// A left-aligned column.
         public static func left(_ heading: String) -> Column {
             Column(heading: heading, isRightAligned: false)
         }
 
-        /// A column of numbers.
+        /// A right-aligned column, for numbers.
         public static func right(_ heading: String) -> Column {
             Column(heading: heading, isRightAligned: true)
         }
@@ -35,17 +35,17 @@ public struct Table: Sendable {
     private let columns: [Column]
     private var rows: [[String]] = []
 
-    /// An empty table.
+    /// Creates an empty table.
     public init(_ columns: Column...) {
         self.columns = columns
     }
 
-    /// Adds a row; cells that are missing stay empty, cells too many are dropped.
+    /// Adds a row; missing cells stay empty, and extra cells are dropped.
     public mutating func add(_ cells: String...) {
         rows.append(columns.indices.map { $0 < cells.count ? cells[$0] : "" })
     }
 
-    /// The table's lines, without spaces at their ends.
+    /// The table's lines, without trailing spaces.
     public func lines(for terminal: Terminal) -> [String] {
         let headings = columns.map(\.heading)
         let widths = columns.indices.map { column in
@@ -75,7 +75,7 @@ public struct Table: Sendable {
 }
 
 extension Terminal {
-    /// Writes a table, each line after an indent.
+    /// Writes a table with an indent.
     public func print(_ table: Table, indent: Int = 0) {
         for line in table.lines(for: self) {
             print(String(repeating: " ", count: indent) + line)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where a command line tool writes to, and what may be written there.
+/// The output of a command line tool, and its abilities.
 ///
-/// Colour and redrawing are for people: they are used only if the output is a
+/// Colour and redrawing are for users: they are enabled only if the output is a
 /// terminal, `TERM` isn't `dumb` and, for colour, `NO_COLOR` is unset or empty
 /// (no-color.org). In a pipe everything is plain text, line by line.
 ///
@@ -11,27 +11,29 @@ import Foundation
 /// terminal.print(terminal.styled("done", .green, .bold))
 /// ```
 public struct Terminal: Sendable {
-    /// Whether a person is looking at it, so that lines may be redrawn.
+    /// Whether a user sees the output, so that lines may be redrawn.
     public let isInteractive: Bool
 
     /// Whether ``styled(_:_:)`` adds colour.
     public let usesColor: Bool
 
-    /// Whether marks beyond ASCII may be drawn.
+    /// Whether symbols outside ASCII may be written.
     public let usesSymbols: Bool
 
-    /// How many characters a line holds.
+    /// The number of characters in a line.
     public let width: Int
 
     private let sink: @Sendable (String) -> Void
 
-    /// A terminal that hands its text to a closure.
+    /// Creates a terminal that passes its text to a closure.
     ///
     /// - Parameters:
-    ///   - isTerminal: Whether there is a terminal at the other end.
-    ///   - environment: Where `NO_COLOR`, `TERM`, `COLUMNS` and the locale are looked up.
-    ///   - width: The width of a line; `COLUMNS`, or else 80, if it isn't known.
-    ///   - sink: Gets the text in pieces, newlines included.
+    ///   - isTerminal: Whether the output is a terminal.
+    ///   - environment: The environment with `NO_COLOR`, `TERM`, `COLUMNS` and
+    ///     the locale.
+    ///   - width: The width of a line; `COLUMNS`, or else 80, if it isn't
+    ///     known.
+    ///   - sink: Gets the text in pieces, including newlines.
     public init(
         isTerminal: Bool,
         environment: [String: String],
@@ -45,10 +47,10 @@ public struct Terminal: Sendable {
         self.sink = sink
     }
 
-    /// What the process writes to by default.
+    /// Standard output.
     public static var standardOutput: Terminal { terminal(for: FileHandle.standardOutput.fileDescriptor) }
 
-    /// Where complaints and progress go.
+    /// Standard error, for errors and progress.
     public static var standardError: Terminal { terminal(for: FileHandle.standardError.fileDescriptor) }
 
     private static func terminal(for descriptor: Int32) -> Terminal {
@@ -74,7 +76,7 @@ public struct Terminal: Sendable {
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// Writes text as it is.
+    /// Writes text unchanged.
     public func write(_ text: String) {
         sink(text)
     }
@@ -84,36 +86,36 @@ public struct Terminal: Sendable {
         sink(line + "\n")
     }
 
-    /// The text in a style, or as it is where colour isn't wanted.
+    /// The text in a style, or unchanged without colour.
     public func styled(_ text: String, _ styles: TextStyle...) -> String {
         guard usesColor, !styles.isEmpty, !text.isEmpty else { return text }
         return "\u{1B}[\(styles.map(\.rawValue).joined(separator: ";"))m\(text)\u{1B}[0m"
     }
 }
 
-/// How text looks.
+/// A text style.
 public enum TextStyle: String, Sendable, CaseIterable {
-    /// Heavier than the rest.
+    /// Bold.
     case bold = "1"
-    /// Lighter than the rest.
+    /// Dimmed.
     case dim = "2"
-    /// For what went wrong.
+    /// For failures.
     case red = "31"
-    /// For what went well.
+    /// For success.
     case green = "32"
-    /// For what to look at.
+    /// For warnings.
     case yellow = "33"
-    /// For what waits.
+    /// For waiting.
     case blue = "34"
-    /// For what is special.
+    /// For special cases.
     case magenta = "35"
     /// For names and headings.
     case cyan = "36"
 }
 
-/// The room that text takes on a terminal.
+/// The width of text on a terminal.
 enum TextWidth {
-    /// The number of characters that are seen, styles aside.
+    /// The number of visible characters, without styles.
     static func of(_ text: String) -> Int {
         var width = 0
         var isEscape = false

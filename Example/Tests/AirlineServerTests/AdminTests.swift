@@ -103,7 +103,7 @@ import Testing
             counters = server.counters
             #expect(counters.requests == 0)
             #expect(counters.apiRequestsAccepted == 0)
-            // The session goes on.
+            // The session continues.
             #expect(try await client.get("/account", token: tokens.access).status == 200)
         }
     }

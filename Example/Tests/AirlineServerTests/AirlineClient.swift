@@ -2,7 +2,7 @@ import AirlineServer
 import FlyingFox
 import Foundation
 
-/// A time that moves only when it is told to.
+/// A clock that only the test advances.
 final class ManualTime: @unchecked Sendable {
     private let lock = NSLock()
     private var seconds: TimeInterval = 0
@@ -39,7 +39,7 @@ struct Tokens {
     let refresh: String
 }
 
-/// Talks to a server the way any client would, one connection a request.
+/// A client with a new connection for each request.
 struct AirlineClient {
     let server: AirlineServer
 
@@ -80,7 +80,7 @@ struct AirlineClient {
         return try await send("POST", path, headers: headers, body: Data(json.utf8))
     }
 
-    /// Posts a form that is given already encoded.
+    /// Posts a form that is already encoded.
     func post(_ path: String, form: String, headers: [String: String] = [:]) async throws -> Answer {
         let headers = headers.merging(["Content-Type": "application/x-www-form-urlencoded"]) { given, _ in given }
         return try await send("POST", path, headers: headers, body: Data(form.utf8))
@@ -118,7 +118,7 @@ extension Answer {
     }
 }
 
-/// Runs a body with a server that is stopped afterwards.
+/// Runs a body with a server, and stops the server afterwards.
 func withServer(
     _ configuration: ServerConfiguration = ServerConfiguration(),
     time: ManualTime? = nil,
@@ -134,7 +134,7 @@ func withServer(
     await server.stop()
 }
 
-/// A configuration with its policy changed.
+/// A configuration with a changed policy.
 func configuration(_ change: (inout TokenPolicy) -> Void) -> ServerConfiguration {
     var configuration = ServerConfiguration()
     change(&configuration.policy)

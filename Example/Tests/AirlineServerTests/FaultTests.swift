@@ -15,7 +15,7 @@ import Testing
                 #expect(answer.status == 503)
                 #expect(answer.header("Retry-After") == "7")
             }
-            // Nothing was processed, so the token is still good for once.
+            // Nothing was processed, so the refresh token is still valid.
             #expect(try await client.refresh(tokens.refresh).status == 200)
             #expect(server.counters.tokenRequestsUnavailable == 2)
             #expect(server.counters.refreshes == 1)
@@ -72,7 +72,7 @@ import Testing
         let call = Task { try await client.refresh(tokens.refresh).status }
         while server.counters.answersLost == 0 { await Task.yield() }
         await server.stop()
-        // Ended by the stop, not by an answer.
+        // The stop ended it, not a response.
         await #expect(throws: (any Error).self) { try await call.value }
         #expect(server.counters.refreshes == 1)
     }
@@ -84,7 +84,8 @@ import Testing
             let answer = try await client.token("grant_type=client_credentials")
             #expect(answer.status == 200)
             #expect(DispatchTime.now().uptimeNanoseconds - start >= 120_000_000)
-            // Everything else is as fast as before, and concurrent calls are seen as such.
+            // Everything else is as fast as before, and concurrent calls are
+            // counted as such.
             async let one = client.token("grant_type=client_credentials").status
             async let two = client.token("grant_type=client_credentials").status
             #expect(try await [one, two] == [200, 200])

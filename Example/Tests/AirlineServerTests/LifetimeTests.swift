@@ -21,7 +21,7 @@ import Testing
             #expect(server.counters.apiRequestsWithDeadToken == 1)
             #expect(server.counters.apiRequestsWithRejectedToken == 0)
 
-            // Who sends it again has been told.
+            // The client has already got a 401 for this token.
             _ = try await client.get("/account", token: tokens.access)
             #expect(server.counters.apiRequestsWithRejectedToken == 1)
             // The refresh token still works.
@@ -37,7 +37,7 @@ import Testing
             time.advance(by: 60)
             let answer = try await client.refresh(tokens.refresh)
             #expect(try answer.text("error") == "invalid_grant")
-            // That is nobody's theft.
+            // This doesn't count as theft.
             #expect(server.counters.reuseDetected == 0)
             #expect(try await client.get("/account", token: tokens.access).status == 200)
         }

@@ -9,7 +9,8 @@ import Testing
             #expect(second.access != first.access)
             #expect(second.refresh != first.refresh)
             #expect(try await client.get("/account", token: second.access).status == 200)
-            // The old access token lives on until it expires, but is seen to be old.
+            // The old access token is valid until it expires, but is counted as
+            // superseded.
             #expect(try await client.get("/account", token: first.access).status == 200)
             #expect(server.counters.apiRequestsWithSupersededToken == 1)
             #expect(server.counters.refreshes == 1)
@@ -31,7 +32,7 @@ import Testing
             #expect(try await client.refresh(second.refresh).text("error") == "invalid_grant")
             #expect(server.counters.reuseDetected == 1)
             #expect(server.counters.familiesRevoked == 1)
-            // Another sign-in is another family.
+            // Another sign-in has another family.
             #expect(try await client.get("/account", token: other.access).status == 200)
             #expect(try await client.refresh(other.refresh).status == 200)
         }

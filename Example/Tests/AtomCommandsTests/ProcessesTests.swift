@@ -5,7 +5,7 @@ import Testing
 @testable import AtomCommands
 
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessesTests {
-    /// The tool, which the package manager puts where it puts the tests.
+    /// The tool; SwiftPM puts it next to the tests.
     private static var executable: URL {
         #if os(macOS)
             let products = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
@@ -27,7 +27,8 @@ import Testing
         #expect(report.isAsExpected, "\(report)")
         #expect(report.treatment == .unharmed)
         #expect(report.server.refreshes >= 1)
-        // No more than fit into the time: three processes that refresh for themselves take three times as many.
+        // An upper limit for one refresh at a time: three processes that
+        // refresh separately need three times as many.
         #expect(Double(report.server.refreshes) <= report.seconds / 1.5 + 1)
         #expect(report.server.reuseDetected == 0)
         #expect(report.answered == report.server.apiRequestsAccepted)
@@ -63,7 +64,8 @@ import Testing
         _ = await answers.first { true }
         run.cancel()
         let report = try await run.value
-        // It returns when each has been waited for, and one that had to be killed counts as ended by itself.
+        // It returns when every process has ended; a process that had to be
+        // killed counts as ended unexpectedly.
         #expect(report.crashes == 0)
         #expect(report.seconds < 60)
     }
@@ -82,14 +84,14 @@ import Testing
                 "processes-worker", "--server", "http://127.0.0.1:1", "--session-file", folder.session.url.path,
                 "--client-id", "atom-app", "--concurrency", "1", "--work", "0",
             ])
-        // Nobody is signed in, and it says so without end.
+        // No user is signed in, and the worker reports that repeatedly.
         let first = await worker.lines.first { _ in true }
         #expect(first?.hasPrefix("failed There is no usable credential") == true)
         worker.finish()
         #expect(await worker.waitUntilExit() == 0)
     }
 
-    // MARK: Words
+    // MARK: Texts
 
     @Test func aReportIsALine() {
         let reports: [WorkerReport] = [
@@ -110,7 +112,7 @@ import Testing
         #expect(report.isAsExpected)
         report.failures = ["The server hung up.": 2]
         report.crashes = 1
-        #expect(report.complaints == ["Requests failed.", "Processes ended by themselves."])
+        #expect(report.complaints == ["Requests failed.", "Processes ended unexpectedly."])
         let output = RecordingTerminal()
         report.show(on: output.terminal())
         #expect(output.text.contains("2 × The server hung up."))
@@ -121,7 +123,7 @@ import Testing
         var report = ProcessesReport(treatment: .killedStrictly, processes: 2)
         report.answered = 1
         report.rejected = 1
-        #expect(report.complaints == ["An interrupted refresh was called something else."])
+        #expect(report.complaints == ["An interrupted refresh was reported as another error."])
         report.rejected = 0
         report.contradictions = 1
         #expect(!report.isAsExpected)

@@ -1,7 +1,7 @@
 import Foundation
 import Terminal
 
-/// Keeps what is written.
+/// Records the output.
 final class RecordingTerminal: @unchecked Sendable {
     private let lock = NSLock()
     private var written = Data()
@@ -10,7 +10,7 @@ final class RecordingTerminal: @unchecked Sendable {
 
     var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 
-    /// In a pipe, or on a terminal with colour and symbols.
+    /// A pipe, or a terminal with colour and symbols.
     func terminal(isTerminal: Bool = false) -> Terminal {
         Terminal(isTerminal: isTerminal, environment: ["LANG": "en_US.UTF-8"], width: 80) { [self] text in
             write(Data(text.utf8))

@@ -94,6 +94,6 @@ import Testing
             body: output.terminal(isTerminal: true), notes: output.terminal(), includesHead: false, isQuiet: true,
             writeBytes: output.write)
         printer.show(AtomResponse(data: Data([0xFF, 0x00]), statusCode: 200), after: [], seconds: 0)
-        #expect(output.text == "(2 bytes that are no text; redirect them into a file)\n")
+        #expect(output.text == "(2 bytes that are not text; redirect them to a file)\n")
     }
 }

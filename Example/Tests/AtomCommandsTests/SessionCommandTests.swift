@@ -20,7 +20,7 @@ import Testing
         let notes: String
     }
 
-    /// Nobody sits at this terminal.
+    /// A prompt without a terminal.
     private static var nobody: TerminalPrompt { TerminalPrompt(input: -1, output: -1) }
 
     private func login(
@@ -75,7 +75,7 @@ import Testing
         await server.stop()
     }
 
-    // MARK: In and out
+    // MARK: Signing in and out
 
     @Test func whoSignsInIsSignedInUntilHeSignsOut() async throws {
         try await withServer { server async throws in
@@ -95,11 +95,11 @@ import Testing
             #expect(logout.status == .success)
             #expect(logout.notes.contains("has revoked the tokens"))
             #expect(server.counters.familiesRevoked == 1)
-            #expect(try await self.whoami().notes == "Nobody is signed in; “atom login” does that.\n")
+            #expect(try await self.whoami().notes == "You are not signed in. Sign in with “atom login”.\n")
             #expect(try await self.request(server.baseURL + "/account").status == .signInNeeded)
             let again = try await self.logout()
             #expect(again.status == .success)
-            #expect(again.notes == "Nobody was signed in.\n")
+            #expect(again.notes == "No user was signed in.\n")
         }
     }
 
@@ -156,7 +156,7 @@ import Testing
             try await withServer { other async throws in
                 let run = try await request(other.baseURL + "/account")
                 #expect(run.status == .invalidRequest)
-                #expect(run.notes.contains("the session is for \(server.baseURL)"))
+                #expect(run.notes.contains("the session is only for \(server.baseURL)"))
                 #expect(other.counters.requests == 0)
 
                 #expect(try await login("--server", other.baseURL, "--user", "ada").status == .success)
@@ -191,7 +191,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.url.path))
     }
 
-    // MARK: Ends
+    // MARK: End of a session
 
     @Test func anEndedSessionSaysThatItHasEnded() async throws {
         try await withServer { server async throws in
@@ -201,7 +201,7 @@ import Testing
             #expect(run.status == .signInNeeded)
             #expect(run.notes.hasPrefix("The session has ended:"))
             #expect(run.notes.contains("invalid_grant"))
-            // As long as nobody signs in.
+            // Until the user signs in again.
             #expect(try await request(server.baseURL + "/account").notes.contains("The session has ended:"))
             #expect(try await login("--user", "ada").status == .success)
             #expect(try await whoami().status == .success)
@@ -211,7 +211,7 @@ import Testing
     @Test func aSessionLostInARefreshSaysSo() async throws {
         try await withServer { server async throws in
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
-            // A process notes what it is about to do, asks the server, and is killed.
+            // A process records the refresh, sends it, and is killed.
             let credential = try #require(try await file.store().load())
             #expect(try await file.store().recordRefreshIntent(for: credential) == false)
             _ = try await Atom().enqueue(
@@ -239,7 +239,7 @@ import Testing
             server.updateFaults { $0.unavailable = 1 }
             let run = try await whoami()
             #expect(run.status == .errorStatus)
-            #expect(run.notes.contains("The session goes on"))
+            #expect(run.notes.contains("The session continues"))
             #expect(try await whoami().status == .success)
         }
     }
@@ -296,7 +296,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place)
             for run in [try await whoami(), try await logout(), try await login("--user", "ada")] {
                 #expect(run.status == .storeFailed)
-                #expect(run.notes.contains("others may write its folder"))
+                #expect(run.notes.contains("other users can write to its folder"))
             }
             #expect(server.counters.signIns == 1)
         }
@@ -304,16 +304,16 @@ import Testing
 
     @Test func everyStoreFailureSaysWhatToDo() {
         func advice(_ error: TokenStoreError) -> SessionAdvice { SessionAdvice(store: error, file: file.url) }
-        #expect(advice(.lockTimedOut(.seconds(45))).message.contains("let it go on, or end it"))
+        #expect(advice(.lockTimedOut(.seconds(45))).message.contains("resume it or end it"))
         #expect(advice(.readOnly).message.contains("another --session-file"))
-        #expect(advice(.newerFormat(version: 9)).message.contains("newer atom"))
+        #expect(advice(.newerFormat(version: 9)).message.contains("newer version of atom"))
         #expect(advice(.diskFull).status == .storeFailed)
         let failed = AtomError.authentication(
             .refreshFailed(cause: TokenStoreError.readOnly, retryAt: nil, delivery: .notSent))
         #expect(RequestExitStatus(failed) == .storeFailed)
     }
 
-    // MARK: Where it is
+    // MARK: Location of the file
 
     @Test func theUsualPlaceIsTheStateFolder() {
         #if os(Linux)

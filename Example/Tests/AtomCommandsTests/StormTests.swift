@@ -15,7 +15,7 @@ import Testing
         #expect((report.server?.refreshes ?? 0) >= 1)
         #expect(report.server?.reuseDetected == 0)
         #expect(report.server?.peakConcurrentRefreshes == 1)
-        // Put back to what it was.
+        // The policy was restored.
         #expect(server.policy.accessTokenLifetime == 3600)
         await server.stop()
     }

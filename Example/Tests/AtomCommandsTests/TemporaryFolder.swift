@@ -2,7 +2,7 @@ import Foundation
 
 @testable import AtomCommands
 
-/// A folder that goes when nobody needs it any more.
+/// A folder that is removed with this object.
 final class TemporaryFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("atom-tests-\(UUID().uuidString)")
 
@@ -15,6 +15,6 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// A session that isn't there yet.
+    /// The path of a session that doesn't exist yet.
     var session: SessionFile { SessionFile(url: url.appendingPathComponent("state/session.json")) }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomCommands
 
-/// A terminal whose other end is in the test's hand.
+/// A terminal that the test controls.
 private final class PseudoTerminal: Sendable {
     private let person: Int32
     let prompt: TerminalPrompt
@@ -20,7 +20,8 @@ private final class PseudoTerminal: Sendable {
             guard grantpt(terminal) == 0, unlockpt(terminal) == 0 else { return nil }
             return ptsname(terminal).map { String(cString: $0) }
         #else
-            // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h: Glibc's module has neither them nor ptsname.
+            // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h: the Glibc module
+            // has neither them nor ptsname.
             var isLocked: Int32 = 0
             var number: UInt32 = 0
             guard ioctl(terminal, 0x4004_5431, &isLocked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0 else {
@@ -45,12 +46,13 @@ private final class PseudoTerminal: Sendable {
         _ = text.withCString { write(person, $0, strlen($0)) }
     }
 
-    /// What the screen shows, up to these words.
+    /// The text on the screen up to these words.
     func screen(upTo words: String) async -> String {
         let person = person
         return await withCheckedContinuation { continuation in
             Thread {
-                // Bytes, since a return and a line feed are one character.
+                // Compared as bytes, because a return and a line feed are one
+                // character.
                 var shown: [UInt8] = []
                 var byte: UInt8 = 0
                 while !shown.reversed().starts(with: words.utf8.reversed()), read(person, &byte, 1) == 1 {
@@ -94,7 +96,7 @@ private final class PseudoTerminal: Sendable {
         question.cancel()
         #expect(terminal.showsWhatIsTyped)
         await #expect(throws: CancellationError.self) { try await answer.value }
-        // For the thread that still reads.
+        // This ends the thread that still reads.
         terminal.type("\n")
     }
 

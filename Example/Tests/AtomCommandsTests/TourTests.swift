@@ -9,10 +9,10 @@ import Testing
         #expect(isPassed, "\(output.text)")
         #expect(output.text.contains("books seat"))
         #expect(output.text.contains("one refresh"))
-        #expect(output.text.contains("no dead token was sent"))
-        #expect(output.text.contains("the first account goes on with what became of it"))
+        #expect(output.text.contains("no expired token was sent"))
+        #expect(output.text.contains("the first account continues with its successor"))
         #expect(output.text.contains("one refresh for both"))
-        #expect(output.text.contains("the other finds nobody signed in"))
+        #expect(output.text.contains("the other one is signed out too"))
         #expect(!output.text.contains("\u{1B}"))
         #expect(!output.text.contains("lovelace"))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Terminal
 
-/// Keeps what is written.
+/// Records the output.
 private final class RecordingSink: @unchecked Sendable {
     private let lock = NSLock()
     private var pieces: [String] = []
@@ -85,7 +85,7 @@ private final class RecordingSink: @unchecked Sendable {
         let sink = RecordingSink()
         let bar = ProgressBar("Storm", total: 1000, on: sink.terminal(isTerminal: true)) { 1 }
         for _ in 1...1000 { bar.advance() }
-        // The first step, the last one, and the end.
+        // The first step, the last step, and the end.
         #expect(sink.count == 2)
         #expect(sink.text.contains("1000/1000"))
         bar.finish()

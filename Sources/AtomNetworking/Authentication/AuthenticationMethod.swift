@@ -6,23 +6,23 @@ public enum AuthenticationMethod: Sendable {
     /// A user name and password in every request (RFC 7617).
     case basic(BasicCredential)
 
-    /// An access token in every request, refreshed when it has to be
-    /// (RFC 6750), with the default options: where tokens are refreshed, who
-    /// asks for them, and where they are kept.
+    /// An access token in every request (RFC 6750), refreshed when necessary,
+    /// with the default options: the token endpoint, the client, and the
+    /// variable that holds the tokens.
     case bearer(AuthorizationEndpoint, ClientCredential, any TokenCredentialWritable)
 
-    /// An access token in every request, with options of your own, a token
-    /// store or a provider.
+    /// An access token in every request, with your own options, a token store
+    /// or a provider.
     ///
-    /// The functions named `bearer` make it.
+    /// The functions named `bearer` create it.
     case bearerAuthentication(BearerAuthentication)
 
     /// Nothing is signed.
     case none
 
-    /// An access token in every request, with options of your own.
+    /// An access token in every request, with your own options.
     ///
-    /// - Parameter authentication: How the session is kept alive.
+    /// - Parameter authentication: The options of the session.
     /// - Returns: The method.
     public static func bearer(_ authentication: BearerAuthentication) -> AuthenticationMethod {
         .bearerAuthentication(authentication)
@@ -31,13 +31,12 @@ public enum AuthenticationMethod: Sendable {
     /// An access token in every request, kept in a store, with the default
     /// options.
     ///
-    /// An object that is a ``TokenCredentialWritable`` as well doesn't compile
-    /// here before it says which of the two it is meant as:
-    /// `tokens as any TokenCredentialStore`.
+    /// If an object is also a ``TokenCredentialWritable``, the call is
+    /// ambiguous and needs a cast: `tokens as any TokenCredentialStore`.
     ///
     /// - Parameters:
     ///   - endpoint: Where tokens are refreshed.
-    ///   - client: Who asks for them.
+    ///   - client: The client that requests them.
     ///   - store: Where they are kept.
     /// - Returns: The method.
     public static func bearer(
@@ -46,11 +45,11 @@ public enum AuthenticationMethod: Sendable {
         .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store))
     }
 
-    /// An access token in every request that the app gets in its own way, with
-    /// the default options.
+    /// An access token in every request, which the app gets from its own
+    /// source, with the default options.
     ///
     /// - Parameters:
-    ///   - provider: Gets a credential when there is none that is good.
+    ///   - provider: Returns a credential when there is no valid one.
     ///   - store: Where it is kept.
     /// - Returns: The method.
     public static func bearer(
@@ -59,7 +58,7 @@ public enum AuthenticationMethod: Sendable {
         .bearer(BearerAuthentication(provider: provider, store: store))
     }
 
-    /// How the session of bearer tokens is kept alive, if there is one.
+    /// The options of the session of bearer tokens, if there is one.
     var bearer: BearerAuthentication? {
         switch self {
         case .bearer(let endpoint, let client, let writable):

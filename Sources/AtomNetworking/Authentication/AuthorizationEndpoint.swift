@@ -1,9 +1,9 @@
-/// Where tokens are asked for (RFC 6749 §3.2).
+/// The address of a token endpoint (RFC 6749 §3.2).
 public struct AuthorizationEndpoint: Sendable, Hashable {
     let base: BaseURL
     let path: URLPath
 
-    /// Makes an endpoint.
+    /// Creates an endpoint.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` for a host, port or path that
     ///   can't be used.

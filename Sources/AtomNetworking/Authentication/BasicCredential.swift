@@ -5,11 +5,13 @@ public struct BasicCredential: Sendable, Hashable {
     /// The password.
     public let password: String
 
-    /// The user name, which holds no colon.
+    /// The user name, which contains no colon.
     public let username: String
 
-    /// Makes a credential; a user name with a colon and control characters in
-    /// either part are refused when a request is resumed.
+    /// Creates a credential.
+    ///
+    /// A request fails when it is resumed if the user name contains a colon, or
+    /// if either part contains control characters.
     public init(password: String, username: String) {
         self.password = password
         self.username = username
@@ -21,19 +23,19 @@ public struct BasicCredential: Sendable, Hashable {
     func authorization() throws(AtomError) -> String {
         guard !username.utf8.contains(UInt8(ascii: ":")) else {
             throw .requestable(
-                .invalidCredential(.init(subject: "user name", reason: "it can't hold a colon (RFC 7617 §2)")))
+                .invalidCredential(.init(subject: "user name", reason: "it can't contain a colon (RFC 7617 §2)")))
         }
         for (name, text) in [("user name", username), ("password", password)]
         where text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             throw .requestable(
-                .invalidCredential(.init(subject: name, reason: "it can't hold control characters (RFC 7617 §2)")))
+                .invalidCredential(.init(subject: name, reason: "it can't contain control characters (RFC 7617 §2)")))
         }
         return "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
     }
 }
 
 extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Neither part.
+    /// Shows neither part.
     public var description: String { "BasicCredential(…)" }
     /// The same as ``description``.
     public var debugDescription: String { description }
@@ -41,7 +43,7 @@ extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Something that a Basic credential can be made of.
+/// A type that can be converted to a Basic credential.
 public protocol BasicCredentialConvertible: Sendable {
     /// The credential.
     var basicCredential: BasicCredential { get }

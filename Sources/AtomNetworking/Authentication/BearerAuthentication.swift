@@ -1,8 +1,9 @@
 /// How a session of bearer tokens is kept alive (RFC 6750, RFC 6749 §6).
 ///
-/// Services that keep their tokens in the same object share a session. A refresh goes by the
-/// options of the service whose request set it off; the leeway and the limit
-/// of fruitless refreshes are those of the service that was made first.
+/// Services that keep their tokens in the same object share a session. A
+/// refresh uses the options of the service whose request started it. The leeway
+/// and the limit of fruitless refreshes are those of the service that was
+/// created first.
 ///
 /// <!-- given:
 /// final class Tokens: TokenCredentialWritable, @unchecked Sendable {
@@ -29,9 +30,9 @@ public struct BearerAuthentication: Sendable {
 
     /// Where a new credential comes from.
     public enum Renewal: Sendable {
-        /// A token endpoint, asked as this client.
+        /// A token endpoint, with this client.
         case endpoint(AuthorizationEndpoint, ClientCredential)
-        /// The app's own way.
+        /// The app's own source.
         case provider(any TokenCredentialProvider)
     }
 
@@ -44,42 +45,44 @@ public struct BearerAuthentication: Sendable {
     /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the
     /// default, for nowhere.
     ///
-    /// Tried once, after ``Atom/signOut()`` has forgotten the token; nobody
-    /// waits for it.
+    /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the
+    /// token. The sign-out doesn't wait for it.
     public var revocationEndpoint: AuthorizationEndpoint?
 
     /// How the client authenticates; in the body by default.
     public var clientAuthentication: ClientAuthentication = .clientSecretPost
 
-    /// What else a token request says: `scope`, `audience`, `resource`, ….
+    /// Additional parameters of a token request: `scope`, `audience`,
+    /// `resource`, ….
     public var parameters: [QueryItem] = []
 
-    /// How long before its expiry a token is refreshed, at the most.
+    /// The longest time before its expiry in which a token is refreshed.
     ///
-    /// The default is 30 s, and zero with a provider, which may be a login
-    /// screen. Never more than a quarter of the token's life.
+    /// The default is 30 s, and zero with a provider, which may show a login
+    /// screen. The leeway is never more than a quarter of the token's lifetime.
     public var leeway: Duration = .seconds(30)
 
     /// The longest time a refresh may take.
     ///
-    /// With a token endpoint, `nil`, the default, takes the service's
-    /// `timeout.resource`; when it is up the server's answer may be lost, and
-    /// with it a refresh token that can be used once. With a provider the
-    /// default is five minutes, and `nil` lifts it. The requests that wait have
-    /// deadlines of their own.
+    /// With a token endpoint, `nil`, the default, uses the service's
+    /// `timeout.resource`. When the deadline passes, the server's response may
+    /// be lost, and with it a refresh token that can be used once. With a
+    /// provider the default is five minutes, and `nil` removes the limit. The
+    /// requests that wait have their own deadlines.
     public var deadline: Duration?
 
-    /// How many refreshes in ``fruitlessRefreshWindow`` may bring a token that
-    /// is refused, or has expired, before any request was accepted with it.
+    /// How many refreshes in ``fruitlessRefreshWindow`` may return a token that
+    /// is rejected, or has expired, before any request was accepted with it.
     public var fruitlessRefreshLimit = 3
 
     /// The window of ``fruitlessRefreshLimit``; 30 s by default.
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
-    /// What the client proves itself with, if it has a secret.
+    /// The client's secret, if it has one.
     var clientSecret: String? { if case .endpoint(_, let client) = renewal { client.secret } else { nil } }
 
-    /// Makes a method of authentication; the rest are variables with defaults.
+    /// Creates a method of authentication; the other options are variables with
+    /// defaults.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable
     ) {
@@ -87,14 +90,14 @@ public struct BearerAuthentication: Sendable {
         source = .writable(writable)
     }
 
-    /// Makes a method of authentication whose tokens are in a store.
+    /// Creates a method of authentication whose tokens are kept in a store.
     public init(endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore) {
         renewal = .endpoint(endpoint, client)
         source = .store(store)
     }
 
-    /// Makes a method of authentication whose tokens the app gets in its own
-    /// way.
+    /// Creates a method of authentication whose tokens come from the app's own
+    /// source.
     public init(provider: any TokenCredentialProvider, store: any TokenCredentialStore) {
         renewal = .provider(provider)
         source = .store(store)

@@ -1,4 +1,4 @@
-/// What an access token is asked for with (RFC 6749 §1.3).
+/// The grant for which an access token is issued (RFC 6749 §1.3).
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -6,14 +6,14 @@ public enum GrantType: String, Sendable, Hashable {
     /// A refresh token (RFC 6749 §6).
     case refreshToken = "refresh_token"
 
-    /// The client itself (RFC 6749 §4.4): there is no refresh token, and
-    /// another access token is asked for when one is wanted.
+    /// The client's own credentials (RFC 6749 §4.4): there is no refresh token,
+    /// and a new access token is requested when one is needed.
     case clientCredentials = "client_credentials"
 }
 
-/// How the authorization server knows the app (RFC 6749 §2.3.1).
+/// The app's credential at the authorization server (RFC 6749 §2.3.1).
 public struct ClientCredential: Sendable, Hashable {
-    /// What tokens are asked for with.
+    /// The grant for which tokens are issued.
     public let grantType: GrantType
 
     /// The client's identifier.
@@ -22,7 +22,7 @@ public struct ClientCredential: Sendable, Hashable {
     /// The client's secret; `nil` for a public client.
     public let secret: String?
 
-    /// Makes a client's credential.
+    /// Creates a client's credential.
     public init(grantType: GrantType = .refreshToken, id: String, secret: String? = nil) {
         self.grantType = grantType
         self.id = id
@@ -41,7 +41,7 @@ extension ClientCredential: CustomStringConvertible, CustomDebugStringConvertibl
     public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 }
 
-/// Something that a client's credential can be made of.
+/// A type that can be converted to a client's credential.
 public protocol ClientCredentialConvertible: Sendable {
     /// The credential.
     var clientCredential: ClientCredential { get }

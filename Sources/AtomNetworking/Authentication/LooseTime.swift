@@ -1,6 +1,6 @@
 import Foundation
 
-/// A time as servers and older stores write it: a number or a text.
+/// A time as servers and older stores write it: a number or a string.
 struct LooseTime: Decodable {
     private enum Value {
         case number(Double)
@@ -22,7 +22,7 @@ struct LooseTime: Decodable {
             value = .text(text)
         } else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "Neither a number of seconds nor an ISO 8601 date.")
+                in: container, debugDescription: "The value is neither a number of seconds nor an ISO 8601 date.")
         }
     }
 
@@ -30,8 +30,8 @@ struct LooseTime: Decodable {
     /// `JSONEncoder` writes dates by default.
     static let firstUnixTime = 1.2e9
 
-    /// From here on a date is `.distantFuture`, in whatever zone, and to
-    /// whatever unit, it was written; the beginning of the year 4000.
+    /// From this date on (the beginning of the year 4000) a date means
+    /// `.distantFuture`, in any time zone and unit.
     static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
 
     /// The point in time.
@@ -50,7 +50,7 @@ struct LooseTime: Decodable {
     func seconds(at path: [any CodingKey]) throws -> Double {
         guard case .number(let number) = value else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: path, debugDescription: "expires_in is a number of seconds."))
+                .init(codingPath: path, debugDescription: "expires_in must be a number of seconds."))
         }
         return min(max(number, 0), Duration.century.seconds)
     }

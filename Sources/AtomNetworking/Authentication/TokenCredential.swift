@@ -5,30 +5,30 @@ public struct TokenCredential: Model, Hashable {
     /// The access token; `""` for none.
     public let accessToken: String
 
-    /// When the access token expires by the device's clock; `.distantFuture`
-    /// when that isn't known, as when it was made with a date that is no
-    /// number.
+    /// When the access token expires by the device's clock; `.distantFuture` if
+    /// that isn't known, also if the given date is not a number.
     public let expiresAt: Date
 
     /// The refresh token; `""` for none.
     public let refreshToken: String
 
-    /// What the access token is good for, as the server said (RFC 6749 §3.3).
+    /// The scope of the access token, as the server sent it (RFC 6749 §3.3).
     public let scope: String?
 
-    /// The token's type as the server said, usually `Bearer`.
+    /// The token's type as the server sent it, usually `Bearer`.
     public let tokenType: String?
 
-    /// The ID token that came along (OpenID Connect Core §3.1.3.3).
+    /// The ID token from the same response (OpenID Connect Core §3.1.3.3).
     public let idToken: String?
 
-    /// Makes a credential.
+    /// Creates a credential.
     public init(
         accessToken: String, expiresAt: Date, refreshToken: String, scope: String? = nil, tokenType: String? = nil,
         idToken: String? = nil
     ) {
         self.accessToken = accessToken
-        // Foundation can't print such a date without a trap, and it equals nothing, not even itself.
+        // Foundation traps when it prints such a date, and the date isn't even
+        // equal to itself.
         self.expiresAt = expiresAt.timeIntervalSinceReferenceDate.isNaN ? .distantFuture : expiresAt
         self.refreshToken = refreshToken
         self.scope = scope
@@ -36,20 +36,20 @@ public struct TokenCredential: Model, Hashable {
         self.idToken = idToken
     }
 
-    /// Whether there is nothing in it that a session could use.
+    /// Whether it contains nothing that a session could use.
     var isEmpty: Bool { accessToken.isEmpty && refreshToken.isEmpty }
 
-    /// What a store holds that holds nothing.
+    /// The credential of an empty store.
     static let empty = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
 
-    /// The same with another refresh token.
+    /// A copy with another refresh token.
     func withRefreshToken(_ refreshToken: String) -> TokenCredential {
         TokenCredential(
             accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken, scope: scope,
             tokenType: tokenType, idToken: idToken)
     }
 
-    /// Whether both tokens are the other's.
+    /// Whether both credentials have the same tokens.
     func hasTokens(of other: TokenCredential) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
     }
@@ -69,13 +69,13 @@ extension TokenCredential {
 
     /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
     ///
-    /// The expiry is `expires_at`, or else `expires_in`, counted from now;
-    /// without either it is unknown. `expires_at` is whatever the decoder's own
-    /// strategy for dates reads. Where it has none of its own, or can't read
-    /// it, a number below 1.2e9 is in seconds since 2001, as `JSONEncoder`
-    /// writes dates by default, one above 1e11 in milliseconds since 1970, and
-    /// any other in Unix seconds; a text is such a number or ISO 8601. A date
-    /// from the year 4000 on is unknown.
+    /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now.
+    /// Without either it is unknown. `expires_at` is read with the decoder's
+    /// own date strategy. If the decoder has none, or can't read the value, a
+    /// number below 1.2e9 is in seconds since 2001, as `JSONEncoder` writes
+    /// dates by default, a number above 1e11 in milliseconds since 1970, and
+    /// any other number in Unix seconds. A string is such a number or ISO 8601.
+    /// A date from the year 4000 on is unknown.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         accessToken = try container.decode(String.self, forKey: .accessToken)
@@ -97,7 +97,8 @@ extension TokenCredential {
             return Date(timeIntervalSinceReferenceDate: seconds)
         }
         guard container.contains(.expiresAt), try !container.decodeNil(forKey: .expiresAt) else { return nil }
-        // By the default strategy a number is the date's own, and says nothing of who wrote it.
+        // With the default strategy a number is a valid date, but it doesn't
+        // tell who wrote it.
         let number = try? container.decode(Double.self, forKey: .expiresAt)
         if let date = try? container.decode(Date.self, forKey: .expiresAt),
             date.timeIntervalSinceReferenceDate.isFinite, date.timeIntervalSinceReferenceDate != number
@@ -107,11 +108,11 @@ extension TokenCredential {
         return try container.decode(LooseTime.self, forKey: .expiresAt).date
     }
 
-    /// Writes the keys of RFC 6749 §5.1, and `expires_at` as a `Date` by the
-    /// encoder's own strategy, as Atom does; also when the expiry is unknown.
+    /// Writes the keys of RFC 6749 §5.1, and `expires_at` as a `Date` with the
+    /// encoder's own strategy, as Atom does, also if the expiry is unknown.
     ///
-    /// A date whose number would be taken for another one is written a second
-    /// time, as `expires_from_2001`.
+    /// If the number of a date would be read as a different date, the date is
+    /// also written as `expires_from_2001`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(accessToken, forKey: .accessToken)
@@ -128,7 +129,7 @@ extension TokenCredential {
 }
 
 extension TokenCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Only when it expires.
+    /// Shows only the expiry.
     public var description: String {
         expiresAt == .distantFuture
             ? "TokenCredential(…)" : "TokenCredential(…, expires \(expiresAt.formatted(.iso8601)))"

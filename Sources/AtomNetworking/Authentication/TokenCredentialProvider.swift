@@ -1,12 +1,12 @@
 import Foundation
 
-/// An app's own way to a credential: a login screen, an identity provider's
+/// An app's own source of credentials: a login screen, an identity provider's
 /// SDK, a device flow.
 ///
-/// The session asks it when there is no credential, and when the one that
-/// there is has expired or was rejected, as long as a request wants one. It is
-/// asked once at a time, however many requests wait, and holds no lock: it may
-/// take as long as ``BearerAuthentication/deadline`` allows.
+/// The session calls it when a request needs a credential and there is none, or
+/// the current one has expired or was rejected. It makes one call at a time for
+/// all waiting requests, and holds no lock. The call may take as long as
+/// ``BearerAuthentication/deadline`` allows.
 ///
 /// <!-- given:
 /// @MainActor func presentLogin() async throws -> TokenCredential { throw CancellationError() }
@@ -21,47 +21,50 @@ import Foundation
 public protocol TokenCredentialProvider: Sendable {
     /// Gets a credential.
     ///
-    /// Called on a task of the SDK's, which is cancelled when the session is
-    /// signed out or in and when the deadline passes. What it returns after
-    /// that is dropped; the next call waits up to ten seconds for it to return.
+    /// It is called on a task of the SDK. The task is cancelled when the app
+    /// signs in or out and when the deadline passes. A result after that is
+    /// dropped; the next call waits up to ten seconds for the provider to
+    /// return.
     ///
-    /// Return the credential, and leave ``Atom/signIn(with:)`` to others: it
-    /// begins another session, and those who wait for this one are told
-    /// ``AuthenticationError/signedOut(delivery:)``.
+    /// Return the credential, and don't call ``Atom/signIn(with:)`` here: it
+    /// starts another session, and the requests that wait for this one fail
+    /// with ``AuthenticationError/signedOut(delivery:)``.
     ///
-    /// - Parameter rejected: The credential that has expired, was refused, or
+    /// - Parameter rejected: The credential that has expired, was rejected, or
     ///   is about to expire if ``BearerAuthentication/leeway`` is set; `nil`
-    ///   when nobody is signed in. Its refresh token may still be good.
-    /// - Returns: A credential with another access token than the rejected
-    ///   one, or with a later expiry if that had only expired.
-    /// - Throws: Anything; it becomes the cause of
+    ///   when no user is signed in. Its refresh token may still be valid.
+    /// - Returns: A credential with a different access token, or with a later
+    ///   expiry if the old one had only expired.
+    /// - Throws: Any error. It becomes the cause of
     ///   ``AuthenticationError/credentialNotProvided(cause:retryAt:delivery:)``
-    ///   for all who wait. The next request asks again at once, unless it is a
-    ///   ``TokenCredentialProviderError`` that says otherwise.
+    ///   for all waiting requests. The next request calls the provider again at
+    ///   once, unless the error is a ``TokenCredentialProviderError`` that says
+    ///   otherwise.
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential
 }
 
-/// What a ``TokenCredentialProvider`` throws to say when it may be asked again.
+/// An error with which a ``TokenCredentialProvider`` decides when it may be
+/// called again.
 public struct TokenCredentialProviderError: ErrorWithCause {
-    /// When the provider may be asked again.
+    /// When the provider may be called again.
     public enum Retry: Sendable, Hashable {
-        /// By the next request.
+        /// With the next request.
         case atOnce
-        /// Not before so much time has passed; until then requests wait for it
-        /// if their own time allows, and fail at once if not.
+        /// Not before this time has passed. Until then requests wait if their
+        /// own deadline allows it, and fail at once if not.
         case after(Duration)
-        /// Not before somebody has signed in, or out, or the stored credential
+        /// Not before the app has signed in or out, or the stored credential
         /// has changed: the session has ended.
         case afterSignIn
     }
 
-    /// What went wrong.
+    /// The underlying error.
     public let cause: any Error
 
-    /// When the provider may be asked again.
+    /// When the provider may be called again.
     public let retry: Retry
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ cause: any Error, retry: Retry) {
         self.cause = cause
         self.retry = retry

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Everything that a service is told once.
+/// The settings of a service.
 ///
-/// The initializer's parameters are the ones an app usually sets; the rest are
+/// The initializer's parameters are the most common settings; the others are
 /// variables with defaults.
 ///
 /// ```swift
@@ -16,13 +16,13 @@ public struct ServiceConfiguration: Sendable {
         public typealias MultipathServiceType = URLSessionConfiguration.MultipathServiceType
     #else
         /// Multipath TCP service types, so that code shared between platforms
-        /// compiles; they have an effect on iOS only.
+        /// compiles; they have an effect only on iOS.
         public enum MultipathServiceType: Sendable, Hashable {
             /// No Multipath TCP.
             case none
-            /// Hands over from Wi-Fi to cellular.
+            /// Switches from Wi-Fi to cellular.
             case handover
-            /// Uses the interface that answers sooner.
+            /// Uses the interface that responds sooner.
             case interactive
             /// Uses both interfaces at once.
             case aggregate
@@ -32,49 +32,53 @@ public struct ServiceConfiguration: Sendable {
     /// How requests are signed.
     public var authenticationMethod: AuthenticationMethod
 
-    /// Which session configuration of the system is used.
+    /// The system's session configuration.
     public var configuration: SessionConfiguration
 
-    /// Decodes every model; don't change it while the service is in use.
+    /// The decoder of every model; don't change it while the service is in use.
     public var decoder: JSONDecoder
 
-    /// Where completions and publishers deliver; async calls return to their
+    /// The queue of completions and publishers; async calls return to their
     /// caller's isolation.
     public var dispatchQueue: DispatchQueue
 
     /// Multipath TCP, on iOS; elsewhere it has no effect.
     public var multipathServiceType: MultipathServiceType
 
-    /// The deadlines of requests that name none of their own.
+    /// The deadlines of requests without their own.
     public var timeout: ServiceTimeout
 
-    /// Whether every request and its outcome are logged, secrets left out.
+    /// Whether every request and its result are logged, without secrets.
     public var isLogEnabled: Bool
 
-    /// What happens on a redirect; twenty in a row are followed by default.
+    /// How redirects are handled; by default up to twenty in a row are
+    /// followed.
     public var redirectPolicy: RedirectPolicy = .follow(limit: 20)
 
-    /// The largest body in bytes that is collected in memory; 256 MiB by default.
+    /// The largest body in bytes that is collected in memory; 256 MiB by
+    /// default.
     ///
-    /// A larger one fails with `URLError.dataLengthExceedsMaximum`.
+    /// A larger body fails with `URLError.dataLengthExceedsMaximum`.
     public var maximumResponseSize: Int = 256 << 20
 
-    /// How many requests to one origin are on the wire at once; the others
-    /// wait, first in first out, without their idle timeout running.
+    /// How many requests to one origin are on the wire at once.
     ///
-    /// `nil`, the default, takes the transport's own number: six with
-    /// URLSession on Linux, no limit on Apple's systems. Values below 1 are 1.
+    /// Other requests wait, first in, first out, and their idle timeout doesn't
+    /// run. `nil`, the default, uses the transport's own number: six with
+    /// URLSession on Linux, no limit on Apple platforms. Values below 1 count
+    /// as 1.
     public var maximumExchangesPerOrigin: Int?
 
-    /// Carries requests to the network; `nil`, the default, is URLSession.
+    /// Sends requests to the network; `nil`, the default, uses URLSession.
     public var transport: (any Transport)?
 
-    /// Takes log lines when ``isLogEnabled`` is set, on any thread; `nil`, the
-    /// default, writes to the unified log on Apple's systems and to standard
-    /// error elsewhere.
+    /// Gets log lines when ``isLogEnabled`` is set, on any thread.
+    ///
+    /// `nil`, the default, writes to the unified log on Apple platforms and to
+    /// standard error elsewhere.
     public var logHandler: (@Sendable (String) -> Void)?
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     public init(
         authenticationMethod: AuthenticationMethod = .none,
         configuration: SessionConfiguration = .ephemeral,
@@ -95,7 +99,7 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
-    /// The default transport, as this configuration wants it.
+    /// Creates the default transport for this configuration.
     func makeURLSessionTransport() -> URLSessionTransport {
         #if os(iOS)
             URLSessionTransport(configuration: configuration, multipathServiceType: multipathServiceType)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What cookies see of a request: no port and no query (RFC 6265 §8.5).
+/// The parts of a URL that matter for cookies: no port and no query (RFC 6265
+/// §8.5).
 struct CookieAddress: Sendable, Equatable {
     /// In lower case; an IPv6 address with its brackets.
     let host: String
@@ -26,26 +27,28 @@ extension CookieAddress {
     }
 }
 
-/// A cookie as it is kept (RFC 6265bis §5.7).
+/// A stored cookie (RFC 6265bis §5.7).
 struct Cookie: Sendable, Equatable {
     let name: String
     let value: String
-    /// In lower case, without a dot in front.
+    /// In lower case, without a leading dot.
     let domain: String
-    /// Whether hosts below the domain don't get it.
+    /// Whether the cookie is sent only to this host and not to subdomains.
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
     let isHTTPOnly: Bool
-    /// `nil` for as long as the jar lasts.
+    /// `nil` for a cookie that lasts as long as the jar.
     let expires: Date?
 
-    /// When it was set first, and when it was last set or sent, counted by the
-    /// jar: a clock that is set or that stands still would confuse the order.
+    /// When the cookie was first set, and when it was last set or sent.
+    ///
+    /// The jar counts steps, because a clock that is changed or stands still
+    /// would confuse the order.
     var creation: UInt64 = 0
     var lastAccess: UInt64 = 0
 
-    /// Judges what a server sets; `nil` if it may not.
+    /// Checks what a server sets; `nil` if it isn't allowed.
     init?(_ received: SetCookie, from address: CookieAddress) {
         guard let scope = Self.scope(of: received.domain, host: address.host) else { return nil }
         guard !received.isSecure || address.isSecure else { return nil }
@@ -56,7 +59,8 @@ struct Cookie: Sendable, Equatable {
         isSecure = received.isSecure
         isHTTPOnly = received.isHTTPOnly
         expires = received.expires
-        // Names that promise something keep it, in any case: many servers don't tell them apart (RFC 6265bis §4.1.3).
+        // Prefixes count in any case, because many servers ignore the case of
+        // names (RFC 6265bis §4.1.3).
         if Self.begins(name, with: "__Secure-"), !isSecure { return nil }
         if Self.begins(name, with: "__Host-"), !isSecure || !isHostOnly || received.path != "/" { return nil }
     }
@@ -76,7 +80,8 @@ struct Cookie: Sendable, Equatable {
 }
 
 extension Cookie {
-    /// Whether it goes with a request: domain, path and scheme (RFC 6265bis §5.8.3).
+    /// Whether it is sent with a request: domain, path and scheme match (RFC
+    /// 6265bis §5.8.3).
     func isFor(_ address: CookieAddress) -> Bool {
         let isDomainRight = isHostOnly ? address.host == domain : Self.host(address.host, matches: domain)
         return isDomainRight && (address.isSecure || !isSecure) && Self.path(address.path, matches: path)
@@ -84,20 +89,20 @@ extension Cookie {
 
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Whether they are one cookie, of which the later takes the place of the
-    /// earlier (RFC 6265bis §5.7).
+    /// Whether both are the same cookie, so that the later one replaces the
+    /// earlier one (RFC 6265bis §5.7).
     func isSame(as other: Cookie) -> Bool {
         name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
     }
 
     /// Whether this is a Secure cookie that the other one, set without HTTPS,
-    /// would replace or be taken for (RFC 6265bis §5.7).
+    /// would replace or imitate (RFC 6265bis §5.7).
     func isSecureAgainst(_ other: Cookie) -> Bool {
         isSecure && name == other.name && Self.path(other.path, matches: path)
             && (Self.host(domain, matches: other.domain) || Self.host(other.domain, matches: domain))
     }
 
-    /// Whether a host is a domain or below it (RFC 6265bis §5.1.3).
+    /// Whether a host is a domain or a subdomain of it (RFC 6265bis §5.1.3).
     static func host(_ host: String, matches domain: String) -> Bool {
         let rest = host.utf8.count - domain.utf8.count
         guard rest > 0 else { return host == domain }
@@ -105,21 +110,21 @@ extension Cookie {
             && host.utf8.dropFirst(rest - 1).first == UInt8(ascii: ".") && !isAddress(host)
     }
 
-    /// Whether a request's path lies in a cookie's (RFC 6265bis §5.1.4).
+    /// Whether a request's path is inside a cookie's path (RFC 6265bis §5.1.4).
     static func path(_ path: String, matches cookiePath: String) -> Bool {
         guard path.utf8.starts(with: cookiePath.utf8) else { return false }
         return path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/")
             || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// An IPv4 address is what ends in a number.
+    /// A host that ends in a number is an IPv4 address.
     static func isAddress(_ host: String) -> Bool {
         let last = host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }
         return host.utf8.first == UInt8(ascii: "[") || (!last.isEmpty && last.allSatisfy { (0x30...0x39).contains($0) })
     }
 
-    /// A domain must be the host's own or one above it, of two labels at
-    /// least: who may set a cookie for `com` or `localhost` is the host itself.
+    /// A domain must be the host or a parent domain with at least two labels:
+    /// only the host itself may set a cookie for `com` or `localhost`.
     private static func scope(of domain: String?, host: String) -> (domain: String, isHostOnly: Bool)? {
         guard let domain else { return (host, true) }
         let isShort = !domain.utf8.contains(UInt8(ascii: "."))

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The dates of cookies, in all the forms that servers write (RFC 6265 §5.1.1).
+/// The dates of cookies, in all formats that servers use (RFC 6265 §5.1.1).
 enum CookieDate {
-    /// The date in a text, wherever in it its parts stand; `nil` if one is
-    /// missing or can't be.
+    /// The date in a text, with its parts in any position; `nil` if a part is
+    /// missing or invalid.
     static func date(from text: String) -> Date? {
-        // 64 bits wide: seconds since 1970 are past what 32 hold in 2038.
+        // 64 bits, because seconds since 1970 exceed 32 bits in 2038.
         var time: [Int64]?
         var day: Int64?
         var month: Int64?
@@ -35,7 +35,7 @@ enum CookieDate {
         }
     }
 
-    /// The digits a token begins with, at most five of them.
+    /// The leading digits of a token, at most five.
     private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int64, digits: Int) {
         let digits = token.prefix(5).prefix { (0x30...0x39).contains($0) }
         return (digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }, digits.count)
@@ -62,7 +62,8 @@ enum CookieDate {
         }
     }
 
-    /// Days since 1970 in the proleptic Gregorian calendar, without a formatter.
+    /// Seconds since 1970 in the proleptic Gregorian calendar, without a
+    /// formatter.
     private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: [Int64]) -> Double {
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
@@ -70,6 +71,6 @@ enum CookieDate {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468
-        return Double(days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2])
+        return Double(days * Duration.day.components.seconds + time[0] * 3_600 + time[1] * 60 + time[2])
     }
 }

@@ -1,21 +1,22 @@
 /// The `Cookie` field of one request (RFC 6265bis §5.8.3).
 ///
-/// It is bounded, since a server can set more than any server reads: forty
-/// cookies of 4 KB, and every later request would be answered with a 431. The
-/// whole line has at most 8,190 octets, as with curl: Apache takes no longer
-/// one, and nginx reads a line into a buffer of 8 KB.
+/// The field is limited, because a server can set more cookies than any server
+/// accepts: with forty cookies of 4 KB every later request would get a 431. The
+/// whole line has at most 8,190 octets, as with curl: Apache rejects a longer
+/// line, and nginx reads a line into a buffer of 8 KB.
 ///
-/// What was set or sent last goes first, so that a new sign-in always has its
-/// cookie sent, whatever came before it; one that no longer fits is passed over
-/// for smaller ones. Browsers have no such limit: there a person can clear the
-/// cookies.
+/// The cookies that were set or sent last are chosen first, so the cookie of a
+/// new sign-in is always sent. A cookie that doesn't fit is skipped, and
+/// smaller ones may follow. Browsers have no such limit, because a user can
+/// clear the cookies there.
 struct CookieField: Equatable {
     static let maximumLength = 8_190 - "Cookie: ".utf8.count
 
-    /// What is sent, in its order: longer paths first, then what was set first.
+    /// The cookies in the order in which they are sent: longer paths first,
+    /// then the ones that were set first.
     let cookies: [Cookie]
 
-    /// Chooses among those that would go with the request.
+    /// Chooses from the cookies that match the request.
     init(of matching: [Cookie]) {
         cookies = Self.fitting(matching).sorted(by: Self.isEarlier)
     }
@@ -26,7 +27,7 @@ struct CookieField: Equatable {
     }
 
     private static func fitting(_ matching: [Cookie]) -> [Cookie] {
-        // The last one has no semicolon and blank behind it.
+        // No semicolon and space follow the last cookie.
         var room = maximumLength + 2
         guard matching.reduce(0, { $0 + length(of: $1) }) > room else { return matching }
         let latest = matching.sorted { one, other in

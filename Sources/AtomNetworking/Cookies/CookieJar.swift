@@ -2,23 +2,23 @@ import Foundation
 
 /// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8).
 ///
-/// A pure value: time is an argument. However much servers set, it holds 50
-/// cookies of a domain and 3,000 in all; beyond, those that expired go first,
-/// of a domain then those that aren't `Secure`, and each time what was neither
-/// set nor sent for longest.
+/// It is a pure value: time is an argument. It contains at most 50 cookies of a
+/// domain and 3,000 in all. Beyond that, expired cookies are removed first,
+/// then, within a domain, cookies that aren't `Secure`; in each group the ones
+/// that were neither set nor sent for the longest time.
 struct CookieJar: Equatable {
     static let maximumPerDomain = 50
     static let maximumCount = 3_000
 
-    /// By their domain; none is empty.
+    /// By domain; no list is empty.
     private var domains: [String: [Cookie]] = [:]
     private(set) var count = 0
-    /// Counts what is done with the jar, for the order in which it was.
+    /// Counts operations on the jar, to order them.
     private var step: UInt64 = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// Keeps a cookie, or takes an older one away if this one has expired.
+    /// Stores a cookie, or removes the older one if this one has expired.
     mutating func keep(_ cookie: Cookie, from address: CookieAddress, at now: Date) {
         guard address.isSecure || !isLeftAlone(by: cookie, at: now) else { return }
         step += 1
@@ -27,7 +27,8 @@ struct CookieJar: Equatable {
         cookie.lastAccess = step
         change(cookie.domain) { kept in
             if let index = kept.firstIndex(where: { $0.isSame(as: cookie) }) {
-                // Its place in the order stays; but one that had expired was there no more.
+                // The cookie keeps its place in the order, unless the old one
+                // had expired.
                 let old = kept.remove(at: index)
                 if !old.isExpired(at: now) { cookie.creation = old.creation }
             }
@@ -42,8 +43,10 @@ struct CookieJar: Equatable {
         if count > Self.maximumCount { removeOne(at: now) }
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` for none; what
-    /// is in it counts as used.
+    /// The value of the `Cookie` field for a request, or `nil` if there is
+    /// none.
+    ///
+    /// The cookies in it count as used.
     mutating func field(for address: CookieAddress, at now: Date) -> String? {
         var matching: [Cookie] = []
         for domain in address.domains where domains[domain] != nil {
@@ -65,8 +68,8 @@ struct CookieJar: Equatable {
         return field.value
     }
 
-    /// Whether the cookie, set without HTTPS, would stand in the way of a
-    /// Secure one.
+    /// Whether the cookie was set without HTTPS and conflicts with a Secure
+    /// cookie.
     private func isLeftAlone(by cookie: Cookie, at now: Date) -> Bool {
         domains.contains { domain, kept in
             (Cookie.host(domain, matches: cookie.domain) || Cookie.host(cookie.domain, matches: domain))

@@ -4,21 +4,23 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Where a service keeps its cookies: in a jar of its own, or in Foundation's
-/// storage, which it then shares with the process.
+/// Where a service stores its cookies: in its own jar, or in Foundation's
+/// storage, which the whole process shares.
 ///
-/// The rules are applied here in both cases: Foundation on Linux sends cookies
-/// whatever their path, expiry and `Secure` flag, passes over `Max-Age`, takes
-/// a cookie for `.com` from any host below it, and traps on a field whose name
-/// holds characters of more than one code unit. What it keeps is up to it, on
-/// Linux one of `sid` for `/api` and `apisid` for `/`.
+/// The SDK applies the rules in both cases. Foundation on Linux sends cookies
+/// without regard to their path, expiry and `Secure` flag, ignores `Max-Age`,
+/// accepts a cookie for `.com` from any host below it, and traps on a field
+/// whose name contains characters of more than one code unit. What Foundation
+/// stores is up to it: on Linux only one of `sid` for `/api` and `apisid` for
+/// `/`.
 ///
-/// Until a server sets the first cookie this costs one look at a flag per
-/// request, except with Foundation's storage, which others fill too. That may
-/// write to disk and call observers: no lock may be held here.
+/// Until a server sets the first cookie, this costs one check of a flag per
+/// request, except with Foundation's storage, which other code fills too. That
+/// storage may write to disk and call observers, so no lock may be held during
+/// the call.
 final class CookieStore: @unchecked Sendable {
-    /// How many `Set-Cookie` lines of one answer are read, the first ones, as
-    /// with curl: as many as a domain may have.
+    /// How many `Set-Cookie` lines of one response are read, from the first on,
+    /// as with curl: as many as a domain may have.
     static let maximumPerAnswer = 50
 
     // Foundation's storage is thread-safe.
@@ -29,12 +31,12 @@ final class CookieStore: @unchecked Sendable {
 
     private let place: Place
 
-    /// - Parameter system: `nil` for a jar that lasts as long as this.
+    /// - Parameter system: `nil` for a jar with the lifetime of this object.
     init(system: HTTPCookieStorage?) {
         place = system.map { .system($0) } ?? .memory(Guarded(CookieJar()))
     }
 
-    /// Whether it is worth asking for the cookies of a request.
+    /// Whether there may be cookies for a request.
     var mayHaveCookies: Bool {
         switch place {
         case .memory(let jar): jar.withLock { !$0.isEmpty }
@@ -42,20 +44,22 @@ final class CookieStore: @unchecked Sendable {
         }
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` for none.
+    /// The value of the `Cookie` field for a request, or `nil` if there is
+    /// none.
     func field(for address: CookieAddress, at now: Date) -> String? {
         switch place {
         case .memory(let jar):
             return jar.withLock { $0.field(for: address, at: now) }
         case .system(let storage):
             var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
-            // Which was set first isn't known: of one length of path, the name decides.
+            // The order of creation isn't known: with equal path lengths, the
+            // name decides.
             for index in matching.indices { matching[index].creation = UInt64(index) }
             return CookieField(of: matching).value
         }
     }
 
-    /// Keeps what an answer sets.
+    /// Stores the cookies that a response sets.
     func keep(_ fields: HeaderFields, from address: CookieAddress, at now: Date) {
         let received = fields.lazy.filter { HeaderFields.isSameName($0.name, "Set-Cookie") }
         for field in received.prefix(Self.maximumPerAnswer) {
@@ -65,7 +69,7 @@ final class CookieStore: @unchecked Sendable {
                 jar.withLock { $0.keep(cookie, from: address, at: now) }
             case .system(let storage):
                 if !address.isSecure, storage.kept(at: now).contains(where: { $0.isSecureAgainst(cookie) }) { continue }
-                // One that has expired takes an older one of its name away.
+                // A cookie that has expired removes an older one with its name.
                 if let cookie = HTTPCookie(cookie) { storage.setCookie(cookie) }
             }
         }
@@ -79,13 +83,13 @@ extension HTTPCookieStorage {
 }
 
 extension Cookie {
-    /// `nil` for one that can't be sent.
+    /// `nil` for a cookie that can't be sent.
     fileprivate init?(_ cookie: HTTPCookie) {
         guard !SetCookie.holdsControlCharacter(cookie.name), !SetCookie.holdsControlCharacter(cookie.value) else {
             return nil
         }
         let domain = cookie.domain.lowercased()
-        // A leading dot says that hosts below it get it too.
+        // A leading dot means that subdomains get the cookie too.
         let isHostOnly = !domain.hasPrefix(".")
         self.init(
             name: cookie.name, value: cookie.value, domain: isHostOnly ? domain : String(domain.dropFirst()),

@@ -1,30 +1,33 @@
 import Foundation
 
-/// One `Set-Cookie` field line, read by RFC 6265bis §5.6: what it says, not
-/// yet whether this server may say so.
+/// One `Set-Cookie` field line, parsed by RFC 6265bis §5.6.
+///
+/// Whether the server may set the cookie is checked later.
 struct SetCookie: Sendable, Equatable {
     let name: String
     let value: String
-    /// In lower case and without a dot in front; `nil` if there was none.
+    /// In lower case and without a leading dot; `nil` if the line has no
+    /// domain.
     private(set) var domain: String?
     /// `nil` for the folder of the request.
     private(set) var path: String?
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
-    /// At most 400 days away; `nil` for as long as the jar lasts.
+    /// At most 400 days away; `nil` for a cookie that lasts as long as the jar.
     private(set) var expires: Date?
 
-    /// What name and value may have together.
+    /// The maximum length of name and value together.
     static let maximumPairLength = 4_096
     static let maximumAttributeLength = 1_024
 
-    /// `nil` if the line holds no cookie.
+    /// Parses a line; `nil` if it contains no cookie.
     ///
-    /// A cookie without a name is none, as in RFC 6265 §5.2. RFC 6265bis takes
-    /// it, for the sake of old pages: it is sent as its value alone, so that
-    /// `=session=EVIL` could put in any name.
+    /// A cookie without a name is ignored, as in RFC 6265 §5.2. RFC 6265bis
+    /// accepts it for the sake of old pages, and sends only its value, so that
+    /// `=session=EVIL` could imitate any name.
     init?(_ line: String, at now: Date) {
-        // A line break would turn a cookie into a header field when it is sent back.
+        // A line break would start another header field when the cookie is sent
+        // back.
         guard !Self.holdsControlCharacter(line) else { return nil }
         var parts = Self.split(line.utf8, at: ";")
         let pair = Self.pair(parts.removeFirst())
@@ -53,11 +56,11 @@ struct SetCookie: Sendable, Equatable {
                 lifetime = Self.expiry(maximumAge: text, now: now) ?? lifetime
             }
         }
-        // Max-Age wins (§5.7).
+        // Max-Age takes precedence (§5.7).
         expires = (lifetime ?? expires).map { min($0, now.addingTimeInterval(Double(Self.maximumLifetime))) }
     }
 
-    /// All but the tab (RFC 6265bis §5.6).
+    /// All control characters except the tab (RFC 6265bis §5.6).
     static func holdsControlCharacter(_ text: String) -> Bool {
         text.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
     }
@@ -65,20 +68,20 @@ struct SetCookie: Sendable, Equatable {
 
 extension SetCookie {
     /// 400 days in seconds (RFC 6265bis §5.5).
-    private static let maximumLifetime: Int64 = 34_560_000
+    private static let maximumLifetime = 400 * Duration.day.components.seconds
 
-    /// The past for zero and less (RFC 6265bis §5.6.2).
+    /// A date in the past for zero and less (RFC 6265bis §5.6.2).
     private static func expiry(maximumAge text: String, now: Date) -> Date? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // More digits than a number holds are a long time.
+        // A number that doesn't fit is a very long time.
         let seconds = Int64(String(decoding: digits, as: UTF8.self)) ?? .max
         if isNegative || seconds == 0 { return .distantPast }
         return now.addingTimeInterval(Double(min(seconds, maximumLifetime)))
     }
 
-    /// Letters beyond ASCII stay as they are and match no host: some have a
+    /// Letters outside ASCII stay as they are and match no host: some have a
     /// lower case within ASCII, which would be another domain.
     private static func canonicalDomain(_ text: String) -> String {
         let bytes = text.utf8.first == UInt8(ascii: ".") ? text.utf8.dropFirst() : text.utf8[...]
@@ -90,7 +93,8 @@ extension SetCookie {
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
     }
 
-    /// Splits by bytes, since a delimiter may be part of a longer `Character`.
+    /// Splits by bytes, because a delimiter may be part of a longer
+    /// `Character`.
     private static func split(_ text: String.UTF8View, at separator: Unicode.Scalar) -> [Substring.UTF8View] {
         text.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-    /// The date, in the one format that is still sent.
+    /// Parses a date, in the only format that is still sent.
     static func date(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -6,33 +6,35 @@ enum HTTPGrammar {
         return !text.isEmpty && text.withUTF8 { bytes in bytes.allSatisfy { tokenBytes.contains($0) } }
     }
 
-    /// Whether a token can hold the byte.
+    /// Whether a token can contain the byte.
     static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
 
-    /// The part of a text before the first character that a token can't hold,
-    /// which is all that is shown of a field name that may be a whole field.
+    /// The text up to the first character that isn't allowed in a token.
+    ///
+    /// Only this part of a field name is shown, because the text may be a whole
+    /// field.
     static func tokenPrefix(of text: String) -> String {
         String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)
     }
 
-    /// Why the value can't be sent, or `nil` if it can.
+    /// The rule that a field value breaks, or `nil` if it is valid.
     static func violation(inFieldValue value: String) -> String? {
         var text = value
-        // Nearly always there is none, and long values are common.
+        // Values rarely contain control characters, and long values are common.
         guard text.withUTF8({ bytes in bytes.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
         for byte in value.utf8 where byte < 0x20 || byte == 0x7F {
             switch byte {
             case 0x09: continue
-            case 0x0A, 0x0D: return "its value holds a line break, which would start another header field"
-            case 0x00: return "its value holds a NUL character"
-            default: return "its value holds a control character"
+            case 0x0A, 0x0D: return "its value contains a line break, which would start another header field"
+            case 0x00: return "its value contains a NUL character"
+            default: return "its value contains a control character"
             }
         }
         return nil
     }
 
-    /// Fields that the transport writes, since they delimit the message or
-    /// belong to one connection (RFC 9110 §7.6.1, RFC 9112 §6).
+    /// Whether the transport writes this field, because it delimits the message
+    /// or belongs to one connection (RFC 9110 §7.6.1, RFC 9112 §6).
     static func isReservedFieldName(_ name: String) -> Bool {
         reservedFieldNames.contains(name.lowercased())
     }
@@ -45,7 +47,7 @@ enum HTTPGrammar {
     private static let tokenBytes = ByteSet.alphanumeric.union("!#$%&'*+-.^_`|~")
 }
 
-/// A set of bytes, looked up without hashing.
+/// A set of bytes with a fast lookup.
 struct ByteSet: Sendable {
     private var low: (UInt64, UInt64) = (0, 0)
 

@@ -1,19 +1,19 @@
 import Foundation
 
-/// The header fields of a message, in order, repeats kept.
+/// The header fields of a message, in order, with repeats.
 ///
-/// Names are compared without regard to case (RFC 9110 §5.1). Nothing is
-/// validated here: what comes from an endpoint is checked before it becomes a
-/// `HeaderFields`, and what comes from a server is kept as it came.
+/// Names are compared without regard to case (RFC 9110 §5.1). This type
+/// validates nothing: an endpoint's fields are checked before, and a server's
+/// fields are kept as received.
 public struct HeaderFields: Sendable {
     /// One header field line.
     public struct Field: Sendable, Hashable {
         /// The name as it was written.
         public var name: String
-        /// The value without surrounding white space.
+        /// The value without surrounding whitespace.
         public var value: String
 
-        /// Makes a field from a name and a value, neither of which is checked.
+        /// Creates a field; neither name nor value is checked.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -22,18 +22,19 @@ public struct HeaderFields: Sendable {
 
     private var fields: [Field]
 
-    /// Makes an empty list.
+    /// Creates an empty list.
     public init() {
         fields = []
     }
 
-    /// Makes a list of the given fields, in their order.
+    /// Creates a list of the given fields, in their order.
     public init(_ fields: [Field]) {
         self.fields = fields
     }
 
-    /// The value of the first field with this name; setting replaces every
-    /// field with the name, and `nil` removes them.
+    /// The value of the first field with this name.
+    ///
+    /// Setting it replaces every field with the name; `nil` removes them.
     public subscript(_ name: String) -> String? {
         get {
             fields.first { Self.isSameName($0.name, name) }?.value
@@ -62,17 +63,17 @@ public struct HeaderFields: Sendable {
         fields.compactMap { Self.isSameName($0.name, name) ? $0.value : nil }
     }
 
-    /// Whether a field with this name is there.
+    /// Whether there is a field with this name.
     public func contains(_ name: String) -> Bool {
         fields.contains { Self.isSameName($0.name, name) }
     }
 
-    /// Adds a field at the end and keeps those of the same name.
+    /// Adds a field at the end and keeps fields with the same name.
     public mutating func append(name: String, value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// Removes every field that the predicate holds for.
+    /// Removes every field that satisfies the predicate.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) {
         fields.removeAll(where: shouldRemove)
     }
@@ -81,7 +82,7 @@ public struct HeaderFields: Sendable {
         fields.reserveCapacity(capacity)
     }
 
-    /// Compares two field names by bytes, ASCII case folded.
+    /// Compares two field names by bytes, with ASCII case folding.
     static func isSameName(_ first: String, _ second: String) -> Bool {
         let first = first.utf8
         let second = second.utf8
@@ -94,32 +95,32 @@ public struct HeaderFields: Sendable {
 }
 
 extension HeaderFields: RandomAccessCollection {
-    /// Where the first field stands.
+    /// The position of the first field.
     public var startIndex: Int { fields.startIndex }
-    /// The place after the last field.
+    /// The position after the last field.
     public var endIndex: Int { fields.endIndex }
-    /// The field at a place.
+    /// The field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HeaderFields: Hashable {}
 
 extension HeaderFields: CustomStringConvertible, CustomReflectable {
-    /// The names only: a value may be a credential.
+    /// Shows only the names: a value may be a credential.
     public var description: String {
         "[" + shownNames.joined(separator: ", ") + "]"
     }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: shownNames, displayStyle: .collection) }
 
     private var shownNames: [String] { fields.map { Redaction.name($0.name) } }
 }
 
 extension HeaderFields.Field: CustomStringConvertible, CustomReflectable {
-    /// The name only: a value may be a credential.
+    /// Shows only the name: a value may be a credential.
     public var description: String { "\(Redaction.name(name)): …" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }

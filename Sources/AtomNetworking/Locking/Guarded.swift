@@ -1,28 +1,30 @@
 import Foundation
 
-/// A value that can only be reached under its lock.
+/// A value that is accessible only under its lock.
 ///
-/// Lock and value are one allocation, and the value is reached through a
-/// pointer: an `NSLock` on Linux is four allocations, and each touch of a
+/// Lock and value share one allocation, and the value is accessed through a
+/// pointer: an `NSLock` on Linux takes four allocations, and each access to a
 /// class's variable is checked for exclusivity at run time, which the lock
-/// ensures already. (`Mutex` would need newer Apple systems, and gives the
-/// thread sanitizer false races.)
+/// already ensures. (`Mutex` would need newer Apple systems, and causes false
+/// reports of the thread sanitizer.)
 struct Guarded<Value>: @unchecked Sendable {
-    // The value is touched between lock and unlock only. What goes in is nobody else's and what comes out is
-    // `Sendable`, which the compiler checks; the mutex is never moved.
+    // The value is accessed only between lock and unlock. The compiler checks
+    // that the initial value isn't shared and that results are `Sendable`. The
+    // mutex is never moved.
     private let box: ManagedBuffer<pthread_mutex_t, Value>
 
-    /// Guards a value that nobody else holds.
+    /// Guards a value that isn't shared.
     init(_ value: consuming sending Value) {
         box = Box<Value>.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
-        // Initialized outside of the call: a closure would copy the value.
+        // Initialized outside the call: a closure would copy the value.
         let (mutex, place) = box.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_init(mutex, nil)
         place.initialize(to: value)
         withExtendedLifetime(box) {}
     }
 
-    /// Runs the body with the lock held; nothing in it may take it again.
+    /// Runs the body while the lock is held; the body must not take the lock
+    /// again.
     @inline(__always)
     func withLock<T: Sendable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> T
@@ -35,9 +37,10 @@ struct Guarded<Value>: @unchecked Sendable {
         }
     }
 
-    /// Where the value is: nobody's as long as the lock is free.
+    /// The location of the value, which may be accessed only while the lock is
+    /// held.
     private struct Place: @unchecked Sendable {
-        // Made and used with the lock held only.
+        // Created and used only while the lock is held.
         let pointer: UnsafeMutablePointer<Value>
     }
 }

@@ -4,10 +4,10 @@ import Foundation
     import os
 #endif
 
-/// Writes what happens to requests, or nothing at all.
+/// Logs requests and their results, or nothing.
 ///
-/// Lines name methods, URLs without the values of their queries, status codes,
-/// sizes and durations; never a header's value or a body.
+/// Lines contain methods, URLs without query values, status codes, sizes and
+/// durations, but never a header value or a body.
 struct ExchangeLog: Sendable {
     private let write: (@Sendable (String) -> Void)?
 
@@ -15,10 +15,10 @@ struct ExchangeLog: Sendable {
         write = isEnabled ? handler ?? Self.writeToSystem : nil
     }
 
-    /// Whether somebody reads the lines.
+    /// Whether logging is on.
     var isEnabled: Bool { write != nil }
 
-    /// The line is only made if somebody reads it.
+    /// The line is built only if logging is on.
     func callAsFunction(_ line: @autoclosure () -> String) {
         write?(line())
     }
@@ -27,7 +27,8 @@ struct ExchangeLog: Sendable {
         #if canImport(os)
             Logger(subsystem: "AtomNetworking", category: "exchange").debug("\(line, privacy: .public)")
         #else
-            // The variant that doesn't throw traps when standard error is closed or nobody reads it any more.
+            // The variant that doesn't throw traps when standard error is
+            // closed.
             try? FileHandle.standardError.write(contentsOf: Data("AtomNetworking: \(line)\n".utf8))
         #endif
     }

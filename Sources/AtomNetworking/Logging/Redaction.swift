@@ -4,11 +4,13 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What may be shown of a text that came from outside.
+/// Decides which parts of an external text may be shown.
 enum Redaction {
-    /// At most 100 characters, control characters escaped; hidden are what
-    /// looks like a token, of a URL what ``url(_:)`` hides, and user
-    /// information before an `@` in a host position.
+    /// At most 100 characters, with control characters escaped.
+    ///
+    /// It hides everything that looks like a token, the parts of a URL that
+    /// ``url(_:)`` hides, and user information before an `@` in a host
+    /// position.
     static func excerpt(_ text: String, limit: Int = 100) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let shown =
@@ -17,39 +19,37 @@ enum Redaction {
         return clipped(withoutUserInformation(withoutTokens(shown)), limit: limit)
     }
 
-    /// What is shown of a host, a path or a name that was refused: an excerpt
-    /// without user information, query and fragment, since whoever writes a
-    /// whole URL where a part belongs has its secrets in there.
+    /// The visible part of a host, a path or a name that was rejected: an
+    /// excerpt without user information, query and fragment, because the text
+    /// may be a whole URL with its secrets.
     static func subject(_ text: String) -> String {
         clipped(withoutTokens(withoutSecrets(text)), limit: 100)
     }
 
-    /// Whether there is something in a text that looks like a token.
+    /// Whether a text contains something that looks like a token.
     ///
-    /// That is a piece of 16 characters or more that
+    /// That is a piece of 16 or more characters that
     ///
     /// - changes between letters and digits three times or more, such as
-    ///   `8f2b4c1e-1d2c-4b5a`, or
-    /// - is made of words shorter than three characters on average, told apart
-    ///   by their capitals, such as `QwErTyUiOpAsDfGh`,
+    /// - consists of words with an average length of less than three
+    ///   characters, separated by their capitals, such as `QwErTyUiOpAsDfGh`,
     ///
     /// or a word of more than 24 letters, or a number of more than 12 digits.
     ///
-    /// That finds random characters, and leaves alone what people call things:
-    /// in `numberOfBagsInTheHold` and `address_line_1` words are longer and
-    /// digits fewer. It is a guess; what is known to be a secret is given to
-    /// ``withoutTokens(_:secrets:)``.
+    /// This finds random characters and keeps names: `numberOfBagsInTheHold`
+    /// and `address_line_1` have longer words and fewer digits. It is a
+    /// heuristic; pass known secrets to ``withoutTokens(_:secrets:)``.
     static func looksLikeToken(_ text: String) -> Bool {
         SecretSearch(text).findsLikelyToken
     }
 
-    /// The text with "…" in place of what looks like a token, and of what it
-    /// shares with a secret.
+    /// The text with "…" in place of everything that looks like a token, and of
+    /// everything that it shares with a secret.
     ///
-    /// Shared is a stretch of eight characters or more that occurs in a secret,
-    /// a shorter secret as a whole, and the beginning or end of one beside `…`,
-    /// `...` or `***`. Percent-encoding and the case of letters don't matter,
-    /// nor whether a blank is written as `+`.
+    /// Shared is a part of eight or more characters that occurs in a secret, a
+    /// complete shorter secret, and the beginning or end of a secret next to
+    /// `…`, `...` or `***`. Percent-encoding, the case of letters and a space
+    /// written as `+` make no difference.
     static func withoutTokens(_ text: String, secrets: [String] = []) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
@@ -57,13 +57,13 @@ enum Redaction {
         return search.shown
     }
 
-    /// What is shown of a name that somebody else chose, such as a key of a
-    /// JSON object: nothing of one that looks like a token.
+    /// The visible part of a name from outside, such as a key of a JSON object:
+    /// nothing of a name that looks like a token.
     static func name(_ text: String, limit: Int = 100) -> String {
         looksLikeToken(text) ? "…" : clipped(text, limit: limit)
     }
 
-    /// At most `limit` characters, control characters escaped.
+    /// At most `limit` characters, with control characters escaped.
     static func clipped(_ text: String, limit: Int) -> String {
         var shown = ""
         shown.reserveCapacity(min(text.utf8.count, limit) + 8)
@@ -85,11 +85,12 @@ enum Redaction {
 
     /// The URL's scheme, host, port and path, and the names in its query.
     ///
-    /// The values of the query are hidden, and so is an item without a name,
-    /// which may be nothing but a value. A part of the path that looks like a
-    /// token is hidden too, unless it is a UUID: there those name things.
+    /// The values of the query are hidden, and so is an item without `=`, which
+    /// may be only a value. A path segment that looks like a token is hidden
+    /// too, unless it is a UUID, which identifies a resource there.
     static func url(_ string: String) -> String {
-        // By code points: a delimiter that an accent follows is part of a longer `Character`.
+        // By code points: a delimiter may be part of a longer `Character`, for
+        // example with an accent.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
         guard let question = bare.firstIndex(of: "?") else { return withoutTokensInPath(Substring(bare)) }
         let query = bare[bare.index(after: question)...]
@@ -109,11 +110,11 @@ enum Redaction {
         return text[..<path] + parts.joined(separator: "/")
     }
 
-    /// What is shown of a `Content-Type` (RFC 9110 §8.3.1): type, subtype and
-    /// `charset` if they are plain; that there are other parameters.
+    /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype
+    /// and `charset` if they are plain, and whether there are other parameters.
     ///
-    /// Plain is a type that is registered (RFC 6838 §4.2.7) and a subtype that
-    /// could be (§4.2).
+    /// Plain is a registered type (RFC 6838 §4.2.7) with a valid subtype
+    /// (§4.2).
     static func mediaType(_ field: String) -> String? {
         var parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)
@@ -144,16 +145,18 @@ enum Redaction {
             }
     }
 
-    /// Drops `user:password@` where a text looks like `…user:password@host`.
+    /// Removes `user:password@` from a text that looks like
+    /// `…user:password@host`.
     private static func withoutUserInformation(_ text: String) -> String {
         let start = text.range(of: "://")?.upperBound ?? text.startIndex
-        // A path may hold an `@` of its own; only what precedes the first slash is an authority.
+        // A path may contain its own `@`; only the text before the first slash
+        // is an authority.
         let authority = text[start...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return text }
         return text[..<start] + "…@" + text[text.index(after: at)...]
     }
 
-    /// The text up to its query or fragment, without what precedes an `@`
+    /// The text up to its query or fragment, without the text before an `@`
     /// unless that is part of a path.
     private static func withoutSecrets(_ text: String) -> String {
         let bytes = text.utf8
@@ -161,17 +164,18 @@ enum Redaction {
         let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
         let isPath = text.hasPrefix("/") && !text.hasPrefix("//")
         guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text[..<end] + tail }
-        // A password may hold a slash, a question mark or an `@`; what precedes the last one isn't shown.
+        // A password may contain a slash, a question mark or an `@`; the text
+        // before the last `@` isn't shown.
         guard at < end else { return "…" + tail }
         let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
         return scheme + "…" + text[at..<end] + tail
     }
 
-    /// A body's outline: keys and punctuation kept, what strings and numbers
-    /// say and keys that look like tokens hidden, at most `limit` characters.
+    /// An outline of a body: keys and punctuation are shown; strings, numbers
+    /// and keys that look like tokens are hidden; at most `limit` characters.
     static func jsonOutline(_ data: Data, limit: Int = 200) -> String {
         var outline = ""
-        var bytes = data.prefix(4096).makeIterator()
+        var bytes = data.prefix(SecretSearch.limit).makeIterator()
         var pending: String?
         var next = bytes.next()
         func flush(asKey isKey: Bool) {
@@ -215,18 +219,21 @@ enum Redaction {
         return outline.count > limit || next != nil ? outline.prefix(limit) + " …" : outline
     }
 
-    /// A key as it is written; one written with escapes is judged by what it means.
+    /// A key as it is written; a key with escapes is checked in its decoded
+    /// form.
     private static func key(_ text: String) -> String {
         let meant =
             text.contains("\\") ? (try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))) : text
         return meant.map { looksLikeToken($0) ? "…" : excerpt(text, limit: 40) } ?? "…"
     }
 
-    /// An error of Foundation's without the URLs that it notes, whose queries
-    /// may hold a secret; in its texts they are shown as ``url(_:)`` does.
+    /// An error of Foundation without the URLs that it contains, because their
+    /// queries may contain a secret.
     ///
-    /// The errors below it are treated alike;
-    /// those that are not Foundation's are left as they are.
+    /// In its texts, URLs are shown as in ``url(_:)``.
+    ///
+    /// Underlying errors are treated in the same way; errors that aren't
+    /// Foundation's stay unchanged.
     static func error(_ error: any Error) -> any Error {
         if let error = error as? URLError { return URLError(error.code, userInfo: userInfo(error.userInfo)) }
         guard type(of: error) is NSError.Type else { return error }
@@ -234,7 +241,7 @@ enum Redaction {
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo(error.userInfo))
     }
 
-    /// What ``error(_:)`` keeps of an error's notes.
+    /// The part of an error's `userInfo` that ``error(_:)`` keeps.
     static func userInfo(_ notes: [String: Any]) -> [String: Any] {
         notes.compactMapValues { note in
             switch note {

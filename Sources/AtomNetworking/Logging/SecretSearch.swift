@@ -1,15 +1,16 @@
-/// Finds what may be a secret in a text, and writes the text without it.
+/// Finds possible secrets in a text, and writes the text without them.
 ///
-/// The text is looked at with its percent-encoding undone, however often it
-/// was encoded.
+/// The search runs on the text with its percent-encoding removed, even if it
+/// was encoded several times.
 struct SecretSearch {
-    /// Of a longer text nothing more is looked at or shown.
-    private static let limit = 4096
+    /// Only this many bytes of a longer text are searched and shown.
+    static let limit = 4096
 
     private let source: [UInt8]
-    /// What the text means.
+    /// The decoded text.
     private var bytes: [UInt8] = []
-    /// Where in the source each of the bytes begins, and where the last ends.
+    /// The start of each of the bytes in the source, and the end of the last
+    /// one.
     private var offsets: [Int] = []
     private var isHidden: [Bool]
 
@@ -33,12 +34,12 @@ struct SecretSearch {
     /// ``Redaction/looksLikeToken(_:)``.
     var findsLikelyToken: Bool { runs.contains { Self.looksLikeToken(bytes[$0]) } }
 
-    /// Hides what looks like a token, as far as it has no blanks or quotes in it.
+    /// Hides everything that looks like a token, up to a space or quote.
     mutating func hideLikelyTokens() {
         for run in runs where Self.looksLikeToken(bytes[run]) { hide(run) }
     }
 
-    /// Hides what the text shares with a secret; see
+    /// Hides everything that the text shares with a secret; see
     /// ``Redaction/withoutTokens(_:secrets:)``.
     mutating func hide(_ secrets: [String]) {
         let secrets = secrets.map { Self.folded(SecretSearch($0).bytes) }.filter { !$0.isEmpty }
@@ -48,7 +49,7 @@ struct SecretSearch {
         hideShortened(secrets, in: text)
     }
 
-    /// The text, "…" in place of all that is hidden.
+    /// The text with "…" in place of all hidden parts.
     var shown: String {
         guard isHidden.contains(true) else { return String(decoding: source, as: UTF8.self) }
         var shown: [UInt8] = []
@@ -68,7 +69,7 @@ struct SecretSearch {
         for index in range { isHidden[index] = true }
     }
 
-    /// Hides the last run of a text that was cut, which can't be judged.
+    /// Hides the last run of a truncated text, which can't be checked.
     private mutating func hideTail() {
         var start = bytes.count - 1
         while start > 0, Self.isTokenByte(bytes[start - 1]) { start -= 1 }
@@ -76,10 +77,10 @@ struct SecretSearch {
     }
 }
 
-// What looks like a token.
+// Parts that look like a token.
 extension SecretSearch {
-    /// Stretches of what tokens are written in (`b64token`, RFC 6750 §2.1),
-    /// padding aside.
+    /// The runs of characters that tokens consist of (`b64token`, RFC 6750
+    /// §2.1), except padding.
     private var runs: [Range<Int>] { stretches { Self.isTokenByte(bytes[$0]) } }
 
     private static func looksLikeToken(_ run: ArraySlice<UInt8>) -> Bool {
@@ -87,7 +88,7 @@ extension SecretSearch {
             let segments = piece.split { !isLetter($0) && !isDigit($0) }.map(words)
             if segments.joined().contains(where: { $0.count > (isDigit($0[$0.startIndex]) ? 12 : 24) }) { return true }
             guard piece.count >= 16 else { return false }
-            // In a name digits stand at the end of words, and few of them.
+            // In a name there are few digits, at the end of words.
             let changes = segments.reduce(0) { changes, words in
                 changes
                     + zip(words, words.dropFirst()).count { isDigit($0[$0.startIndex]) != isDigit($1[$1.startIndex]) }
@@ -100,7 +101,7 @@ extension SecretSearch {
         }
     }
 
-    /// Splits `passengerPNRCode2` as a person reads it: passenger, PNR, Code, 2.
+    /// Splits `passengerPNRCode2` as a reader does: passenger, PNR, Code, 2.
     private static func words(of segment: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var words: [ArraySlice<UInt8>] = []
         var start = segment.startIndex
@@ -126,9 +127,9 @@ extension SecretSearch {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-// What is known to be secret.
+// Known secrets.
 extension SecretSearch {
-    /// The shortest stretch that is hidden wherever it stands.
+    /// The shortest part of a secret that is hidden anywhere.
     private static let stretch = 8
 
     private mutating func hideShared(with secrets: [[UInt8]], in text: [UInt8]) {
@@ -139,7 +140,7 @@ extension SecretSearch {
         var found: [Int] = []
         Self.forEachStretch(of: text) { if words.contains($1) { found.append($0) } }
         for index in found { hide(index..<index + Self.stretch) }
-        // A blank at an end was taken for a `+`, and belongs to the sentence.
+        // A space at an end matched a `+`, but belongs to the sentence.
         for range in stretches({ isHidden[$0] }) {
             for end in [range.lowerBound, range.upperBound - 1] where bytes[end] == UInt8(ascii: " ") {
                 isHidden[end] = false
@@ -150,7 +151,8 @@ extension SecretSearch {
         }
     }
 
-    /// Calls with each stretch of eight bytes, as a number, and where it begins.
+    /// Calls the body with each part of eight bytes, as a number, and its
+    /// position.
     private static func forEachStretch(of bytes: [UInt8], _ body: (Int, UInt64) -> Void) {
         var word: UInt64 = 0
         for (index, byte) in bytes.enumerated() {
@@ -159,8 +161,8 @@ extension SecretSearch {
         }
     }
 
-    /// Hides the beginning or the end of a secret beside `…`, `...` or `***`,
-    /// marks and all.
+    /// Hides the beginning or the end of a secret next to `…`, `...` or `***`,
+    /// including these marks.
     private mutating func hideShortened(_ secrets: [[UInt8]], in text: [UInt8]) {
         let isMark = marks(in: text)
         for piece in stretches({ Self.isTokenByte(bytes[$0]) && !isMark[$0] }) {
@@ -182,7 +184,7 @@ extension SecretSearch {
         }
     }
 
-    /// Which bytes stand for something left out.
+    /// The bytes that mark an omission.
     private func marks(in text: [UInt8]) -> [Bool] {
         var isMark = text.map { $0 == UInt8(ascii: "*") }
         for index in text.indices.dropFirst() where text[index] == UInt8(ascii: ".") && text[index - 1] == text[index] {
@@ -197,20 +199,21 @@ extension SecretSearch {
         return isMark
     }
 
-    /// Without the differences between a secret and how a form or a log writes it.
+    /// Removes differences between a secret and its form in a form body or a
+    /// log.
     private static func folded(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : isCapital($0) ? $0 | 0x20 : $0 }
     }
 }
 
 extension SecretSearch {
-    /// The longest ranges whose every index satisfies the predicate.
+    /// The longest ranges in which every index satisfies the predicate.
     private func stretches(_ isIn: (Int) -> Bool) -> [Range<Int>] {
         bytes.indices.split { !isIn($0) }.map { $0.startIndex..<$0.endIndex }
     }
 
-    /// The byte at an index, `%41`, `%2541` and so on taken for `A`, and where
-    /// the next one begins (RFC 3986 §2.1).
+    /// The byte at an index, with `%41`, `%2541` and so on read as `A`, and the
+    /// start of the next one (RFC 3986 §2.1).
     private static func octet(at index: Int, of source: [UInt8]) -> (UInt8, next: Int) {
         guard source[index] == UInt8(ascii: "%") else { return (source[index], index + 1) }
         var digits = index + 1

@@ -4,18 +4,21 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The one error type of the SDK: everything that fails, fails with it.
+/// The only error type of the SDK's calls.
 ///
-/// Match the case for what happened and read ``delivery`` for how far the
-/// request got. Descriptions name hosts, paths, status codes and causes, never
-/// a credential, a query value or a body; what looks like a token is hidden.
+/// The case says what happened, and ``delivery`` says how far the request got.
+/// Descriptions name hosts, paths, status codes and causes, but never a
+/// credential, a query value or a body; everything that looks like a token is
+/// hidden.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public indirect enum AtomError: Error, Sendable {
-    /// The answer arrived and was acceptable, but is not the expected model.
-    /// The context's description ends with an outline of the body whose
-    /// values are hidden, and keys that look like tokens, also in its path.
+    /// The response was acceptable but could not be decoded.
+    ///
+    /// The context's description ends with an outline of the body in which
+    /// values, and keys that look like tokens, are hidden. Such keys are also
+    /// hidden in its coding path.
     case decoder(DecodingError)
 
     /// The request breaks a rule and was never sent.
@@ -24,23 +27,26 @@ public indirect enum AtomError: Error, Sendable {
     /// The server answered with a status that isn't acceptable.
     case response(AtomResponse)
 
-    /// The exchange failed on the way. The error is a `URLError` whose code
-    /// tells what happened; the cause is kept as its underlying error.
+    /// The exchange failed.
+    ///
+    /// The error is a `URLError` whose code says what happened. The cause is
+    /// its underlying error.
     case session(any Error)
 
-    /// The caller cancelled: its task, the handle of a completion call, or
-    /// the subscription of a publisher.
+    /// The caller cancelled its task, the handle of a completion call, or the
+    /// subscription of a publisher.
     case cancelled(Delivery)
 
-    /// The request could not be signed, so it was not sent, or not again.
+    /// The request could not be signed, so it was not sent, or not sent again.
     case authentication(AuthenticationError)
 
-    /// What no other case covers.
+    /// All errors that no other case covers.
     case unexpected
 
-    /// How far a request got before its outcome was decided.
+    /// How far a request got before its result was decided.
     public enum Delivery: String, Sendable, Hashable, Codable {
-        /// Nothing of it reached the server; it is safe to send again.
+        /// Nothing of the request reached the server; it is safe to send it
+        /// again.
         case notSent
         /// The server may have received and processed it.
         case maybeSent
@@ -50,7 +56,7 @@ public indirect enum AtomError: Error, Sendable {
 }
 
 extension AtomError {
-    /// How far the request got; ``Delivery/maybeSent`` when nobody knows.
+    /// How far the request got; ``Delivery/maybeSent`` if that isn't known.
     public var delivery: Delivery {
         switch self {
         case .decoder, .response: .answered
@@ -67,19 +73,19 @@ extension AtomError {
         if case .authentication(let error) = self { error.isRefreshFailure } else { false }
     }
 
-    /// Whether a server's answer was 401 (RFC 9110 §15.5.2).
+    /// Whether the server's response was a 401 (RFC 9110 §15.5.2).
     ///
-    /// The final answer to the request; or, where the credential could not be
-    /// had, what the token endpoint answered, or what the app's
-    /// ``TokenCredentialProvider`` threw. ``isAccessTokenRefreshFailure`` tells
-    /// the two apart.
+    /// This is the final response to the request. If the credential could not
+    /// be obtained, it is the token endpoint's response, or the one in the
+    /// error that the app's ``TokenCredentialProvider`` threw.
+    /// ``isAccessTokenRefreshFailure`` distinguishes the two.
     public var isAuthorizationFailure: Bool {
         answer?.statusCode == 401
     }
 
-    /// Whether a server's answer was 400 (RFC 9110 §15.5.1).
+    /// Whether the server's response was a 400 (RFC 9110 §15.5.1).
     ///
-    /// Whose answer is told at ``isAuthorizationFailure``.
+    /// ``isAuthorizationFailure`` explains which response that is.
     public var isBadRequest: Bool {
         answer?.statusCode == 400
     }
@@ -89,19 +95,19 @@ extension AtomError {
         if case .cancelled = self { true } else { false }
     }
 
-    /// Decodes the body of a server's answer that was no success.
+    /// Decodes the body of an unsuccessful response.
     ///
-    /// It came with ``response(_:)``, or with the answer of the token endpoint
-    /// or of the app's ``TokenCredentialProvider`` that ``authentication(_:)``
-    /// tells of. The decoder is the one of the service's configuration; what
-    /// that one can't read is read by a plain `JSONDecoder`, since the keys of
-    /// an error seldom follow the rules of the models.
+    /// The body belongs to ``response(_:)``, or to the response of the token
+    /// endpoint or of the app's ``TokenCredentialProvider`` that caused
+    /// ``authentication(_:)``. It is decoded with the decoder of the service's
+    /// configuration, and with a default `JSONDecoder` if that fails, because
+    /// the keys of an error often follow other rules than those of the models.
     ///
     /// - Returns: The model, or `nil` when this error has no body.
-    /// - Throws: The `DecodingError` of the service's decoder when the body is
-    ///   something else. Not an ``AtomError``: apps cast to what `JSONDecoder`
-    ///   throws, and such a cast compiles and fails where another type is
-    ///   declared.
+    /// - Throws: The `DecodingError` of the service's decoder when the body has
+    ///   another format. It isn't an ``AtomError``: apps cast to the error that
+    ///   `JSONDecoder` throws, and with another declared type such a cast
+    ///   compiles and fails.
     public func decodeIfPresent<T: Decodable>(as type: T.Type) throws -> T? {
         guard let answer, !answer.data.isEmpty else { return nil }
         do {
@@ -117,8 +123,8 @@ extension AtomError {
         }
     }
 
-    /// The answer that this error came of: the server's, or what stood in the
-    /// way of a credential.
+    /// The response that caused this error: the server's, or the one because of
+    /// which the credential could not be obtained.
     var answer: AtomResponse? {
         switch self {
         case .response(let response): response
@@ -129,7 +135,7 @@ extension AtomError {
 }
 
 extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// A sentence or two that a person can act on.
+    /// One or two sentences that say what happened and what to do.
     public var description: String {
         switch self {
         case .decoder(let error): ResponseDecoding.describe(error)
@@ -149,7 +155,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// Keeps `dump` and debuggers to what ``description`` shows.
+    /// Limits `dump` and debuggers to the content of ``description``.
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
     }
@@ -166,8 +172,8 @@ extension AtomError: CustomNSError {
     /// The domain of the error as an `NSError`.
     public static var errorDomain: String { "AtomNetworking.AtomError" }
 
-    /// The code of the error as an `NSError`: a case keeps its number when
-    /// others are added.
+    /// The code of the error as an `NSError`; the numbers of existing cases
+    /// don't change.
     public var errorCode: Int {
         switch self {
         case .decoder: 0
@@ -180,20 +186,19 @@ extension AtomError: CustomNSError {
         }
     }
 
-    /// The ``description``, and nothing of what came from a server.
+    /// Contains the ``description``, and nothing from a server.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension URLError {
     private static let deliveryKey = "AtomNetworking.delivery"
 
-    /// What the SDK noted when it made this error, if it made it.
+    /// The delivery, if the SDK created this error.
     var delivery: AtomError.Delivery? {
         (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
     }
 
-    /// Makes an error whose description says what happened and which carries
-    /// how far the request got.
+    /// Creates an error with a description of what happened and the delivery.
     init(_ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil) {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue,
@@ -202,7 +207,7 @@ extension URLError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// The same error with another delivery, and without the URLs that it notes.
+    /// The same error with another delivery, and without its URLs.
     func delivered(_ delivery: AtomError.Delivery) -> URLError {
         var userInfo = Redaction.userInfo(userInfo)
         userInfo[Self.deliveryKey] = delivery.rawValue

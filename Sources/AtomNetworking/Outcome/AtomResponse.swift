@@ -4,29 +4,30 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What a server answered: status, header fields and body.
+/// A server's response: status, header fields and body.
 public struct AtomResponse: Sendable {
     /// The body; empty when the server sent none.
     public let data: Data
 
-    /// The status code (RFC 9110 §15), or `nil` for an answer that has none.
+    /// The status code (RFC 9110 §15), or `nil` for a response without one.
     public let statusCode: Int?
 
     /// The header fields, looked up without regard to case.
     public let headerFields: HeaderFields
 
-    /// Where the answer came from, after redirects; no user information in it.
+    /// The URL of the response, after redirects; it contains no user
+    /// information.
     ///
-    /// Parsed at each call.
+    /// It is parsed at each access.
     public var url: URL? { address.flatMap { URL(string: $0) } }
 
     private let address: String?
 
-    /// The decoder of the service that received this, so that an error's body
-    /// is read by the same rules as a model.
+    /// The decoder of the service that received this response; it also decodes
+    /// an error's body.
     let decoder: JSONDecoder?
 
-    /// Makes a response, for tests and for custom transports.
+    /// Creates a response, for tests and for custom transports.
     public init(data: Data = Data(), statusCode: Int?, headerFields: HeaderFields = HeaderFields(), url: URL? = nil) {
         self.init(
             data: data, statusCode: statusCode, headerFields: headerFields, address: url?.absoluteString, decoder: nil)
@@ -40,7 +41,7 @@ public struct AtomResponse: Sendable {
         self.decoder = decoder
     }
 
-    /// An empty answer with status 200.
+    /// An empty response with status 200.
     public static let success = AtomResponse(statusCode: 200)
 
     /// Whether the status is in 200…299.
@@ -53,10 +54,10 @@ public struct AtomResponse: Sendable {
         !isSuccess
     }
 
-    /// The answer as Foundation's class, made anew at each call; `nil` when
-    /// there is no status or no URL.
+    /// The response as Foundation's class, created at each access; `nil`
+    /// without a status or a URL.
     ///
-    /// Repeated header fields are joined with a comma, as Foundation does it.
+    /// Repeated header fields are joined with a comma, as in Foundation.
     public var httpResponse: HTTPURLResponse? {
         guard let statusCode, let url else { return nil }
         var joined: [String: String] = [:]
@@ -71,7 +72,7 @@ public struct AtomResponse: Sendable {
 }
 
 extension AtomResponse: Equatable {
-    /// Whether two answers have the same body, status, fields and URL.
+    /// Whether two responses have the same body, status, fields and URL.
     public static func == (first: AtomResponse, second: AtomResponse) -> Bool {
         first.data == second.data && first.statusCode == second.statusCode
             && first.headerFields == second.headerFields && first.address == second.address
@@ -79,8 +80,10 @@ extension AtomResponse: Equatable {
 }
 
 extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status, media type and size; never the body or another header value,
-    /// which may carry a credential, nor a media type that isn't plain.
+    /// Shows the status, media type and size.
+    ///
+    /// It never shows the body or another header value, which may contain a
+    /// credential, or a media type that isn't plain.
     public var description: String {
         var text = statusCode.map { "HTTP \($0) \(HTTPStatus.reasonPhrase(for: $0))" } ?? "no HTTP status"
         if let type = headerFields["Content-Type"] {
@@ -92,7 +95,7 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Keeps `dump` and debuggers to what ``description`` shows.
+    /// Limits `dump` and debuggers to the content of ``description``.
     public var customMirror: Mirror {
         Mirror(self, children: ["statusCode": statusCode as Any, "bytes": data.count])
     }

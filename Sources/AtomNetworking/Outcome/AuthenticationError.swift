@@ -1,29 +1,31 @@
 import Foundation
 
-/// An error that is only a way to say something about another one.
+/// An error that only adds information to its cause.
 protocol ErrorWithCause: Error {
     var cause: any Error { get }
 }
 
-/// What an authorization server answered instead of a token (RFC 6749 §5.2).
+/// The error response of an authorization server (RFC 6749 §5.2).
 ///
-/// Two are equal if code, explanation and page are.
+/// Two errors are equal if code, explanation and URI are equal.
 public struct OAuthError: Error, Sendable {
     /// The code, such as `invalid_grant`.
     public let code: String
 
-    /// The server's explanation for developers, shortened, without what looks
-    /// like a token.
+    /// The server's explanation for developers, shortened and without text that
+    /// looks like a token.
     public let explanation: String?
 
-    /// A page with more about the error, without the values of its query.
+    /// A page with more information about the error, without the values of its
+    /// query.
     public let uri: String?
 
-    /// The answer that held it; never shown, since a server may repeat in it
-    /// what it was sent.
+    /// The response that contained the error.
+    ///
+    /// It is never shown, because a server may repeat what it was sent.
     let response: AtomResponse?
 
-    /// Makes an error, for tests and for providers of an app's own.
+    /// Creates an error, for tests and for an app's own providers.
     public init(code: String, explanation: String? = nil, uri: String? = nil) {
         self.init(code: code, explanation: explanation, uri: uri, response: nil)
     }
@@ -35,19 +37,19 @@ public struct OAuthError: Error, Sendable {
         self.uri = uri.map { Redaction.url(Redaction.excerpt($0, limit: 200)) }
     }
 
-    /// Whether it says that the refresh token itself is dead.
+    /// Whether the error says that the refresh token itself is invalid.
     var endsSession: Bool { code == Self.deadRefreshToken }
 
     static let deadRefreshToken = "invalid_grant"
 }
 
 extension OAuthError: Hashable {
-    /// Whether two say the same, wherever they came from.
+    /// Whether both have the same content; the responses aren't compared.
     public static func == (first: OAuthError, second: OAuthError) -> Bool {
         first.code == second.code && first.explanation == second.explanation && first.uri == second.uri
     }
 
-    /// Hashes what is compared.
+    /// Hashes the compared properties.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
         hasher.combine(explanation)
@@ -64,7 +66,7 @@ extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// Keeps `dump` and debuggers from showing the server's answer.
+    /// Prevents `dump` and debuggers from showing the server's response.
     public var customMirror: Mirror {
         Mirror(self, children: ["code": code, "explanation": explanation as Any, "uri": uri as Any])
     }
@@ -72,8 +74,8 @@ extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError
 
 /// Why a request could not be signed.
 ///
-/// Match a case without its payload to tell the reasons apart. All who waited
-/// for one refresh that failed get the same description.
+/// To distinguish the reasons, match a case without its payload. All requests
+/// that waited for one failed refresh get the same description.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -81,56 +83,56 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// There is no credential, or none that can be used or refreshed.
     case missingCredential(delivery: AtomError.Delivery)
 
-    /// The authorization server refused the refresh token: somebody has to
+    /// The authorization server rejected the refresh token. The user has to
     /// sign in again.
     case refreshRejected(OAuthError, delivery: AtomError.Delivery)
 
-    /// The authorization server refused the refresh token, and an earlier
-    /// refresh with it was begun whose answer was never stored: a process was
-    /// killed, or the answer was lost on its way. Somebody has to sign in
-    /// again.
+    /// The authorization server rejected the refresh token, and the result of
+    /// an earlier refresh with it was never stored: a process was killed, or
+    /// the response was lost. The user has to sign in again.
     case refreshInterrupted(OAuthError, delivery: AtomError.Delivery)
 
-    /// The refresh did not succeed this time; the session goes on.
+    /// The refresh failed this time; the session continues.
     ///
     /// - Parameters:
-    ///   - cause: What went wrong: an ``AtomError``, an ``OAuthError``, a
-    ///     ``TokenAnswerError``, or what the token store threw.
+    ///   - cause: The reason: an ``AtomError``, an ``OAuthError``, a
+    ///     ``TokenAnswerError``, or an error of the token store.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case refreshFailed(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
 
-    /// The app's ``TokenCredentialProvider`` brought no credential.
+    /// The app's ``TokenCredentialProvider`` returned no credential.
     ///
     /// - Parameters:
-    ///   - cause: What it threw.
+    ///   - cause: The error that it threw.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case credentialNotProvided(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
 
-    /// The token store could not be read, which is not the same as nobody
-    /// being signed in; the next request reads it again.
+    /// The token store could not be read.
+    ///
+    /// This doesn't mean that no user is signed in. The next request reads the
+    /// store again.
     case credentialNotReadable(cause: any Error, delivery: AtomError.Delivery)
 
-    /// The token store could not be written. What it should hold after a
-    /// refresh, a sign-in or a sign-out is kept in memory, and the write is
-    /// tried again.
+    /// The token store could not be written.
+    ///
+    /// The result of the refresh, sign-in or sign-out is kept in memory, and
+    /// the write is retried.
     case credentialNotStored(cause: any Error, delivery: AtomError.Delivery)
 
-    /// Tokens were refused or had expired again and again before any request
-    /// was accepted with them; `retryAt` is when the next attempt is allowed.
+    /// Tokens were rejected or expired repeatedly before any request was
+    /// accepted with them; `retryAt` is when the next attempt is allowed.
     case tooManyRefreshes(retryAt: Date, delivery: AtomError.Delivery)
 
-    /// The session was signed out, or into another one, while the request
-    /// waited.
+    /// The app signed out, or signed in again, while the request waited.
     case signedOut(delivery: AtomError.Delivery)
 
-    /// The service doesn't sign with bearer tokens: there is no session to
-    /// sign in to or out of.
+    /// The service doesn't sign with bearer tokens, so it has no session.
     case noSession(delivery: AtomError.Delivery)
 
-    /// The request's own time was up while it waited for a refresh.
+    /// The request's own deadline passed while it waited for a refresh.
     case waitedTooLong(delivery: AtomError.Delivery)
 
-    /// A request that waited too long before it was sent.
+    /// The error of a request that was never sent.
     public static var waitedTooLong: AuthenticationError { .waitedTooLong(delivery: .notSent) }
 
     /// How far the request got before it had to wait.
@@ -145,7 +147,7 @@ public indirect enum AuthenticationError: Error, Sendable {
         }
     }
 
-    /// The same reason for a request that got so far.
+    /// The same reason with another delivery.
     func delivered(_ delivery: AtomError.Delivery) -> AuthenticationError {
         switch self {
         case .missingCredential: .missingCredential(delivery: delivery)
@@ -163,7 +165,7 @@ public indirect enum AuthenticationError: Error, Sendable {
         }
     }
 
-    /// Whether a refresh was tried, or was wanted and not allowed.
+    /// Whether a refresh was attempted, or was needed but not allowed.
     var isRefreshFailure: Bool {
         switch self {
         case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
@@ -177,7 +179,8 @@ public indirect enum AuthenticationError: Error, Sendable {
 // MARK: - What it came of
 
 extension AuthenticationError {
-    /// The answer of the token endpoint, or what the app's provider threw.
+    /// The response of the token endpoint, or the one in the error of the app's
+    /// provider.
     var answer: AtomResponse? {
         switch self {
         case .refreshRejected(let error, _), .refreshInterrupted(let error, _): error.response
@@ -197,52 +200,53 @@ extension AuthenticationError {
         }
     }
 
-    /// Whether the token endpoint took the refresh for a bad request: the same
-    /// request will not do better, though the session isn't over.
+    /// Whether the token endpoint answered 400 for a reason that doesn't end
+    /// the session: the same request won't succeed.
     var isRefusedRefresh: Bool {
         if case .refreshFailed = self { answer?.statusCode == 400 } else { false }
     }
 }
 
 extension AuthenticationError: CustomStringConvertible, CustomReflectable, LocalizedError {
-    /// A sentence or two that a person can act on; the same for all who
-    /// waited for one refresh.
+    /// One or two sentences that say what happened and what to do; the same for
+    /// all requests that waited for one refresh.
     public var description: String {
         switch self {
         case .missingCredential:
             "There is no usable credential; sign in first."
         case .refreshRejected(let error, _):
-            "The session has ended: the authorization server refused the refresh token (\(error.description)). "
+            "The session has ended: the authorization server rejected the refresh token (\(error.description)). "
                 + "Sign in again."
         case .refreshInterrupted(let error, _):
-            "The session has ended: an earlier refresh was interrupted before its answer was stored, and the "
-                + "authorization server does not take the refresh token again (\(error.description)). Sign in again."
+            "The session has ended: an earlier refresh was interrupted before its response was stored, and the "
+                + "authorization server rejected the refresh token (\(error.description)). Sign in again."
         case .credentialNotProvided(let cause, let retryAt, _):
-            "The app's provider brought no credential: \(Self.describe(cause))"
+            "The app's provider returned no credential: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
         case .credentialNotReadable(let cause, _):
             "The stored credential could not be read: \(Self.describe(cause))"
         case .credentialNotStored(let cause, _):
-            "The token store could not be written: \(Self.describe(cause)) What it should hold is kept in memory, and "
-                + "the write is tried again; until it succeeds, the next start finds what was stored before."
+            "The token store could not be written: \(Self.describe(cause)) The change is kept in memory, and the write "
+                + "is retried; until it succeeds, the next start finds what was stored before."
         case .refreshFailed(let cause, let retryAt, _):
-            "The access token could not be refreshed for now: \(Self.describe(cause))"
+            "The access token could not be refreshed: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
         case .tooManyRefreshes(let retryAt, _):
-            "The server refuses fresh access tokens; no more are asked for until \(Self.format(retryAt))."
+            "The server rejects new access tokens; no more are requested until \(Self.format(retryAt))."
         case .signedOut:
             "The session was signed out while the request waited."
         case .noSession:
             "This service does not sign with bearer tokens; it has no session to sign in to or out of."
         case .waitedTooLong:
-            "The request's time was up while it waited for the access token to be refreshed."
+            "The request timed out while it waited for the access token to be refreshed."
         }
     }
 
     /// The same as ``description``.
     public var errorDescription: String? { description }
 
-    /// Keeps `dump` to what ``description`` shows: a cause may be any error.
+    /// Limits `dump` to the content of ``description``: a cause may be any
+    /// error.
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
     }
@@ -251,7 +255,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         let text =
             switch cause {
             case let error as AtomError where error.isLostAnswer:
-                "\(error.description) The server may have issued a new token whose arrival was lost."
+                "\(error.description) The server may have issued a new token that was lost."
             case let error as AtomError: error.description
             case let error as OAuthError: error.description
             case let error as TokenAnswerError: error.description
@@ -268,15 +272,16 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
 }
 
 extension AtomError {
-    /// Whether a server may have done what was asked without being heard.
+    /// Whether a server may have done what was requested although its response
+    /// was lost.
     fileprivate var isLostAnswer: Bool {
         if case .session = self { delivery != .notSent } else { false }
     }
 }
 
-/// Why an answer of a token endpoint is no token (RFC 6749 §5.1).
+/// Why a token endpoint's response contains no token (RFC 6749 §5.1).
 public struct TokenAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong with the answer; never its content.
+    /// What was wrong with the response; never its content.
     public let description: String
 
     init(_ description: String) {

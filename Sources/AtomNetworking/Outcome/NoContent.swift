@@ -1,6 +1,7 @@
-/// A model for answers without a body: any acceptable answer decodes to it.
+/// A model for responses without a body: every acceptable response decodes to
+/// it.
 public struct NoContent: Codable, Hashable, Sendable {
-    /// Makes the one value there is.
+    /// Creates the only value.
     public init() {}
 
     /// Reads nothing.

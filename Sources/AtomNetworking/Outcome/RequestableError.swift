@@ -1,12 +1,12 @@
 import Foundation
 
-/// Why a request was refused before the network was touched.
+/// Why a request was rejected before the SDK used the network.
 ///
-/// Each case carries a ``Violation`` that says what was wrong and where. Match
-/// a case without its payload (`case .requestable(.invalidURLPath)`) or with
-/// it; an endpoint of your own may throw the three payload-free spellings. Two
-/// errors of one case are equal, whatever they carry: `error == .invalidURLPath`
-/// asks for the case, and ``violation`` is there to be compared.
+/// Each case has a ``Violation`` that says what was wrong. Match a case with or
+/// without its payload (`case .requestable(.invalidURLPath)`); your own
+/// endpoints may throw the three cases without a payload. Two errors with the
+/// same case are equal, with any payload: `error == .invalidURLPath` compares
+/// the case, and ``violation`` can be compared separately.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -17,40 +17,40 @@ public enum RequestableError: Error, Sendable {
     case invalidURL(Violation)
     /// The path can't be used.
     case invalidURLPath(Violation)
-    /// The method is no token (RFC 9110 §9.1), or can't carry the body given.
+    /// The method is not a token (RFC 9110 §9.1), or can't have the given body.
     case invalidMethod(Violation)
     /// A header field's name or value can't be sent (RFC 9110 §5).
     case invalidHeader(Violation)
-    /// The body could not be made, or two bodies were given.
+    /// The body could not be encoded, or there are two bodies.
     case invalidBody(Violation)
     /// The user name or password can't be sent (RFC 7617).
     case invalidCredential(Violation)
     /// A timeout is zero, negative or not a number.
     case invalidTimeout(Violation)
-    /// The configuration asks for something this platform doesn't offer.
+    /// The configuration requires something that this platform doesn't support.
     case unsupportedConfiguration(Violation)
 
-    /// What was wrong, in words.
+    /// A description of what was wrong.
     public struct Violation: Hashable, Sendable {
-        /// What was looked at, shortened, without user information or control
-        /// characters; never a header's value or a password.
+        /// The value that was checked, shortened, without user information and
+        /// control characters; never a header value or a password.
         public let subject: String
 
-        /// Which rule it breaks and, where there is one, the remedy.
+        /// The rule that the value breaks and, where there is one, the fix.
         public let reason: String
 
-        /// Makes a violation, for endpoints that validate on their own.
+        /// Creates a violation, for endpoints that validate their own values.
         public init(subject: String = "", reason: String) {
             self.subject = Redaction.subject(subject)
             self.reason = reason
         }
     }
 
-    /// An invalid base URL about which nothing more is said.
+    /// An invalid base URL without details.
     public static var invalidBaseURL: RequestableError { .invalidBaseURL(.unspecified) }
-    /// An invalid URL about which nothing more is said.
+    /// An invalid URL without details.
     public static var invalidURL: RequestableError { .invalidURL(.unspecified) }
-    /// An invalid path about which nothing more is said.
+    /// An invalid path without details.
     public static var invalidURLPath: RequestableError { .invalidURLPath(.unspecified) }
 
     /// What was wrong and why.
@@ -66,12 +66,12 @@ public enum RequestableError: Error, Sendable {
 }
 
 extension RequestableError: Hashable {
-    /// Whether two errors are of one case.
+    /// Whether two errors have the same case.
     public static func == (first: RequestableError, second: RequestableError) -> Bool {
         first.number == second.number
     }
 
-    /// Hashes what is compared.
+    /// Hashes the compared property.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(number)
     }
@@ -96,7 +96,7 @@ extension RequestableError.Violation {
 }
 
 extension RequestableError: CustomStringConvertible, LocalizedError {
-    /// A sentence with the part at fault, the subject and the rule.
+    /// A sentence with the invalid part, the value and the rule.
     public var description: String {
         let part =
             switch self {

@@ -1,9 +1,12 @@
 import Foundation
 
-/// Turns an acceptable answer into the type its caller expects.
+/// Decodes an acceptable response as the type that its caller expects.
 enum ResponseDecoding {
-    /// `Data` is the body as it came, also as an optional; an empty body is `nil` for an optional
-    /// and ``NoContent`` for itself; all else goes through the decoder.
+    /// Decodes the body as the expected type.
+    ///
+    /// `Data` is the raw body, also as an optional. An empty body is `nil` for an
+    /// optional, and ``NoContent`` accepts it. Everything else uses the
+    /// decoder.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder
     ) throws(AtomError) -> T {
@@ -21,16 +24,17 @@ enum ResponseDecoding {
                 .dataCorrupted(
                     DecodingError.Context(
                         codingPath: [],
-                        debugDescription: "The answer has no body (status "
+                        debugDescription: "The response has no body (status "
                             + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or "
-                            + "NoContent where that is fine.")))
+                            + "NoContent if that is intended.")))
         }
         do {
             return try decoder.decode(T.self, from: response.data)
         } catch let error as DecodingError {
             throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
         } catch {
-            // A model's own `init(from:)` may throw anything: its type is told, its text may hold a value.
+            // A model's own `init(from:)` may throw any error. Only its type is
+            // shown, because its text may contain a value.
             throw .decoder(
                 .dataCorrupted(
                     DecodingError.Context(
@@ -39,7 +43,7 @@ enum ResponseDecoding {
         }
     }
 
-    /// What was expected, where, and what was there instead.
+    /// What was expected, where, and what was found instead.
     static func describe(_ error: DecodingError) -> String {
         let context = error.context
         let path = context?.codingPath.reduce(into: "") { path, key in
@@ -54,7 +58,7 @@ enum ResponseDecoding {
         let explanation =
             context.map { Redaction.clipped(Redaction.withoutTokens($0.debugDescription), limit: 1000) }
             ?? "It is not the expected model."
-        return "The answer could not be decoded\(place): \(explanation)"
+        return "The response could not be decoded\(place): \(explanation)"
     }
 }
 
@@ -68,10 +72,11 @@ extension DecodingError {
         }
     }
 
-    /// The same error in words of our own, ending with an outline of the body.
+    /// The same error with the SDK's own text, ending with an outline of the
+    /// body.
     ///
-    /// What decoders and models say about a value that they refuse may quote
-    /// the value, and a key may be one that the server made up.
+    /// The texts of decoders and models may quote a value, and a key may be one
+    /// that the server made up.
     fileprivate func showing(_ outline: String) -> DecodingError {
         func context(_ context: Context, _ explanation: String) -> Context {
             Context(
@@ -82,23 +87,24 @@ extension DecodingError {
         case .dataCorrupted(let old):
             let malformed = "The given data was not valid JSON."
             let isMalformed = old.debugDescription == malformed
-            return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder refused the value."))
+            return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder rejected the value."))
         case .keyNotFound(let key, let old):
             let key = HiddenKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
         case .typeMismatch(let type, let old):
-            return .typeMismatch(type, context(old, "What is there can't be read as \(type)."))
+            return .typeMismatch(type, context(old, "The value can't be read as \(type)."))
         case .valueNotFound(let type, let old):
-            return .valueNotFound(type, context(old, "There is null where \(type) is expected."))
+            return .valueNotFound(type, context(old, "The value is null, but \(type) is expected."))
         @unknown default: return self
         }
     }
 }
 
 extension DecodingError {
-    /// An error of Foundation's as its domain and code.
+    /// The domain and code of a Foundation error.
     ///
-    /// Its texts may quote what they refuse. One of an app's own is kept.
+    /// Its texts may quote the invalid value. An app's own error stays
+    /// unchanged.
     fileprivate static func withoutText(_ error: any Error) -> any Error {
         guard type(of: error) is NSError.Type else { return error }
         let error = error as NSError
@@ -106,7 +112,7 @@ extension DecodingError {
     }
 }
 
-/// Takes the place of a key that looks like a token.
+/// Replaces a key that looks like a token.
 private struct HiddenKey: CodingKey {
     var stringValue: String { "…" }
     var intValue: Int? { nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a session of bearer tokens is doing.
+/// The state of a session of bearer tokens.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -8,23 +8,23 @@ public enum SessionState: Sendable {
     /// The token store hasn't been read yet.
     case unknown
 
-    /// Nobody is signed in.
+    /// No user is signed in.
     case signedOut
 
-    /// Somebody is signed in.
+    /// A user is signed in.
     case signedIn
 
-    /// An access token is being got: in place of one that is no good any more,
-    /// or, with a ``TokenCredentialProvider``, the first.
+    /// A new access token is being obtained, to replace an invalid one or, with
+    /// a ``TokenCredentialProvider``, as the first one.
     case refreshing
 
-    /// Somebody has to sign in again, for the reason given.
+    /// The user has to sign in again, for the given reason.
     case ended(AuthenticationError)
 }
 
-/// Something that happened to a session of bearer tokens.
+/// An event of a session of bearer tokens.
 ///
-/// Told after those who waited for it. No token is in it.
+/// Listeners get it after the requests that waited. It contains no token.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -32,33 +32,34 @@ public enum SessionEvent: Sendable {
     /// The app signed in.
     case signedIn
 
-    /// The app signed out, or the store was emptied from outside.
+    /// The app signed out, or another process emptied the store.
     case signedOut
 
-    /// There is a new access token; `nil` when its expiry isn't known.
+    /// There is a new access token; `nil` if its expiry isn't known.
     case refreshed(expiresAt: Date?)
 
-    /// The store held other tokens than the session's, and the session goes by
-    /// them: another process has refreshed, or signed in.
+    /// The store contained other tokens, and the session uses them: another
+    /// process has refreshed, or signed in.
     case credentialChanged
 
-    /// A refresh failed; the same error that its waiters got.
+    /// A refresh failed, with the error that its waiting requests got.
     case refreshFailed(AuthenticationError)
 
-    /// Somebody has to sign in again.
+    /// The user has to sign in again.
     case ended(AuthenticationError)
 
-    /// The store can't be written; what it should hold is kept in memory.
+    /// The store can't be written; the change is kept in memory.
     case credentialNotStored(AuthenticationError)
 
-    /// What could not be stored is stored now.
+    /// A change that could not be stored has been stored.
     case credentialStored
 }
 
 extension SessionEvent {
-    /// Why the session can't go on without a new sign-in, if this says so.
+    /// Why the session can't continue without a new sign-in, if the event says
+    /// so.
     ///
-    /// What passes by itself is none: apps sign people out on it.
+    /// It is `nil` for temporary failures, because apps sign users out on it.
     var reasonToSignIn: AuthenticationError? {
         switch self {
         case .ended(let error): error

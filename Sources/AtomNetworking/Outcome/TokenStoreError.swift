@@ -1,52 +1,51 @@
 import Foundation
 
-/// Why a token store of the SDK's could not do what it was asked.
+/// Why one of the SDK's token stores failed.
 ///
-/// Match a case without its payload to tell the reasons apart. Nothing in it
-/// comes from a token.
+/// To distinguish the reasons, match a case without its payload. It contains no
+/// part of a token.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum TokenStoreError: Error, Hashable, Sendable {
-    /// What is stored is no credential, for the reason given.
+    /// The stored data is not a credential, for the given reason.
     ///
-    /// A file has been moved aside to the named place; one that can't be moved,
-    /// and a Keychain item, is left as it is.
+    /// A file has been moved to the given location. A file that can't be moved,
+    /// and a Keychain item, stay unchanged.
     case corrupt(String, keptAt: URL?)
 
-    /// A newer version of the SDK wrote what is stored, in a form that this
-    /// one can't read; it is left as it is.
+    /// A newer version of the SDK wrote the data in a format that this version
+    /// can't read; the data stays unchanged.
     case newerFormat(version: Int)
 
-    /// Others, usually another process, used the store for longer than it
-    /// waits.
+    /// Others, usually another process, used the store for longer than the lock
+    /// timeout.
     case lockTimedOut(Duration)
 
-    /// The disk is full, or the user's share of it.
+    /// The disk is full, or the user's quota is used up.
     case diskFull
 
     /// The disk or folder can't be written.
     case readOnly
 
-    /// The file or folder may not be used, for the reason given: a link, a
-    /// folder that others may write, a file that is someone else's.
+    /// The file or folder can't be used, for the given reason: a symbolic link,
+    /// a folder that others can write to, a file of another user.
     case refused(String)
 
-    /// The Keychain can't be used right now: the device has not been unlocked
-    /// since it was started.
+    /// The Keychain is not available: the device has not been unlocked since it
+    /// was started.
     case locked
 
-    /// The system refused a call.
+    /// A system call failed.
     ///
     /// - Parameters:
-    ///   - operation: What was to be done, such as `open` or
-    ///     `SecItemCopyMatching`.
+    ///   - operation: The call, such as `open` or `SecItemCopyMatching`.
     ///   - code: `errno`, or the Keychain's status.
     case system(operation: String, code: Int)
 }
 
 extension TokenStoreError: CustomStringConvertible, LocalizedError {
-    /// A sentence that a person can act on.
+    /// A sentence that says what happened.
     public var description: String {
         switch self {
         case .corrupt(let reason, let place?):
@@ -54,12 +53,12 @@ extension TokenStoreError: CustomStringConvertible, LocalizedError {
         case .corrupt(let reason, nil):
             "The stored credential can't be read (\(reason))."
         case .newerFormat(let version):
-            "The stored credential is of format \(version), which a newer version wrote."
+            "A newer version of the SDK wrote the stored credential, in format \(version)."
         case .lockTimedOut(let duration):
-            "Others have kept the token store locked for more than \(duration)."
+            "Others kept the token store locked for more than \(duration)."
         case .diskFull: "The disk is full."
         case .readOnly: "The token store can't be written: the disk or folder is read-only."
-        case .refused(let reason): "The token store may not be used: \(reason)."
+        case .refused(let reason): "The token store can't be used: \(reason)."
         case .locked: "The Keychain is locked until the device has been unlocked once."
         case .system(let operation, let code): "\(operation) failed with code \(code)."
         }

@@ -1,11 +1,11 @@
 /// The scheme of a URL.
 public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
-    /// Plain HTTP; Apple's systems refuse it unless the app allows it.
+    /// Plain HTTP; Apple platforms reject it unless the app allows it.
     case http
     /// HTTP over TLS.
     case https
 
-    /// The port where none is given (RFC 9110 §4.2).
+    /// The default port of the scheme (RFC 9110 §4.2).
     var defaultPort: Int {
         switch self {
         case .http: 80
@@ -14,7 +14,7 @@ public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The part of a URL that names a server: scheme, host and port.
+/// The scheme, host and port of a server.
 ///
 /// A host is a name of dot-separated labels, each of 1 to 63 letters, digits
 /// and inner hyphens, 253 octets in all (RFC 1123 §2.1), an IPv4 address, or
@@ -23,13 +23,13 @@ public struct BaseURL: Sendable, Hashable {
     /// The scheme.
     public let scheme: BaseURLScheme
 
-    /// The host as given; an IPv6 address with its brackets.
+    /// The host as given; an IPv6 address includes its brackets.
     public let host: String
 
-    /// The port as given, or `nil` for the scheme's own.
+    /// The port as given, or `nil` for the scheme's default port.
     public let port: Int?
 
-    /// Makes a base URL.
+    /// Creates a base URL.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` with
     ///   ``RequestableError/invalidBaseURL(_:)``, which says which rule the
@@ -39,7 +39,7 @@ public struct BaseURL: Sendable, Hashable {
             throw .requestable(.invalidBaseURL(.init(subject: host, reason: reason)))
         }
         if let port, !(1...65_535).contains(port) {
-            throw .requestable(.invalidBaseURL(.init(subject: String(port), reason: "a port lies in 1…65535")))
+            throw .requestable(.invalidBaseURL(.init(subject: String(port), reason: "a port is in 1…65535")))
         }
         self.scheme = scheme
         self.host = host
@@ -49,9 +49,10 @@ public struct BaseURL: Sendable, Hashable {
     /// `scheme://host[:port]`.
     var string: String { string(followedBy: "") }
 
-    /// `scheme://host[:port]` and what comes after it.
+    /// `scheme://host[:port]`, followed by the rest of a URL.
     func string(followedBy rest: String) -> String {
-        // Appended, since an interpolation costs several times as much, and this is made for each request.
+        // Appended, because an interpolation costs several times as much and
+        // this runs for each request.
         var string = scheme == .https ? "https://" : "http://"
         string.reserveCapacity(14 + host.utf8.count + rest.utf8.count)
         string += host
@@ -73,7 +74,8 @@ extension BaseURL: CustomStringConvertible {
     public var description: String { string }
 }
 
-/// Scheme, host and port as they are compared (RFC 6454 §4, RFC 9110 §4.3.1).
+/// Scheme, host and port in the form in which they are compared (RFC 6454 §4,
+/// RFC 9110 §4.3.1).
 struct Origin: Hashable, Sendable {
     let scheme: BaseURLScheme
     let host: String

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The method of a request (RFC 9110 §9), with the body that it carries.
+/// The method of a request (RFC 9110 §9), with an optional body.
 ///
-/// `.post(data)` carries its body; `.post` alone is for an endpoint that
-/// describes it with ``Requestable/body``. Giving both is refused. The bytes of
-/// POST, PUT and PATCH are sent as `application/x-www-form-urlencoded`, those
-/// of other methods as `application/octet-stream`, unless a header item names
-/// their `Content-Type`.
+/// `.post(data)` has a body; use `.post` alone for an endpoint that describes
+/// it with ``Requestable/body``. Giving both is an error. The bytes of POST,
+/// PUT and PATCH are sent as `application/x-www-form-urlencoded`, those of
+/// other methods as `application/octet-stream`, unless a header item sets the
+/// `Content-Type`.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -15,32 +15,33 @@ public enum HTTPMethod: Sendable {
     case delete
     /// Reads the resource.
     case get
-    /// Reads the header fields that `get` would answer with.
+    /// Reads the header fields of a `get` response.
     case head
-    /// Asks what the resource can do.
+    /// Asks for the communication options of the resource.
     case options
     /// Changes the resource by the given instructions (RFC 5789).
     case patch(Data)
-    /// Hands the resource something to process.
+    /// Lets the resource process the body.
     case post(Data)
     /// Replaces the resource.
     case put(Data)
     /// Any other method token, such as `PROPFIND`, with an optional body.
-    /// Method names are case-sensitive; a text that isn't a token is refused
+    ///
+    /// Method names are case-sensitive. A text that isn't a token is rejected
     /// before anything is sent.
     case token(String, Data? = nil)
 
-    /// PATCH without a body of its own.
+    /// PATCH; its body is in ``Requestable/body``.
     public static var patch: HTTPMethod { .token("PATCH") }
-    /// POST without a body of its own.
+    /// POST; its body is in ``Requestable/body``.
     public static var post: HTTPMethod { .token("POST") }
-    /// PUT without a body of its own.
+    /// PUT; its body is in ``Requestable/body``.
     public static var put: HTTPMethod { .token("PUT") }
-    /// DELETE with a body, whose meaning is between you and the server
-    /// (RFC 9110 §9.3.5).
+    /// DELETE with a body, whose meaning only the server defines (RFC 9110
+    /// §9.3.5).
     public static func delete(_ body: Data) -> HTTPMethod { .token("DELETE", body) }
 
-    /// The name as it stands in the request line.
+    /// The name as it is sent in the request line.
     public var name: String {
         switch self {
         case .delete: "DELETE"
@@ -54,7 +55,7 @@ public enum HTTPMethod: Sendable {
         }
     }
 
-    /// The body that came with the method.
+    /// The body that is part of the method.
     var body: Data? {
         switch self {
         case .delete, .get, .head, .options: nil
@@ -65,9 +66,9 @@ public enum HTTPMethod: Sendable {
 }
 
 extension HTTPMethod {
-    /// What the bytes that came with the method are, unless the endpoint says
-    /// so: a form for the three that have always carried one, as URLSession
-    /// has it, and anything at all for the others (RFC 9110 §8.3).
+    /// The media type of the method's own body, unless the endpoint sets one: a
+    /// form for POST, PUT and PATCH, as in URLSession, and
+    /// `application/octet-stream` for the others (RFC 9110 §8.3).
     var contentType: String {
         switch name {
         case "PATCH", "POST", "PUT": "application/x-www-form-urlencoded"
@@ -77,13 +78,13 @@ extension HTTPMethod {
 }
 
 extension HTTPMethod: Hashable {
-    /// Whether two methods have the same name and body, however they are
-    /// spelled: `.token("GET") == .get`.
+    /// Whether two methods have the same name and body, even if they are
+    /// written differently: `.token("GET") == .get`.
     public static func == (first: HTTPMethod, second: HTTPMethod) -> Bool {
         first.name == second.name && first.body == second.body
     }
 
-    /// Hashes what is compared.
+    /// Hashes the compared properties.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(body)
@@ -91,13 +92,13 @@ extension HTTPMethod: Hashable {
 }
 
 extension HTTPMethod: CustomStringConvertible, CustomReflectable {
-    /// The name, and the size of the body.
+    /// Shows the name and the size of the body.
     public var description: String {
         let name = Redaction.name(name)
         return body.map { "\(name) (\($0.count) bytes)" } ?? name
     }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": Redaction.name(name), "bytes": body?.count as Any])
     }

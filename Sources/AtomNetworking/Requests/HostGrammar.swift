@@ -1,14 +1,15 @@
 import Foundation
 
-/// What may stand where a URL names its host (RFC 3986 §3.2.2, RFC 1123 §2.1).
+/// The rules for the host of a URL (RFC 3986 §3.2.2, RFC 1123 §2.1).
 enum HostGrammar {
-    /// Which rule the host breaks, with the remedy where there is one, or
-    /// `nil` if it breaks none.
+    /// The rule that the host breaks, with the fix where there is one, or `nil`
+    /// if it is valid.
     static func violation(in host: String) -> String? {
         guard let reason = violation(inHost: host) else { return nil }
-        // A scheme breaks some rule in any case; searched for in what is refused only.
+        // A scheme always breaks some rule, so only invalid hosts are searched
+        // for one.
         let isSchemeNamed = !host.hasPrefix("[") && host.contains("://")
-        return isSchemeNamed ? "the scheme is a parameter of its own; leave it out of the host" : reason
+        return isSchemeNamed ? "the scheme is a separate parameter; remove it from the host" : reason
     }
 
     private static func violation(inHost host: String) -> String? {
@@ -19,7 +20,7 @@ enum HostGrammar {
     }
 
     private static func violation(inName bytes: UnsafeBufferPointer<UInt8>) -> String? {
-        guard bytes.count <= 253 else { return "a host has 253 octets at most" }
+        guard bytes.count <= 253 else { return "a host has at most 253 octets" }
 
         var labelLength = 0
         var labelStart: UInt8 = 0
@@ -40,31 +41,31 @@ enum HostGrammar {
             previous = byte
         }
         if let reason = violation(atEndOfLabel: labelLength, last: previous) { return reason }
-        // A number begins with a digit, in every base.
+        // Every number begins with a digit, in every base.
         return (0x30...0x39).contains(labelStart) ? violation(inNumbersOf: bytes[...]) : nil
     }
 
     private static func violation(atEndOfLabel length: Int, last: UInt8) -> String? {
         switch length {
         case 0: "a label is empty"
-        case 64...: "a label has 63 characters at most"
+        case 64...: "a label has at most 63 characters"
         default: last == UInt8(ascii: "-") ? "a label can't end with a hyphen" : nil
         }
     }
 
     private static func violation(for byte: UInt8) -> String {
         switch byte {
-        case UInt8(ascii: "/"): "a host holds no slash; what follows it is a path"
-        case UInt8(ascii: ":"): "a host holds no colon; give the port on its own, and an IPv6 address in brackets"
-        case UInt8(ascii: "@"): "a host holds no user information"
-        case UInt8(ascii: "_"): "an underscore can't stand in a host's name; use one with hyphens, or the address"
-        case 0x80...: "letters beyond ASCII are written in their xn-- form (RFC 5891)"
+        case UInt8(ascii: "/"): "a host contains no slash; use a path for what follows it"
+        case UInt8(ascii: ":"): "a host contains no colon; use the port parameter; an IPv6 address needs brackets"
+        case UInt8(ascii: "@"): "a host contains no user information"
+        case UInt8(ascii: "_"): "an underscore isn't allowed in a host name; use a name with hyphens, or the address"
+        case 0x80...: "write letters outside ASCII in their xn-- form (RFC 5891)"
         default: "a label consists of letters, digits and inner hyphens"
         }
     }
 
-    /// A host whose last label is a number is an IPv4 address or nothing:
-    /// resolvers would read `127.1` or `0x7f000001` as an address of its own.
+    /// A host whose last label is a number must be an IPv4 address: resolvers
+    /// would read `127.1` or `0x7f000001` as an address.
     private static func violation(inNumbersOf bytes: Bytes) -> String? {
         var labels = 0
         var areNumbersRight = true
@@ -84,7 +85,7 @@ enum HostGrammar {
 
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// A decimal number of 0…255 without leading zeros.
+    /// A decimal number in 0…255 without leading zeros.
     private static func isOctet(_ label: Bytes) -> Bool {
         guard label.count <= 3, label.count == 1 || label.first != UInt8(ascii: "0") else { return false }
         var value = 0
@@ -110,7 +111,7 @@ enum HostGrammar {
         guard !address.utf8.contains(UInt8(ascii: "%")) else { return "an IPv6 address in a URL has no zone" }
         var storage = in6_addr()
         guard !address.utf8.contains(0), inet_pton(AF_INET6, address, &storage) == 1 else {
-            return "between the brackets stands no IPv6 address"
+            return "the text between the brackets is not an IPv6 address"
         }
         return nil
     }

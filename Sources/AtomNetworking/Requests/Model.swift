@@ -1,9 +1,9 @@
 import Foundation
 
-/// A value that travels as JSON, both ways.
+/// A value that is both encodable and decodable.
 ///
-/// Any `Decodable & Sendable` type can be expected of a service; this name
-/// says that a type also encodes.
+/// A service can decode every `Decodable & Sendable` type; this name says that
+/// a type is also `Encodable`.
 public protocol Model: Codable, Sendable {}
 
 extension Data: Model {}

@@ -37,16 +37,17 @@ enum PercentEncoding {
         }
     }
 
-    /// `name=value&…`, everything but unreserved characters encoded, so that
-    /// `+`, `&`, `=`, `%`, spaces and any script arrive as they were given
-    /// under both readings of a query: RFC 3986's and the form encoding's.
+    /// `name=value&…` with everything except unreserved characters encoded.
+    ///
+    /// So `+`, `&`, `=`, `%`, spaces and any script keep their meaning in both
+    /// readings of a query, that of RFC 3986 and that of the form encoding.
     static func query(_ items: [QueryItem]) -> String {
         items.map { "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))" }
             .joined(separator: "&")
     }
 
-    /// `application/x-www-form-urlencoded` as the URL Standard serialises it:
-    /// a space becomes `+`.
+    /// `application/x-www-form-urlencoded` as in the URL Standard: a space
+    /// becomes `+`.
     static func form(_ items: [QueryItem]) -> String {
         items.map { "\(formEncode($0.name))=\(formEncode($0.value))" }.joined(separator: "&")
     }

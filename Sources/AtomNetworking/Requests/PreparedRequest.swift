@@ -1,7 +1,7 @@
 import Foundation
 
-/// An endpoint's description, read once and checked: all that is needed to
-/// send it, and to send it again.
+/// An endpoint's description after validation, with everything that is needed
+/// to send it, also more than once.
 struct PreparedRequest: Sendable {
     /// What a request is for.
     enum Purpose {
@@ -16,10 +16,11 @@ struct PreparedRequest: Sendable {
     let purpose: Purpose
     let method: String
     let target: TargetURL
-    /// The endpoint's header fields and the body's type; not yet signed.
+    /// The endpoint's header fields and the content type of the body; not yet
+    /// signed.
     let headerFields: HeaderFields
-    /// The names of header items that are not sent: the transport writes these
-    /// fields itself.
+    /// The names of header items that are not sent, because the transport
+    /// writes these fields itself.
     let omittedFields: [String]
     let body: Data?
     /// Whether the service's authentication method signs this.
@@ -29,10 +30,10 @@ struct PreparedRequest: Sendable {
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
-    /// - Parameter defaultTimeouts: Those of the service, for an endpoint that
-    ///   has none of its own.
-    /// - Throws: ``AtomError/requestable(_:)``, or what the endpoint's own
-    ///   `baseURL()` and `path()` throw.
+    /// - Parameter defaultTimeouts: The service's timeouts, for an endpoint
+    ///   without its own.
+    /// - Throws: ``AtomError/requestable(_:)``, or the error of the endpoint's
+    ///   own `baseURL()` and `path()`.
     init(
         _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>
     ) throws(AtomError) {
@@ -61,7 +62,7 @@ struct PreparedRequest: Sendable {
         timeouts = if let timeout = requestable.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
     }
 
-    /// A request of the SDK's own, unsigned.
+    /// A request of the SDK itself, unsigned.
     init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
         acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
@@ -81,7 +82,8 @@ struct PreparedRequest: Sendable {
         _ items: [HeaderItem], omitting omitted: inout [String]
     ) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
-        // For none there is nothing to allocate: the credential comes later, into a copy.
+        // Without items nothing is allocated here: the credential is added
+        // later, to a copy.
         if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
         for item in items {
             guard HTTPGrammar.isToken(item.name) else {
@@ -94,7 +96,8 @@ struct PreparedRequest: Sendable {
             if let reason = HTTPGrammar.violation(inFieldValue: item.value) {
                 throw .requestable(.invalidHeader(.init(subject: item.name, reason: reason)))
             }
-            // What the app says in these is either what is written anyway or would break the message.
+            // The app's values in these fields are either redundant or would
+            // break the message.
             if HTTPGrammar.isReservedFieldName(item.name) {
                 omitted.append(item.name)
             } else {
@@ -104,15 +107,16 @@ struct PreparedRequest: Sendable {
         return fields
     }
 
-    /// The bytes to send, whichever of the two places they come from; their
-    /// media type is added unless the endpoint names one.
+    /// The body from the method or the `body` property.
+    ///
+    /// Its media type is added unless the endpoint sets one.
     private static func body(
         of method: HTTPMethod, and described: RequestBody?, fields: inout HeaderFields
     ) throws(AtomError) -> Data? {
         guard method.body == nil || described == nil else {
             throw .requestable(
                 .invalidBody(
-                    .init(subject: method.name, reason: "two bodies are given, one with the method and one as body")))
+                    .init(subject: method.name, reason: "there are two bodies, one in the method and one in body")))
         }
         let bytes: Data? = if let described { try described.bytes() } else { method.body }
         guard let bytes else { return nil }
@@ -133,9 +137,9 @@ struct PreparedRequest: Sendable {
 }
 
 extension PreparedRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and URL without the values of the query.
+    /// Shows the method and the URL without the query values.
     var description: String { "\(method) \(target)" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

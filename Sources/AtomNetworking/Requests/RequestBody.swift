@@ -2,11 +2,11 @@ import Foundation
 
 /// The body of a request, with its media type.
 ///
-/// A body is made once per `resume`, on the caller; redirects and retries send
-/// the same bytes.
+/// A body is created once per `resume`, on the caller. Redirects and retries
+/// send the same bytes.
 public struct RequestBody: Sendable {
-    /// The media type sent as `Content-Type`, unless the endpoint's own
-    /// header items name one.
+    /// The media type that is sent as `Content-Type`, unless the endpoint's own
+    /// header items set one.
     public let contentType: String
 
     let content: Content
@@ -16,13 +16,14 @@ public struct RequestBody: Sendable {
         case encoded(@Sendable () throws -> Data)
     }
 
-    /// Bytes as they are.
+    /// A body of raw bytes.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(contentType: contentType, content: .data(data))
     }
 
-    /// A value as JSON (RFC 8259), encoded when the request is built; a value
-    /// that can't be encoded is refused with
+    /// A value as JSON (RFC 8259), encoded when the request is prepared.
+    ///
+    /// If the value can't be encoded, the request fails with
     /// ``RequestableError/invalidBody(_:)``.
     public static func json<T: Encodable & Sendable>(
         _ value: T, encoder: JSONEncoder = JSONEncoder()
@@ -30,7 +31,7 @@ public struct RequestBody: Sendable {
         RequestBody(contentType: "application/json", content: .encoded { try encoder.encode(value) })
     }
 
-    /// Names and values as a form, properly encoded.
+    /// Names and values as a form, with percent-encoding.
     public static func form(_ items: [QueryItem]) -> RequestBody {
         RequestBody(
             contentType: "application/x-www-form-urlencoded",
@@ -60,9 +61,9 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody: CustomStringConvertible, CustomReflectable {
-    /// The media type; never the content.
+    /// Shows the media type; never the content.
     public var description: String { "RequestBody(\(contentType))" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["contentType": contentType]) }
 }

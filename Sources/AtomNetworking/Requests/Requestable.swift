@@ -1,9 +1,8 @@
 /// A description of one request.
 ///
-/// Usually an enum with a case per endpoint. Only ``baseURL()`` has no
-/// default. Every member is read once per `resume`, on the caller's thread,
-/// before anything is sent; whatever it returns is what a redirect or a retry
-/// sends again.
+/// An endpoint is usually an enum with one case per request. Only ``baseURL()``
+/// has no default. Every member is read once per `resume`, on the caller's
+/// thread, before anything is sent; redirects and retries send the same values.
 ///
 /// ```swift
 /// enum SeatmapEndpoint: Requestable {
@@ -21,9 +20,11 @@
 /// }
 /// ```
 public protocol Requestable: Sendable {
-    /// Header fields; none by default. An `Authorization` among them wins over
-    /// the service's authentication method; `Host`, `Content-Length` and others
-    /// that the transport writes are left out.
+    /// Header fields; none by default.
+    ///
+    /// An `Authorization` field takes precedence over the service's
+    /// authentication method. `Host`, `Content-Length` and other fields that
+    /// the transport writes are left out.
     var headerItems: [HeaderItem]? { get }
 
     /// The method; GET by default.
@@ -32,22 +33,25 @@ public protocol Requestable: Sendable {
     /// The query; none by default, and an empty list adds no question mark.
     var queryItems: [QueryItem]? { get }
 
-    /// Whether the request is signed; `true` by default. A request that needs
-    /// no authorization never waits for a session and never carries its
-    /// credential.
+    /// Whether the request is signed; `true` by default.
+    ///
+    /// A request that needs no authorization never waits for a session and
+    /// never carries its credential.
     var requiresAuthorization: Bool { get }
 
-    /// The body; none by default. Goes with `.post`, `.put`, `.patch` and
-    /// methods of your own, and not together with a body inside ``method``.
+    /// The body; none by default.
+    ///
+    /// Use it with `.post`, `.put`, `.patch` and other method tokens, but not
+    /// together with a body inside ``method``.
     var body: RequestBody? { get }
 
-    /// Deadlines of this request; `nil` takes the service's.
+    /// The deadlines of this request; `nil`, the default, uses the service's.
     var timeout: ServiceTimeout? { get }
 
-    /// The status codes that are not an error; 200…299 by default.
+    /// The status codes that count as success; 200…299 by default.
     var acceptableStatusCodes: ClosedRange<Int> { get }
 
-    /// The server to ask.
+    /// The server's scheme, host and port.
     func baseURL() throws(AtomError) -> BaseURL
 
     /// The path; empty by default.

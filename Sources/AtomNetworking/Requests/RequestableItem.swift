@@ -1,4 +1,4 @@
-/// A name and a value that become part of a request.
+/// A name and a value that are part of a request.
 public protocol RequestableItem: Equatable, Sendable {
     /// The name.
     var name: String { get }
@@ -6,7 +6,7 @@ public protocol RequestableItem: Equatable, Sendable {
     /// The value.
     var value: String { get }
 
-    /// Makes an item; what can't be sent is found when the request is built.
+    /// Creates an item; it is validated when the request is prepared.
     init(name: String, value: String)
 }
 
@@ -18,7 +18,7 @@ public struct HeaderItem: RequestableItem, Hashable {
     /// The field's value.
     public let value: String
 
-    /// Makes a header field; it is checked when the request is built.
+    /// Creates a header field; it is validated when the request is prepared.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -26,14 +26,14 @@ public struct HeaderItem: RequestableItem, Hashable {
 }
 
 extension HeaderItem: CustomStringConvertible, CustomReflectable {
-    /// The name only: a value may be a credential.
+    /// Shows only the name: a value may be a credential.
     public var description: String { "\(Redaction.name(name)): …" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }
 
-/// A name and value of a URL's query; both arrive at the server as given.
+/// A name and a value in a URL's query; the server gets both as given.
 public struct QueryItem: RequestableItem, Hashable {
     /// The name.
     public let name: String
@@ -41,7 +41,7 @@ public struct QueryItem: RequestableItem, Hashable {
     /// The value.
     public let value: String
 
-    /// Makes a query item of any text.
+    /// Creates a query item; name and value may be any text.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -49,17 +49,19 @@ public struct QueryItem: RequestableItem, Hashable {
 }
 
 extension QueryItem: CustomStringConvertible, CustomReflectable {
-    /// The name only: a value may be a credential.
+    /// Shows only the name: a value may be a credential.
     public var description: String { "\(Redaction.name(name))=…" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }
 
-// One of the few conformances on a type that isn't ours; endpoints write `["name": "value"]`.
+// One of the few conformances on a type that isn't ours, for `["name":
+// "value"]` in endpoints.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Array: @retroactive ExpressibleByDictionaryLiteral where Element: RequestableItem {
-    /// Makes items from `["name": "value"]`, in the order written, repeats kept.
+    /// Creates items from `["name": "value"]`, in the written order and with
+    /// repeats.
     public init(dictionaryLiteral elements: (String, String)...) {
         self = elements.map { Element(name: $0.0, value: $0.1) }
     }

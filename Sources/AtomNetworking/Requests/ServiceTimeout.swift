@@ -1,23 +1,23 @@
-/// How long a request may take, in seconds.
+/// The deadlines of a request, in seconds.
 public struct ServiceTimeout: Sendable, Hashable {
-    /// The longest silence on the wire, from the moment the request starts
-    /// there: as long as bytes go either way, it doesn't run out.
+    /// The longest idle time on the wire, from the start of the exchange; it
+    /// restarts whenever bytes are sent or received.
     public var request: Double
 
-    /// The longest time from `resume` to the outcome, whatever happens in
-    /// between: waiting, redirects and retries included.
+    /// The longest time from `resume` to the result, including waiting,
+    /// redirects and retries.
     public var resource: Double
 
-    /// Makes a pair of timeouts.
+    /// Creates a pair of timeouts.
     ///
-    /// Fractions count; values that are zero, negative or not a number are
-    /// refused when a request is resumed, and more than a year is a year.
+    /// Fractions count. Zero, negative numbers and NaN are rejected when a
+    /// request is resumed, and more than a year counts as one year.
     public init(request: Double = 30, resource: Double = 30) {
         self.request = request
         self.resource = resource
     }
 
-    /// The two as a request goes by them.
+    /// The validated timeouts of a request.
     ///
     /// - Throws: ``RequestableError/invalidTimeout(_:)``.
     func checked() throws(AtomError) -> RequestTimeouts {
@@ -35,12 +35,12 @@ public struct ServiceTimeout: Sendable, Hashable {
     }
 }
 
-/// Timeouts that have been checked, in each form that a request needs, so that
-/// none has to be converted for it.
+/// Validated timeouts, in each form that a request needs, so that no request
+/// has to convert them.
 struct RequestTimeouts: Sendable {
-    /// The longest silence on the wire.
+    /// The longest idle time on the wire.
     let idle: Duration
-    /// The longest time until the outcome.
+    /// The longest time until the result.
     let total: Duration
     let idleNanoseconds: Int64
     let totalNanoseconds: Int64

@@ -1,26 +1,26 @@
 import Foundation
 
-/// The absolute URL a request goes to, kept as text with its origin beside it.
+/// The absolute URL of a request, stored as text together with its origin.
 ///
-/// Built from parts that have been checked, so that no URL is parsed for a
-/// request whose transport doesn't need one.
+/// It consists of validated parts, so a request whose transport needs no `URL`
+/// doesn't parse one.
 public struct TargetURL: Sendable, Hashable {
-    /// The absolute URL; no user information, no fragment.
+    /// The absolute URL, without user information and fragment.
     public let absoluteString: String
 
     /// The scheme.
     public var scheme: BaseURLScheme { origin.scheme }
 
-    /// The host in lower case; an IPv6 address with its brackets.
+    /// The host in lower case; an IPv6 address includes its brackets.
     public var host: String { origin.host }
 
-    /// The port, the scheme's own where none was given.
+    /// The port; the scheme's default port if none was given.
     public var port: Int { origin.port }
 
     let origin: Origin
 
-    /// The same as Foundation's type, parsed at each call; `nil` only if
-    /// Foundation disagrees about what a URL is.
+    /// The same as Foundation's type, parsed at each access; `nil` only if
+    /// Foundation rejects the URL.
     public var url: URL? { URL(string: absoluteString) }
 
     init(base: BaseURL, path: URLPath, queryItems: [QueryItem]) {
@@ -33,9 +33,9 @@ public struct TargetURL: Sendable, Hashable {
         absoluteString = string
     }
 
-    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2, RFC 3986
-    /// §5), without user information or fragment; `nil` if what comes out is
-    /// no HTTP URL with a host that can be asked.
+    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2, RFC 3986 §5),
+    /// without user information and fragment; `nil` if the result is not an
+    /// HTTP URL with a valid host.
     func resolving(location: String) -> TargetURL? {
         guard let base = url,
             let resolved = URL(string: Self.encodingStrayCharacters(location), relativeTo: base)?.absoluteURL,
@@ -56,8 +56,8 @@ public struct TargetURL: Sendable, Hashable {
         self.origin = origin
     }
 
-    /// Servers send spaces and letters beyond ASCII in `Location`; they are
-    /// encoded, and what is encoded already is kept.
+    /// Percent-encodes the spaces and non-ASCII letters that servers send in
+    /// `Location`, and keeps octets that are already encoded.
     private static func encodingStrayCharacters(_ location: String) -> String {
         PercentEncoding.encode(location.trimmingCharacters(in: .whitespaces), allowing: urlCharacters)
     }
@@ -66,8 +66,10 @@ public struct TargetURL: Sendable, Hashable {
 }
 
 extension URLComponents {
-    /// Whether a port is written that is no number Foundation can hold; it
-    /// would pass for none, and the scheme's own would be asked.
+    /// Whether the URL has a port that Foundation can't represent.
+    ///
+    /// Foundation reports no port then, and the scheme's default port would be
+    /// used.
     fileprivate var hasUnreadablePort: Bool {
         guard port == nil, let range = rangeOfPort else { return false }
         return !range.isEmpty
@@ -75,9 +77,9 @@ extension URLComponents {
 }
 
 extension TargetURL: CustomStringConvertible, CustomReflectable {
-    /// The URL without the values of its query.
+    /// Shows the URL without the query values.
     public var description: String { Redaction.url(absoluteString) }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }

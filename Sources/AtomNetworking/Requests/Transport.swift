@@ -4,11 +4,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Runs exactly one HTTP exchange at a time: the SDK's only way to the network.
+/// Runs HTTP exchanges: the SDK's only access to the network.
 ///
-/// A transport never follows a redirect, retries, keeps a cookie or a
-/// credential, or decides how long an exchange may take; all of that lives
-/// once above it. URLSession is the default. A test scripts one:
+/// A transport never follows a redirect, retries, stores a cookie or a
+/// credential, or limits the duration of an exchange; the SDK does all of this
+/// above the transport. URLSession is the default. A test can use its own
+/// transport:
 ///
 /// ```swift
 /// struct CannedTransport: Transport {
@@ -27,26 +28,26 @@ import Foundation
 ///
 /// Set ``ServiceConfiguration/transport`` to use it.
 public protocol Transport: Sendable {
-    /// How many exchanges with one origin make sense at a time; `nil` (the
-    /// default) when the transport schedules any number well by itself.
+    /// How many exchanges with one origin make sense at a time; `nil`, the
+    /// default, if the transport handles any number well.
     var exchangesPerOrigin: Int? { get }
 
     /// Starts an exchange.
     ///
-    /// Called on any thread, one call after another for requests whose order
-    /// matters. Returns without waiting for the network, having handed the
-    /// request on, so that the order of calls is the order on the way out.
+    /// It is called on any thread, one call after the other for requests whose
+    /// order matters. It hands the request on and returns without waiting for
+    /// the network, so that the order of calls is the order of sending.
     ///
     /// - Parameters:
-    ///   - request: What to send, complete; nothing may be added but what
-    ///     delimits the message (`Host`, `Content-Length`, …).
-    ///   - receive: Takes the events of this exchange in order, one at a time,
-    ///     on any thread, also from inside this call: any number of
-    ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``, any
-    ///     number of ``TransportEvent/data(_:)``, and exactly one
-    ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``,
-    ///     cancelled exchanges included.
-    /// - Returns: A handle to stop the exchange with.
+    ///   - request: The complete request; the transport may add only fields
+    ///     that delimit the message (`Host`, `Content-Length`, …).
+    ///   - receive: Gets the events of this exchange in order, one at a time,
+    ///     on any thread, also inside this call: any number of
+    ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``,
+    ///     any number of ``TransportEvent/data(_:)``, and exactly one
+    ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``, also
+    ///     for a cancelled exchange.
+    /// - Returns: A handle that can stop the exchange.
     func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange
@@ -61,13 +62,14 @@ extension Transport {
 public protocol TransportExchange: Sendable {
     /// Stops the exchange soon.
     ///
-    /// Called on any thread, any number of times, also after the end, when it
-    /// does nothing. Must not wait and must not call `receive` before it
-    /// returns. The exchange still ends with its one last event.
+    /// It is called on any thread, any number of times, also after the end of
+    /// the exchange, when it does nothing. It must not wait, and must not call
+    /// `receive` before it returns. The exchange still ends with exactly one
+    /// last event.
     func cancel()
 }
 
-/// What a transport sends.
+/// A request for a transport.
 public struct TransportRequest: Sendable {
     /// The method, a token.
     public let method: String
@@ -75,30 +77,30 @@ public struct TransportRequest: Sendable {
     /// The absolute URL.
     public let target: TargetURL
 
-    /// The header fields in order, checked; a credential may be among them.
+    /// The validated header fields in order; one of them may be a credential.
     public let headerFields: HeaderFields
 
-    /// The body; `nil` for none, which is not the same as an empty one.
+    /// The body; `nil` for no body, which differs from an empty body.
     public let body: Data?
 
-    /// The longest silence that the SDK will accept.
+    /// The longest idle time that the SDK accepts.
     ///
-    /// The SDK keeps this deadline itself; a transport whose own would be
-    /// shorter raises it.
+    /// The SDK enforces this deadline itself. A transport with a shorter
+    /// timeout must raise it.
     public let idleTimeout: Duration
 
-    /// Whether it must not be sent over a connection that has been used, nor
-    /// wait for one that is in use.
+    /// Whether the request must be sent over a new connection, without waiting
+    /// for another one.
     ///
-    /// A refresh is such a request: the requests that hold the connections may
-    /// last for ever, and what is sent over a used connection is sent twice by
-    /// some HTTP stacks when the server closes it without an answer.
+    /// This is set for a refresh: other requests may hold their connections
+    /// forever, and some HTTP stacks send a request twice if the server closes
+    /// a reused connection without a response.
     public let needsFreshConnection: Bool
 
-    /// Makes a request, for the tests of a transport.
+    /// Creates a request, for the tests of a transport.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` when the method is no token or
-    ///   the path is invalid.
+    /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
+    ///   or the path is invalid.
     public init(
         method: String = "GET", base: BaseURL, path: URLPath, queryItems: [QueryItem] = [],
         headerFields: HeaderFields = HeaderFields(), body: Data? = nil, idleTimeout: Duration = .seconds(30)
@@ -125,32 +127,33 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and URL without the values of the query.
+    /// Shows the method and the URL without the query values.
     public var description: String { "\(method) \(target)" }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["method": method, "target": target.description]) }
 }
 
-/// The head of a server's answer.
+/// The head of a server's response.
 public struct TransportResponse: Sendable {
-    /// The status code of the final response, never of an interim one.
+    /// The status code of the final response, never of an interim response.
     public let statusCode: Int
 
-    /// The header fields as they came, repeats kept: each `Set-Cookie` line
-    /// makes one cookie and is never parted.
+    /// The header fields as received, with repeats.
+    ///
+    /// Each `Set-Cookie` line is one cookie and is never split.
     public let headerFields: HeaderFields
 
-    /// Makes a response head.
+    /// Creates a response head.
     public init(statusCode: Int, headerFields: HeaderFields = HeaderFields()) {
         self.statusCode = statusCode
         self.headerFields = headerFields
     }
 }
 
-/// What happens in an exchange.
+/// An event of an exchange.
 public enum TransportEvent: Sendable {
-    /// So many bytes of the body have gone out since the last event.
+    /// This many bytes of the body have been sent since the last event.
     case sent(Int)
     /// The head of the final response.
     case response(TransportResponse)
@@ -158,12 +161,12 @@ public enum TransportEvent: Sendable {
     case data(Data)
     /// The exchange is complete.
     case finished
-    /// The exchange is over without being complete.
+    /// The exchange has failed.
     case failed(TransportFailure)
 }
 
 extension TransportEvent: CustomStringConvertible, CustomReflectable {
-    /// What happened; of the body only how much.
+    /// Shows the event, and only the size of data.
     public var description: String {
         switch self {
         case .sent(let count): "\(count) bytes sent"
@@ -174,20 +177,20 @@ extension TransportEvent: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
 }
 
 /// Why an exchange failed.
 public struct TransportFailure: Error {
-    /// What happened; anything but a `URLError` is wrapped in one.
+    /// The cause; an error other than `URLError` is wrapped in one.
     public let error: any Error
 
-    /// Whether anything of the request can have reached the server;
-    /// ``AtomError/Delivery/notSent`` only where that is known.
+    /// Whether parts of the request may have reached the server;
+    /// ``AtomError/Delivery/notSent`` only if that is certain.
     public let delivery: AtomError.Delivery
 
-    /// Makes a failure.
+    /// Creates a failure.
     public init(_ error: any Error, delivery: AtomError.Delivery = .maybeSent) {
         self.error = error
         self.delivery = delivery
@@ -202,12 +205,12 @@ public struct TransportFailure: Error {
 }
 
 extension TransportFailure: CustomStringConvertible, CustomReflectable {
-    /// What kind of error it is, and how far the request got.
+    /// Shows the type of the error and how far the request got.
     public var description: String {
         let code = (error as? URLError).map { " \($0.code.rawValue)" } ?? ""
         return "\(type(of: error))\(code), \(delivery.rawValue)"
     }
 
-    /// Keeps `dump` to what ``description`` shows.
+    /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,14 +1,14 @@
 /// The path of a URL, beginning with a slash.
 ///
-/// Percent-encoded octets are kept as given (`%2F` too); characters that need
+/// Percent-encoded octets are kept as given (also `%2F`); characters that need
 /// encoding are encoded. Empty segments and the segments `.` and `..` are
-/// refused, since clients, proxies and servers disagree on what they mean
+/// rejected, because clients, proxies and servers interpret them differently
 /// (RFC 3986 §5.2.4). A trailing slash is kept.
 public struct URLPath: Sendable, Hashable {
     /// The path as it is sent.
     let encoded: String
 
-    /// Makes a path.
+    /// Creates a path.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` with
     ///   ``RequestableError/invalidURLPath(_:)``, which says which rule the
@@ -21,15 +21,16 @@ public struct URLPath: Sendable, Hashable {
         }
     }
 
-    /// Makes a path of segments, each of which may be any text.
+    /// Creates a path from segments, each of which may be any text.
     ///
-    /// Whatever would mean something in a path is encoded, slashes and percent
-    /// signs too, so that an identifier of the app's stays one segment:
-    /// `URLPath(segments: ["airports", "Paris/CDG"])` is `/airports/Paris%2FCDG`.
+    /// All characters with a special meaning in a path are encoded, including
+    /// slashes and percent signs, so each text stays one segment:
+    /// `URLPath(segments: ["airports", "Paris/CDG"])` is
+    /// `/airports/Paris%2FCDG`.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidURLPath(_:)`` for no segments, and for a
-    ///   segment that is empty, `.` or `..`.
+    ///   ``RequestableError/invalidURLPath(_:)`` if there are no segments, or
+    ///   if a segment is empty, `.` or `..`.
     public init(segments: [String]) throws(AtomError) {
         try self.init(
             "/"
@@ -77,13 +78,13 @@ public struct URLPath: Sendable, Hashable {
             case UInt8(ascii: "%"):
                 guard let first = bytes.next(), let second = bytes.next(),
                     let high = PercentEncoding.hexValue(first), let low = PercentEncoding.hexValue(second)
-                else { throw Refusal(reason: "a percent sign is followed by two hexadecimal digits; write it as %25") }
+                else { throw Refusal(reason: "a percent sign needs two hexadecimal digits after it; write it as %25") }
                 encoded += [byte, first, second]
                 if high << 4 | low == UInt8(ascii: ".") { segmentDots += 1 }
-            case UInt8(ascii: "?"): throw Refusal(reason: "a query is given as query items, and a question mark as %3F")
-            case UInt8(ascii: "#"): throw Refusal(reason: "a fragment isn't sent; write a number sign as %23")
-            case UInt8(ascii: " "): throw Refusal(reason: "a space is written as %20")
-            case 0..<0x20, 0x7F: throw Refusal(reason: "a path holds no control characters")
+            case UInt8(ascii: "?"): throw Refusal(reason: "use query items for a query; write a question mark as %3F")
+            case UInt8(ascii: "#"): throw Refusal(reason: "a fragment can't be sent; write a number sign as %23")
+            case UInt8(ascii: " "): throw Refusal(reason: "write a space as %20")
+            case 0..<0x20, 0x7F: throw Refusal(reason: "a path contains no control characters")
             case let byte where PercentEncoding.path.contains(byte):
                 encoded.append(byte)
                 if byte == UInt8(ascii: ".") { segmentDots += 1 }
@@ -96,8 +97,8 @@ public struct URLPath: Sendable, Hashable {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Whether nothing is to be encoded and, at a glance, nothing to be refused:
-    /// segments with something else than dots and percent signs.
+    /// Whether a quick check finds nothing to encode or to reject: each segment
+    /// has characters other than dots and percent signs.
     private static func isEncoded(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         // The last segment may be empty.
@@ -114,7 +115,7 @@ public struct URLPath: Sendable, Hashable {
         return isSegmentGood || path.last == UInt8(ascii: "/")
     }
 
-    /// Refuses a segment that is nothing but one or two dots, encoded or not.
+    /// Rejects a segment that consists of one or two dots, encoded or not.
     private static func refuseDots(_ dots: Int, of length: Int) throws(Refusal) {
         if dots == length, (1...2).contains(dots) {
             throw Refusal(reason: "the segments . and .. can't be sent")

@@ -1,24 +1,24 @@
-/// Something that wants to hear when its time is up.
+/// An object with a deadline.
 protocol DeadlineBearer: AnyObject, Sendable {
-    /// Where this stands in the queue's heap; read and written by the queue
-    /// only, under its lock. `nil` when it isn't in the queue.
+    /// The object's position in the queue's heap; `nil` if it isn't in the
+    /// queue. Only the queue reads and writes it, under its lock.
     var deadlinePosition: Int? { get set }
 
-    /// The number of the last change, or 0; read and written by the queue only,
+    /// The number of the last change, or 0. Only the queue reads and writes it,
     /// under its lock.
     var deadlineNumber: Int { get set }
 
-    /// Called on the queue's thread, outside its lock, once per time that is
-    /// set; the bearer is no longer in the queue then.
+    /// Called once for each deadline, on the queue's thread and outside its
+    /// lock; the object is no longer in the queue then.
     func deadlinePassed(at now: MonotonicInstant)
 }
 
 /// All deadlines of a client in one ordered structure with one alarm.
 ///
-/// A binary heap whose members know their places: adding a deadline that is
-/// later than those before it, moving and removing cost no allocation and a
-/// few comparisons, and nothing is armed unless the earliest deadline changes
-/// to before the alarm.
+/// It is a binary heap whose members know their positions. Adding a deadline
+/// that is later than the others, moving and removing allocate nothing and take
+/// a few comparisons. The alarm is set only if the earliest deadline is before
+/// it.
 final class DeadlineQueue: Sendable {
     private let deadlines: Deadlines
 
@@ -57,7 +57,7 @@ final class DeadlineQueue: Sendable {
 private final class Deadlines: Sendable {
     private struct State {
         var heap = DeadlineHeap()
-        /// What the alarm is set for.
+        /// The time for which the alarm is set.
         var alarmedAt: MonotonicInstant?
         var alarm: (any Alarm)?
         var isOver = false
@@ -121,7 +121,7 @@ private final class Deadlines: Sendable {
     }
 }
 
-/// The deadlines, earliest first.
+/// The deadlines, in heap order.
 private struct DeadlineHeap {
     private struct Entry {
         var instant: MonotonicInstant
@@ -163,9 +163,9 @@ private struct DeadlineHeap {
         if position < heap.count { place(last, near: position) }
     }
 
-    /// Puts an entry where it belongs: at the position, above or below it.
+    /// Moves an entry to its place, at, above or below the position.
     ///
-    /// What is there is overwritten.
+    /// It overwrites the entry at the position.
     private mutating func place(_ entry: Entry, near position: Int) {
         var hole = position
         while hole > 0 {

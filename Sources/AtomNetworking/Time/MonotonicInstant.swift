@@ -1,21 +1,22 @@
 import Foundation
 
-/// A point on a clock that goes on during sleep and is never set.
+/// A point in time on a clock that continues during sleep and is never set.
 ///
-/// In nanoseconds: the instants of `ContinuousClock` have 128 bits, and reading,
-/// moving and comparing them are calls into the runtime, each several times a
-/// request.
+/// It counts nanoseconds: instants of `ContinuousClock` have 128 bits, and
+/// reading, moving and comparing them are calls into the runtime, several times
+/// per request.
 struct MonotonicInstant: Sendable, Hashable, Comparable {
-    /// Since the clock's own beginning.
+    /// The time since the clock's start.
     let nanoseconds: Int64
 
-    /// The time now, on the clock that `ContinuousClock` reads too.
+    /// The current time, on the clock that `ContinuousClock` uses too.
     static var now: MonotonicInstant {
         #if canImport(Darwin)
             MonotonicInstant(nanoseconds: Int64(clamping: clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)))
         #else
             var time = timespec()
-            // It fails for a clock that doesn't exist, and this one has since Linux 2.6.39.
+            // This fails only for an unknown clock, and Linux has this one
+            // since 2.6.39.
             clock_gettime(CLOCK_BOOTTIME, &time)
             return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
         #endif
@@ -29,7 +30,7 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
         instant.advanced(by: .zero - duration)
     }
 
-    /// Rounded up, so that nobody is early; centuries away is the end of time.
+    /// The result is rounded up, so that no deadline is early, and saturates.
     func advanced(by duration: Duration) -> MonotonicInstant {
         advanced(byNanoseconds: duration.nanoseconds)
     }
@@ -46,26 +47,30 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// Rounded up; what doesn't fit, three centuries, is as much as does.
+    /// Rounded up; a value that doesn't fit, about three centuries, becomes the
+    /// largest one.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard (-9_000_000_000...9_000_000_000).contains(seconds) else { return seconds < 0 ? .min : .max }
-        // The division cuts towards zero.
+        // The division rounds towards zero.
         let correction: Int64 = attoseconds % 1_000_000_000 > 0 ? 1 : 0
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + correction
     }
 
-    /// The longest time that a request may take, 365 days.
-    static let year = Duration.seconds(31_536_000)
+    /// A day of 24 hours.
+    static let day = Duration.seconds(86_400)
 
-    /// Longer than any token lives.
+    /// The longest time that a request may take, 365 days.
+    static let year = day * 365
+
+    /// Longer than the lifetime of any token.
     static let century = year * 100
 
-    /// At least nothing, and at most a century: what an app gives may be more
-    /// seconds than there are numbers for.
+    /// The duration limited to zero and a century, because an app may give more
+    /// seconds than an integer can hold.
     var bounded: Duration { min(max(self, .zero), .century) }
 
-    /// The duration as Foundation counts it.
+    /// The duration as a `TimeInterval`.
     var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) * 1e-18
     }

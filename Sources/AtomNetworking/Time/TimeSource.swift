@@ -1,34 +1,34 @@
 import Foundation
 
-/// Where the SDK reads the time and asks to be woken.
+/// The SDK's clock and timers.
 ///
-/// Everything that depends on time takes one of these, so that a test decides
-/// what time it is.
+/// All code that depends on time takes a time source as an argument, so that a
+/// test can control the time.
 protocol TimeSource: Sendable {
-    /// The time on the monotonic clock.
+    /// The current time on the monotonic clock.
     var now: MonotonicInstant { get }
 
-    /// The wall-clock time, for what people and servers mean by time.
+    /// The current wall-clock time, for times that users and servers see.
     var date: Date { get }
 
-    /// Makes an alarm that calls `ring` on a thread of its own each time it
-    /// goes off.
+    /// Creates an alarm that calls `ring` on its own thread each time it goes
+    /// off.
     func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm
 }
 
-/// One wake-up call that can be moved.
+/// A timer that can be moved.
 protocol Alarm: Sendable {
-    /// Goes off once at the instant, or as soon as it can if that has passed;
-    /// replaces what was set before.
+    /// Goes off once at the instant, or at once if that has passed; replaces an
+    /// earlier setting.
     func set(_ instant: MonotonicInstant)
 
-    /// Never goes off again.
+    /// Stops the alarm permanently.
     func invalidate()
 }
 
 /// A point in time on both clocks.
 struct Moment: Sendable {
-    /// On the clock that is never set.
+    /// On the monotonic clock.
     let instant: MonotonicInstant
     /// On the device's clock.
     let date: Date
@@ -58,8 +58,9 @@ private final class DispatchAlarm: Alarm, @unchecked Sendable {
 
     func set(_ instant: MonotonicInstant) {
         let delay = MonotonicInstant.now.duration(to: instant).seconds
-        // A day is enough: whoever is woken early looks at the clock and sets the alarm again.
-        let seconds = min(max(delay, 0), 86_400)
+        // A day is enough: code that is woken early checks the time and sets the
+        // alarm again.
+        let seconds = min(max(delay, 0), Duration.day.seconds)
         timer.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
     }
 

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where a session calls its delegate: one callback at a time, in order, but
-/// what is urgent before all that waits.
+/// The delegate queue of a session: one callback at a time, in order, with
+/// urgent blocks before all waiting ones.
 ///
-/// On Linux the session hands over three blocks a request, and an operation
-/// for each costs more than what is done in it. There they are kept in a list
-/// that a serial queue works off.
+/// On Linux the session adds three blocks per request, and an operation for
+/// each costs more than the work in it. There the blocks are kept in a list
+/// that a serial queue processes.
 final class CallbackQueue: OperationQueue, @unchecked Sendable {
     #if canImport(FoundationNetworking)
         typealias Block = @Sendable () -> Void
@@ -15,18 +15,18 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         private struct State {
             var urgent: [Block] = []
             var waiting: [Block] = []
-            /// What was waiting when there was nothing left in here, last first.
+            /// The blocks that are processed next, in reverse order.
             var next: [Block] = []
-            /// Whether a thread works the list off, or has been asked to.
+            /// Whether a thread processes the list, or has been scheduled to.
             var isDraining = false
 
-            /// What is to run now; none when there is nothing left.
+            /// Removes and returns the next block; `nil` if there is none.
             mutating func take() -> Block? {
                 if !urgent.isEmpty { return urgent.removeFirst() }
                 if next.isEmpty {
                     swap(&next, &waiting)
                     next.reverse()
-                    // A burst's memory isn't kept for ever.
+                    // The memory of a burst isn't kept forever.
                     if waiting.capacity > 64 { waiting = [] }
                 }
                 isDraining = !next.isEmpty
@@ -44,7 +44,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
             addOperation { operation.start() }
         }
 
-        /// Runs the block as soon as no other runs.
+        /// Runs the block before all waiting blocks.
         func addUrgent(_ block: @escaping Block) {
             add { $0.urgent.append(block) }
         }
@@ -68,7 +68,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
             name = "AtomNetworking.URLSessionTransport"
         }
 
-        /// Runs the block as soon as no other runs.
+        /// Runs the block before all waiting blocks.
         func addUrgent(_ block: @escaping @Sendable () -> Void) {
             let operation = BlockOperation(block: block)
             operation.queuePriority = .veryHigh

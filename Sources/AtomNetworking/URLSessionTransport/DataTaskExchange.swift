@@ -4,18 +4,19 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One exchange of a session, from before its task is made until it has
-/// completed.
+/// One exchange of a session, from the time before its task is created until
+/// the task has completed.
 final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     let delegate: ExchangeDelegate
     let receive: @Sendable (TransportEvent) -> Void
-    // These are touched under the delegate's lock only.
-    /// What can be cancelled; none until it has been started.
+    // These are accessed only under the delegate's lock.
+    /// The task to cancel; `nil` until the exchange has been started.
     var task: URLSessionTask?
     var statusCode: Int?
     var isCancelled = false
     var isChallenged = false
-    /// Whether its body can't be sent again, which its connection's end would take.
+    /// Whether the connection was lost while the body, which can't be sent
+    /// again, was needed.
     var isBodyLost = false
 
     init(_ delegate: ExchangeDelegate, receive: @escaping @Sendable (TransportEvent) -> Void) {

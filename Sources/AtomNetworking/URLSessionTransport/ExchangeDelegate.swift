@@ -4,32 +4,34 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Turns a session's callbacks into the events of each exchange.
+/// Converts a session's callbacks to the events of each exchange.
 ///
-/// All callbacks and all cancellations run on one serial queue. On Linux a
-/// task that is cancelled while it completes traps (it is removed from its
-/// session twice); here a task is only ever cancelled between two callbacks,
-/// and only while it has not completed.
+/// All callbacks and all cancellations run on one serial queue. On Linux a task
+/// that is cancelled while it completes traps (it is removed from its session
+/// twice). Here a task is cancelled only between two callbacks, and only while
+/// it has not completed.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The session's delegate queue.
     let queue = CallbackQueue()
 
     private struct State {
-        /// By the identifiers of their tasks, until these have completed.
+        /// By the identifiers of their tasks, until the tasks have completed.
         var exchanges: [Int: DataTaskExchange] = [:]
-        /// How many have been put off and not started yet.
+        /// How many exchanges have been deferred and not started yet.
         var startsPending = 0
     }
 
-    // What the exchanges hold is touched under this lock too; `queue` is thread-safe.
+    // The state of the exchanges is accessed under this lock too; `queue` is
+    // thread-safe.
     private let state = Guarded(State())
 
-    /// How many exchanges have not ended yet.
+    /// The number of exchanges that have not ended yet.
     var count: Int { state.withLock { $0.exchanges.count + $0.startsPending } }
 
     /// Decides where an exchange is started; called once for each.
     ///
-    /// - Returns: Whether it is put off: others are on the wire, or will be.
+    /// - Returns: Whether the start is deferred, because other exchanges are on
+    ///   the wire or about to start.
     func putsOffStart() -> Bool {
         state.withLock { state in
             if state.exchanges.isEmpty, state.startsPending == 0 { return false }
@@ -38,7 +40,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Makes and resumes the task of an exchange that nobody else knows yet.
+    /// Creates and resumes the task of an exchange that isn't shared yet.
     func start(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
         let task = session.dataTask(with: request)
         state.withLock { state in
@@ -48,7 +50,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         task.resume()
     }
 
-    /// Starts an exchange that was put off, unless it has been cancelled.
+    /// Starts a deferred exchange, unless it has been cancelled.
     func startLater(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
         guard state.withLock({ _ in !exchange.isCancelled }) else {
             state.withLock { $0.startsPending -= 1 }
@@ -61,20 +63,22 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
         task.resume()
         let isCancelled = state.withLock { state in
-            // Only what has been resumed can be cancelled.
+            // Only a resumed task can be cancelled.
             exchange.task = task
-            // Not before: until here newcomers are put off too, or one could go first.
+            // Not earlier: until here new exchanges are deferred too, or one
+            // could overtake this one.
             state.startsPending -= 1
             return exchange.isCancelled
         }
         if isCancelled { cancel(exchange) }
     }
 
-    /// Cancels the task soon, if it has not completed by then.
+    /// Cancels the task soon, unless it completes before.
     func cancel(_ exchange: DataTaskExchange) {
         state.withLock { _ in exchange.isCancelled = true }
-        // Before the callbacks that wait: on Linux nothing holds a server back, and at the end of them
-        // the whole of a body that is too large would have been read.
+        // Before the waiting callbacks: on Linux nothing limits the server, and
+        // after the callbacks the whole of a body that is too large would have
+        // been read.
         queue.addUrgent { [self] in
             let task = state.withLock { state -> URLSessionTask? in
                 guard let task = exchange.task, state.exchanges[task.taskIdentifier] === exchange else { return nil }
@@ -95,7 +99,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // A task that was cancelled while this callback waited expects no answer any more, and traps on one.
+            // A task that was cancelled while this callback waited expects no
+            // response and traps on one.
             let isExpected = state.withLock { $0.exchanges[task.taskIdentifier]?.isCancelled == false }
             guard isExpected else { return }
         #endif
@@ -107,11 +112,13 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Anything else hangs or traps here. Head and body have arrived; the task ends as cancelled.
+            // Everything else hangs or traps here. Head and body have arrived;
+            // the task ends as cancelled.
             state.withLock { $0.exchanges[task.taskIdentifier]?.isChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            // Trust is the system's to judge; without a stored credential a 401 comes back as it is.
+            // The system evaluates trust; without a stored credential a 401 is
+            // returned unchanged.
             completionHandler(.performDefaultHandling, nil)
         #endif
     }
@@ -120,7 +127,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // On Linux interim responses (103 Early Hints, RFC 8297) arrive here too.
+        // On Linux interim responses (103 Early Hints, RFC 8297) arrive here
+        // too.
         if let response = response as? HTTPURLResponse, response.isFinal {
             let receive = state.withLock { state in
                 let exchange = state.exchanges[dataTask.taskIdentifier]
@@ -144,13 +152,13 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     }
 
     #if canImport(FoundationNetworking)
-        /// A kept connection was closed by the server without an answer.
+        /// The server closed a kept-alive connection without a response.
         ///
-        /// libcurl repeats the request on another one and asks for the body
-        /// from its beginning. Foundation doesn't give it one that is no
-        /// stream: the server would wait for it until the silence is too long.
-        /// And whether the request may be sent twice is not for it to say (RFC
-        /// 9110 §9.2.2).
+        /// libcurl repeats the request on another connection and needs the body
+        /// from its beginning. Foundation doesn't provide it for a body that is
+        /// not a stream: the server would wait for the body until the idle
+        /// timeout. libcurl also can't know whether the request may be sent
+        /// twice (RFC 9110 §9.2.2).
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -160,7 +168,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
                 exchange?.isBodyLost = true
                 return exchange
             }
-            // All sessions of the process wait on this thread, also the cancellation, which is made on another one.
+            // All sessions of the process wait for this thread, also the
+            // cancellation, which runs on another thread.
             completionHandler(nil)
             if let exchange { cancel(exchange) }
         }
@@ -176,7 +185,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         let ended = state.withLock { state -> End? in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return nil }
             let hasResponse = exchange.statusCode != nil
-            // Asked here: it can still be cancelled, which changes nothing any more.
+            // Evaluated here: the exchange can still be cancelled, but that has
+            // no effect any more.
             return End(
                 exchange: exchange, hasResponse: hasResponse,
                 isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled,
@@ -185,7 +195,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         guard let ended else { return }
         let (exchange, hasResponse) = (ended.exchange, ended.hasResponse)
         guard let error else {
-            // On Linux the head of a redirect that leads nowhere stays in the task, and its body is lost.
+            // On Linux the head of a redirect without a valid target stays in
+            // the task, and its body is lost.
             if !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
                 exchange.receive(.response(TransportResponse(response)))
             }
@@ -195,7 +206,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         if ended.isRefused {
             exchange.receive(.finished)
         } else {
-            // Whoever cancelled it as well hears nothing of it any more.
+            // A caller that also cancelled the exchange doesn't get this error.
             let error = ended.isBodyLost ? URLError(.networkConnectionLost) : error
             let isSecure = task.originalRequest?.url?.scheme == "https"
             let failure = WireFailure(error: error, hasResponse: hasResponse, isSecure: isSecure)
@@ -205,20 +216,23 @@ extension ExchangeDelegate: URLSessionDataDelegate {
 }
 
 extension HTTPURLResponse {
-    /// Whether no other head follows this one (RFC 9110 §15.2).
+    /// Whether this is the last head of the exchange (RFC 9110 §15.2).
     fileprivate var isFinal: Bool { statusCode >= 200 || statusCode == 101 }
 }
 
 extension TransportResponse {
-    /// Copies what Foundation parsed; it has joined repeats with a comma,
-    /// which for `Set-Cookie` alone changes the meaning (RFC 9110 §5.3).
+    /// Copies the fields that Foundation parsed.
+    ///
+    /// Foundation has joined repeats with a comma, which changes the meaning
+    /// only for `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse) {
-        // Asked for once: on Linux the dictionary is converted each time.
+        // Read once: on Linux each access converts the dictionary.
         let received = response.allHeaderFields
         var fields: [HeaderFields.Field] = []
         fields.reserveCapacity(received.count)
         for (name, value) in received {
-            // Cast as what it is: as an AnyHashable, a name is looked into three times as long.
+            // Cast to the concrete type: as an AnyHashable, a name takes three
+            // times as long to compare.
             guard let name = name.base as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
                 for cookie in JoinedSetCookies.lines(in: value) {
@@ -228,7 +242,8 @@ extension TransportResponse {
                 fields.append(HeaderFields.Field(name: name, value: value))
             }
         }
-        // Foundation's dictionary has no order; a stable one makes logs and tests readable.
+        // Foundation's dictionary has no order; a stable order makes logs and
+        // tests readable.
         fields.sort { $0.name < $1.name }
         self.init(statusCode: response.statusCode, headerFields: HeaderFields(fields))
     }

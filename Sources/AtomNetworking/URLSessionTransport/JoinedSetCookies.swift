@@ -1,17 +1,17 @@
-/// The `Set-Cookie` lines of an answer as Foundation gives them: joined with a
-/// comma and a blank.
+/// Splits `Set-Cookie` lines that Foundation has joined with a comma and a
+/// space.
 ///
-/// Commas occur in cookies too, so which of them Foundation wrote can't always
-/// be told (RFC 9110 §5.3): `a=b, c=d` is two lines or one. A line begins
-/// after a comma where a token and an equals sign follow, which no date in
-/// `Expires` has, unless the comma stands
+/// Cookies may contain commas too, so it isn't always clear which commas
+/// Foundation added (RFC 9110 §5.3): `a=b, c=d` may be two lines or one. A line
+/// begins after a comma that a token and an equals sign follow, which no date
+/// in `Expires` contains, unless the comma is
 ///
 /// - in a value between quotes, or
-/// - in a value with blanks in it. A server that lets them in lets in commas,
-///   and the text may be somebody else's.
+/// - in a value with spaces. A server that allows spaces also allows commas,
+///   and the text may come from another user.
 ///
-/// What is not parted is one cookie with a long value: rather one less than one
-/// that nobody set.
+/// Text that isn't split is one cookie with a long value: one cookie less is
+/// better than one that no server set.
 struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
     private let bytes: Bytes
     private var position: Int
@@ -21,10 +21,10 @@ struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UI
         position = bytes.startIndex
     }
 
-    /// Where each line is.
+    /// The range of each line.
     ///
-    /// Reads each byte a few times at most, however many commas there are: a
-    /// server chooses them, and all requests wait for this.
+    /// It reads each byte only a few times, for any number of commas: a server
+    /// chooses them, and all requests wait for this.
     static func lines(in bytes: Bytes) -> [Range<Int>] {
         var joined = Self(bytes)
         var lines: [Range<Int>] = []
@@ -37,11 +37,12 @@ struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UI
         return lines
     }
 
-    /// Goes to the end of the line and over the comma and the blank; `nil` if
-    /// it is the last one.
+    /// Moves to the end of the line and past the comma and the space; `nil` for
+    /// the last line.
     private mutating func endOfLine() -> Int? {
         if let end = endInPair() { return end }
-        // Attributes. The comma of a date isn't followed by a token and an equals sign.
+        // Attributes. The comma in a date isn't followed by a token and an
+        // equals sign.
         while position < bytes.endIndex {
             if let end = endHere() { return end }
             position += 1
@@ -77,9 +78,10 @@ struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UI
         return nil
     }
 
-    /// Goes from a value's first quote to its last one, if there is one.
+    /// Moves from a value's first quote to its last quote, if there is one.
     private mutating func skipQuoted() {
-        // Up to the next quote and no further, or a server could have the rest read again for each.
+        // Only to the next quote; otherwise a server could make this read the
+        // rest again for each quote.
         var next = position + 1
         while next < bytes.endIndex, bytes[next] != UInt8(ascii: "\"") { next += 1 }
         guard next < bytes.endIndex else { return }
@@ -88,7 +90,8 @@ struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UI
         position = next
     }
 
-    /// Where the line ends if it does so at this comma; goes over comma and blank then.
+    /// The end of the line if it ends at this comma; moves past the comma and
+    /// the space then.
     private mutating func endHere() -> Int? {
         guard bytes[position] == UInt8(ascii: ","), position + 1 < bytes.endIndex,
             bytes[position + 1] == UInt8(ascii: " ")

@@ -4,29 +4,30 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Which of the system's session configurations a service uses.
+/// The system's session configuration of a service.
 public enum SessionConfiguration: Sendable, Hashable {
-    /// A background session with the given identifier, on Apple's systems.
-    /// Elsewhere every `resume` fails with
+    /// A background session with the given identifier, on Apple platforms.
+    ///
+    /// On other platforms every `resume` fails with
     /// ``RequestableError/unsupportedConfiguration(_:)``.
     case background(String)
 
-    /// Cookies are the process's, kept by `HTTPCookieStorage.shared`.
+    /// Cookies are stored in `HTTPCookieStorage.shared`, for the whole process.
     ///
-    /// Which of them are taken and sent is judged as with ``ephemeral``; what
-    /// is kept, and for how long, is Foundation's to decide.
+    /// The same rules as with ``ephemeral`` decide which cookies are accepted
+    /// and sent. Foundation decides which are kept, and for how long.
     case `default`
 
-    /// Nothing is written to disk; cookies last as long as the ``Atom``, in a
-    /// jar of its own.
+    /// Nothing is written to disk. Cookies are stored in the ``Atom``'s own
+    /// jar, as long as it exists.
     ///
-    /// The jar goes by RFC 6265bis and is bounded: 50 cookies of a domain, 3,000
-    /// in all, and 8,190 octets in the `Cookie` line of one request.
+    /// The jar follows RFC 6265bis and is limited: 50 cookies of a domain,
+    /// 3,000 in all, and 8,190 octets in the `Cookie` line of one request.
     case ephemeral
 }
 
 extension SessionConfiguration {
-    /// Why this platform can't offer it, or `nil` if it can.
+    /// Why this platform doesn't support it, or `nil` if it does.
     var violation: RequestableError? {
         #if canImport(FoundationNetworking)
             if case .background(let identifier) = self {
@@ -37,7 +38,7 @@ extension SessionConfiguration {
         return nil
     }
 
-    /// Where cookies are kept; `nil` for the memory of each service.
+    /// The shared cookie storage; `nil` if each service has its own jar.
     var cookieStorage: HTTPCookieStorage? {
         switch self {
         case .background, .default: .shared
@@ -45,14 +46,14 @@ extension SessionConfiguration {
         }
     }
 
-    /// The system's configuration, with all that lives above the seam or costs
-    /// without use switched off: cookies, caches, credentials and timeouts.
+    /// The system's configuration without everything that the SDK does itself
+    /// or doesn't use: cookies, caches, credentials and timeouts.
     var urlSessionConfiguration: URLSessionConfiguration {
         let configuration: URLSessionConfiguration
         switch self {
         case .background(let identifier):
             #if canImport(FoundationNetworking)
-                // Refused before a session is made; see `violation`.
+                // Rejected before a session is created; see `violation`.
                 _ = identifier
                 configuration = .ephemeral
             #else
@@ -61,13 +62,15 @@ extension SessionConfiguration {
         case .default: configuration = .default
         case .ephemeral: configuration = .ephemeral
         }
-        // The accept policy alone keeps Foundation on Linux from parsing cookies in every header line.
+        // Only the accept policy prevents Foundation on Linux from parsing
+        // cookies in every header line.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // Each request says how long its silence may last; the session's 60 seconds must not cut that short.
+        // Each request has its own idle timeout; the session's 60 seconds must
+        // not be shorter.
         configuration.timeoutIntervalForRequest = Duration.year.seconds
         configuration.timeoutIntervalForResource = Duration.year.seconds
         return configuration

@@ -4,29 +4,29 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The default transport: one URLSession, plain data tasks and a session
+/// The default transport: one URLSession with data tasks and a session
 /// delegate.
 ///
-/// It refuses every redirect and challenge, keeps no cookie, cache or
-/// credential, and stands in front of what Foundation does badly on Linux:
-/// challenges that hang, cancellation that traps, timeouts that are cut to
-/// whole seconds, errors that don't say what happened.
+/// It rejects every redirect and challenge, and stores no cookie, cache or
+/// credential. It works around defects of Foundation on Linux: challenges that
+/// hang, cancellation that traps, timeouts that are truncated to whole seconds,
+/// errors without a useful description.
 ///
-/// The session is made at the first request and let go when the transport is
-/// released and its last exchange has ended.
+/// The session is created for the first request. It is released when the
+/// transport has been released and its last exchange has ended.
 public final class URLSessionTransport: Transport {
-    /// Made for the first request and never replaced.
+    /// Created for the first request and never replaced.
     private let session = Guarded<URLSession?>(nil)
     let delegate = ExchangeDelegate()
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
-    /// Makes a transport over a session of its own.
+    /// Creates a transport with its own session.
     public init(configuration: SessionConfiguration = .ephemeral) {
         makeConfiguration = { configuration.urlSessionConfiguration }
     }
 
     #if os(iOS)
-        /// Makes a transport whose session uses Multipath TCP.
+        /// Creates a transport whose session uses Multipath TCP.
         public init(
             configuration: SessionConfiguration, multipathServiceType: URLSessionConfiguration.MultipathServiceType
         ) {
@@ -39,12 +39,13 @@ public final class URLSessionTransport: Transport {
     #endif
 
     deinit {
-        // The session keeps its delegate until then, and running exchanges end as they would have.
+        // The session keeps its delegate until then, and running exchanges end
+        // normally.
         session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
-    /// Six on Linux, where more requests would wait inside URLSession, in no
-    /// order and with their timeouts running; no limit on Apple's systems.
+    /// Six on Linux, where more requests would wait inside URLSession, without
+    /// order and with their timeouts running; no limit on Apple platforms.
     public var exchangesPerOrigin: Int? {
         #if canImport(FoundationNetworking)
             6
@@ -53,7 +54,7 @@ public final class URLSessionTransport: Transport {
         #endif
     }
 
-    /// Hands the request to URLSession.
+    /// Passes the request to URLSession.
     public func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
@@ -63,8 +64,10 @@ public final class URLSessionTransport: Transport {
         }
         let urlRequest = Self.urlRequest(for: request, url: url)
         guard request.needsFreshConnection else { return start(urlRequest, receive: receive) }
-        // Connections belong to a session. On Linux a request would else wait for one of six, and one
-        // whose kept connection the server closes is lost, a refresh token with it.
+        // A session has its own connections. On Linux the request would
+        // otherwise wait for one of six, and if the server closes the
+        // kept-alive connection, the request is lost, and a refresh token with
+        // it.
         let delegate = ExchangeDelegate()
         let session = URLSession(
             configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)
@@ -80,7 +83,7 @@ public final class URLSessionTransport: Transport {
         let exchange = DataTaskExchange(delegate, receive: receive)
         #if canImport(FoundationNetworking)
             if delegate.putsOffStart() {
-                // Holds on to the transport, whose end is that of the session.
+                // Keeps the transport alive, because the session ends with it.
                 StartQueue.add { [self] in delegate.startLater(exchange, request, in: startedSession()) }
                 return exchange
             }
@@ -99,11 +102,11 @@ public final class URLSessionTransport: Transport {
         }
     }
 
-    /// The URL as Foundation takes it.
+    /// The URL in a form that Foundation accepts.
     ///
-    /// On Linux it refuses every IPv6 address: it holds libcurl's name of the
-    /// host, which has brackets, against its own, which has none.
-    /// Percent-encoded, they agree.
+    /// On Linux Foundation rejects every IPv6 address: it compares libcurl's
+    /// host, which has brackets, with its own, which has none. With
+    /// percent-encoding they are equal.
     private static func url(of target: TargetURL) -> URL? {
         #if canImport(FoundationNetworking)
             if target.host.hasPrefix("["), let range = target.absoluteString.range(of: "[", options: .literal) {
@@ -117,9 +120,11 @@ public final class URLSessionTransport: Transport {
 
     private static func urlRequest(for request: TransportRequest, url: URL) -> URLRequest {
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-        // By its setter: on Linux the initializer's argument is passed over for the session's 60 seconds.
+        // Set with the property: on Linux the session's 60 seconds replace the
+        // initializer's argument.
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
-        // What a request is by default isn't set again: the setter compares it with every method it knows.
+        // The default isn't set again: the setter compares it with every known
+        // method.
         if request.method != "GET" { urlRequest.httpMethod = request.method }
         urlRequest.httpShouldHandleCookies = false
         if let body = request.body { urlRequest.httpBody = body }
@@ -127,12 +132,12 @@ public final class URLSessionTransport: Transport {
         return urlRequest
     }
 
-    /// The fields as Foundation keeps them: repeats joined with a comma, under
-    /// the name that came first.
+    /// The fields as Foundation stores them: repeats are joined with a comma,
+    /// under the first name.
     ///
-    /// All are set at once: one by one, on Linux, each value is taken apart
-    /// into characters again. What that finds has been refused before it came
-    /// here, or is left out.
+    /// All are set at once: on Linux, a field that is set individually is
+    /// parsed character by character. The errors that this could find have been
+    /// rejected before, or the fields are left out.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
         var combined = [String: String](minimumCapacity: fields.count)
         for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {
@@ -146,8 +151,8 @@ public final class URLSessionTransport: Transport {
         return combined
     }
 
-    /// The value without the white space around it, which is not part of it
-    /// (RFC 9110 §5.5): libcurl drops a field with nothing but blanks.
+    /// The value without surrounding whitespace, which is not part of it (RFC
+    /// 9110 §5.5): libcurl drops a field that consists of whitespace.
     private static func trimmed(_ value: String) -> String {
         let bytes = value.utf8
         guard bytes.first == 0x20 || bytes.first == 0x09 || bytes.last == 0x20 || bytes.last == 0x09 else {
@@ -156,21 +161,21 @@ public final class URLSessionTransport: Transport {
         return value.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Later than the deadline kept above the seam: Foundation on Linux cuts
-    /// fractions off, fails at once below a second and traps on huge values.
+    /// Later than the SDK's own deadline: Foundation on Linux truncates
+    /// fractions, fails at once below a second and traps on huge values.
     ///
-    /// There it makes a timer for each field of an answer. One whose time lies
-    /// past what Dispatch counts, three centuries from now, is never armed.
+    /// On Linux it creates a timer for each field of a response. A timer beyond
+    /// the range of Dispatch, about three centuries from now, is never started.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
         #if canImport(FoundationNetworking)
-            // In milliseconds it has to fit an `Int`.
+            // In milliseconds it has to fit in an `Int`.
             if Int.bitWidth >= 64 { return 10_000_000_000 }
         #endif
         return min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
     }
 }
 
-/// What `start` returns when there was nothing to start.
+/// The result of `start` when nothing could be started.
 private struct EndedExchange: TransportExchange {
     func cancel() {}
 }

@@ -4,14 +4,14 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What an error of URLSession means, in words, and how far the request got.
+/// The meaning of a URLSession error, as text, and how far the request got.
 ///
-/// Foundation on Linux reports TLS failures and truncated bodies alike as
-/// "unknown", and an answer that isn't HTTP as "unsupported URL"; its
-/// description, which is libcurl's, tells them apart.
+/// Foundation on Linux reports both TLS failures and truncated bodies as
+/// "unknown", and a response that isn't HTTP as "unsupported URL". Its
+/// description, which comes from libcurl, distinguishes them.
 struct WireFailure {
     let error: any Error
-    /// Whether the head of an answer had arrived.
+    /// Whether the head of a response had arrived.
     let hasResponse: Bool
     let isSecure: Bool
 
@@ -34,15 +34,15 @@ struct WireFailure {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff:
             return (error.code, "There is no network connection", .notSent)
         case .timedOut:
-            return (.timedOut, "The server did not answer in time", started)
+            return (.timedOut, "The server did not respond in time", started)
         case .networkConnectionLost:
             return (.networkConnectionLost, "The connection was lost", started)
         case .cancelled:
             return (.cancelled, "The exchange was cancelled", started)
         case .badServerResponse:
-            return (.networkConnectionLost, "The server closed the connection without an answer", started)
+            return (.networkConnectionLost, "The server closed the connection without a response", started)
         case .unsupportedURL:
-            return (.badServerResponse, "The server's answer is not HTTP", started)
+            return (.badServerResponse, "The server's response is not HTTP", started)
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
@@ -54,7 +54,8 @@ struct WireFailure {
         }
     }
 
-    /// Tells apart, by libcurl's description, what Foundation on Linux lumps together.
+    /// Uses libcurl's description to distinguish errors that Foundation on
+    /// Linux reports as one.
     private func unknown(
         _ error: URLError, _ started: AtomError.Delivery
     ) -> (URLError.Code, String, AtomError.Delivery) {
@@ -62,14 +63,14 @@ struct WireFailure {
         if hasResponse {
             return text.contains("transfer closed") || text.contains("bytes missing")
                 ? (.networkConnectionLost, "The connection was closed before the whole body had arrived", .answered)
-                : (.cannotDecodeRawData, "The body of the server's answer can't be read: \(text)", .answered)
+                : (.cannotDecodeRawData, "The body of the server's response can't be read: \(text)", .answered)
         }
         if let complaint = Self.complaint(aboutHead: text) {
-            return (.cannotParseResponse, "The head of the server's answer can't be read: \(complaint)", started)
+            return (.cannotParseResponse, "The head of the server's response can't be read: \(complaint)", started)
         }
         if isSecure { return insecure(text) }
         if text.contains("Send failure") { return (.networkConnectionLost, "The connection was lost", started) }
-        return (.cannotParseResponse, "The server's answer can't be read: \(text)", started)
+        return (.cannotParseResponse, "The server's response can't be read: \(text)", started)
     }
 
     private static func complaint(aboutHead text: String) -> String? {
@@ -78,7 +79,7 @@ struct WireFailure {
         return text.contains("Header without colon") || text.contains("Invalid Content-Length") ? text : nil
     }
 
-    /// What failed before the handshake was done can't have carried a request.
+    /// A failure before the end of the handshake can't have sent the request.
     private func insecure(_ text: String) -> (URLError.Code, String, AtomError.Delivery) {
         if text.contains("SSL_read") || text.contains("SSL_write") {
             return (.secureConnectionFailed, "The secure connection broke: \(text)", .maybeSent)
@@ -89,7 +90,7 @@ struct WireFailure {
             return (isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted, explanation, .notSent)
         }
         if text.contains("wrong version number") {
-            return (.secureConnectionFailed, explanation + " (what answers does not speak TLS)", .notSent)
+            return (.secureConnectionFailed, explanation + " (the server does not use TLS)", .notSent)
         }
         let isHandshake = text.contains("SSL_connect") || text.contains("SSL routines") || text.contains("handshake")
         return (.secureConnectionFailed, explanation, isHandshake ? .notSent : .maybeSent)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A file of tokens that many use", .timeLimit(.minutes(10)))
+@Suite("A file of tokens with several users", .timeLimit(.minutes(10)))
 struct FileTokenCredentialStoreConcurrencyTests {
     private let folder: TemporaryFolder
     private let time = AlarmWatchingTimeSource()
@@ -19,7 +19,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
     @Test("A store waits for longer than a refresh may take")
     func defaultTimeout() async throws {
         let held = try await HeldExchange(store())
-        // By the clock of whoever came first.
+        // Uses the clock of the store that came first.
         let waiting = Task { [folder] in try await folder.store().save(nil) }
         await time.settings(1)
         time.manual.advance(by: .seconds(ServiceTimeout().resource) + .seconds(10))
@@ -28,7 +28,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         try await held.end()
     }
 
-    @Test("Exchanges and saves of several stores run one at a time, in the order in which they came")
+    @Test("Exchanges and saves of several stores run one at a time, in the order of arrival")
     func order() async throws {
         let stores = [store(), store(), store()]
         let held = try await HeldExchange(stores[0])
@@ -51,7 +51,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try await store().load() == .numbered(24))
     }
 
-    @Test("Whoever waits too long hears so, and keeps nobody from getting the lock")
+    @Test("A wait that times out throws, and doesn't block the next waiter")
     func timeout() async throws {
         let held = try await HeldExchange(store(), returning: .numbered(1))
         let patient = Task { [store = store(waiting: .seconds(60))] in try await store.exchange { _ in .numbered(2) } }
@@ -65,7 +65,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try await store().load() == .numbered(2))
     }
 
-    @Test("A store that waits for no time gets a lock that is free, and no other", arguments: [0, -1])
+    @Test("A store without a timeout gets only a lock that is free", arguments: [0, -1])
     func noWaiting(seconds: Int) async throws {
         try await store(waiting: .seconds(seconds)).save(.numbered(1))
         let held = try await HeldExchange(store(), returning: .numbered(2))
@@ -76,7 +76,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try await store().load() == .numbered(2))
     }
 
-    @Test("Reading waits for nobody")
+    @Test("Reading doesn't wait for the lock")
     func loadDuringExchange() async throws {
         try await store().save(.numbered(1))
         let held = try await HeldExchange(store(), returning: .numbered(2))
@@ -85,7 +85,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try await store().load() == .numbered(2))
     }
 
-    @Test("A task that is cancelled in line leaves it, and the next moves up")
+    @Test("A cancelled task leaves the queue, and the next one moves up")
     func cancellation() async throws {
         let held = try await HeldExchange(store(), returning: .numbered(1))
         let cancelled = Task { [store = store()] in try await store.save(.numbered(9)) }
@@ -98,7 +98,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try await next.value == .numbered(1))
     }
 
-    @Test("A task that was cancelled before gets no lock")
+    @Test("A task that was already cancelled doesn't get the lock")
     func cancelledBefore() async throws {
         let gate = Signal()
         let task = Task { [store = store()] in
@@ -111,7 +111,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try await store().load() == nil)
     }
 
-    @Test("What a refresh brought home is written, though its task is cancelled meanwhile")
+    @Test("The result of a refresh is written even if its task is cancelled")
     func cancelledDuringExchange() async throws {
         let begun = Signal()
         let gate = Signal()
@@ -152,7 +152,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         #expect(try folder.names == ["tokens.json", "tokens.json.lock"])
     }
 
-    @Test("Two stores that read a file that can't be read keep it once")
+    @Test("Two stores that find an unreadable file move it aside only once")
     func corruptTwice() async throws {
         for _ in 0..<20 {
             try Data("x".utf8).write(to: folder.file)
@@ -179,7 +179,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
 
     @Test("A storm of exchanges, saves, notes, readers and cancellations loses nothing")
     func storm() async throws {
-        // By the clock of the system, on a machine that may be loaded.
+        // Uses the system's clock, on a machine that may be loaded.
         let stores = (0..<4).map { _ in FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(280)) }
         try await stores[0].save(.numbered(0))
         let rounds = StormSize.isUnderThreadSanitizer ? 100 : 400

@@ -5,11 +5,12 @@
 
     @testable import AtomNetworking
 
-    /// A small disk that only this process sees, gone with the object.
+    /// A small disk that only this process sees, and that is unmounted with the
+    /// object.
     ///
-    /// A thread with a mount namespace of its own mounts it, so that nothing is
-    /// left behind whatever becomes of the process; all others reach it through
-    /// the descriptor of its root.
+    /// A thread with its own mount namespace mounts it, so that nothing is left
+    /// behind when the process ends. All other threads use the descriptor of
+    /// its root.
     private final class SmallDisk: Sendable {
         static let isAllowed: Bool = (try? SmallDisk(pages: 4) { _ in }) != nil
 
@@ -17,12 +18,14 @@
         private let root: Int32
 
         /// - Parameters:
-        ///   - pages: How many pages of 4 KB it has.
-        ///   - isReadOnly: Whether it can't be written once it is prepared.
-        ///   - prepare: Puts files on it, with the path of its root.
+        ///   - pages: The number of pages of 4 KB.
+        ///   - isReadOnly: Whether the disk is read-only after the preparation.
+        ///   - prepare: Creates files on the disk; its argument is the path of
+        ///     the root.
         init(pages: Int, isReadOnly: Bool = false, prepare: @escaping @Sendable (String) throws -> Void) throws {
             let folder = try TemporaryFolder()
-            // The folder itself stays out of the thread: to whoever sees the disk in its place it can't be removed.
+            // The thread doesn't capture the folder itself: it can't be removed
+            // in the namespace in which the disk is mounted on it.
             let path = folder.url.path
             let done = DispatchSemaphore(value: 0)
             let result = Locked<Result<Int32, any Error>>(.failure(POSIXError(.EPERM)))
@@ -56,11 +59,11 @@
             close(root)
         }
 
-        /// Gives the calling thread a mount namespace of its own.
+        /// Gives the calling thread its own mount namespace.
         private static func unshareMounts() -> Bool {
-            // GNU's functions are not in the module.
+            // The module doesn't contain GNU's functions.
             guard let symbol = dlsym(nil, "unshare") else { return false }
-            // What the manual page says of it: int unshare(int flags).
+            // The declaration in the manual page: int unshare(int flags).
             let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
             let newMounts: Int32 = 0x20000
             return unshare(newMounts) == 0
@@ -113,7 +116,7 @@
             #expect(try await store.load() == .numbered(3))
         }
 
-        @Test("Where not even a half of it fits, the half is removed")
+        @Test("A partly written file is removed when the disk is full")
         func half() async throws {
             let disk = try SmallDisk(pages: 16) { root in
                 try Self.putTokens(try StoredCredential(credential: .numbered(1)).encoded(), in: root)
@@ -152,7 +155,7 @@
             #expect(try await store.load() == .numbered(1))
         }
 
-        @Test("What can't be read on a read-only disk stays where it is, and is reported each time")
+        @Test("An unreadable file on a read-only disk stays, and is reported each time")
         func corruptOnReadOnly() async throws {
             let disk = try SmallDisk(pages: 16, isReadOnly: true) { root in
                 try Self.putTokens(Data("x".utf8), in: root)
@@ -168,7 +171,7 @@
             #expect(try Self.names(disk) == ["tokens.json"])
         }
 
-        @Test("A folder that can't be made on a read-only disk is reported as that")
+        @Test("A folder that can't be created on a read-only disk is reported as read-only")
         func folderOnReadOnly() async throws {
             let disk = try SmallDisk(pages: 16, isReadOnly: true) { _ in }
             let store = FileTokenCredentialStore(fileURL: disk.file)

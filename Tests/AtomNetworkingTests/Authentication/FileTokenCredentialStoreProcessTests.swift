@@ -12,7 +12,7 @@
         import Musl
     #endif
 
-    /// A program that isn't the SDK, and takes the lock of a file.
+    /// A program other than the SDK that locks a file.
     private final class LockingProcess: Sendable {
         private static let python = ("/usr/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? ""))
             .split(separator: ":").map { $0 + "/python3" }
@@ -24,7 +24,7 @@
         private let input = Pipe()
         private let output = Pipe()
 
-        /// Begins to wait for the lock, or tries once.
+        /// Starts to wait for the lock, or tries once.
         init(_ lock: URL, onlyTries: Bool = false) throws {
             process = Process()
             process.executableURL = URL(fileURLWithPath: try #require(Self.python))
@@ -48,7 +48,7 @@
             if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         }
 
-        /// What it has to say, once it says it.
+        /// The next word of its output.
         func word() async -> String {
             let handle = output.fileHandleForReading
             return await onAThreadOfItsOwn {
@@ -60,7 +60,7 @@
             kill(process.processIdentifier, signal)
         }
 
-        /// Waits until it is gone, which closes its end of the pipe.
+        /// Waits until the process has ended, which closes its end of the pipe.
         func end() async {
             try? input.fileHandleForWriting.close()
             let process = process
@@ -69,7 +69,7 @@
     }
 
     @Suite(
-        "A file of tokens that other processes use",
+        "A file of tokens that other processes share",
         .enabled(if: LockingProcess.isThere, "no python3 to take the lock with"), .timeLimit(.minutes(10)))
     struct FileTokenCredentialStoreProcessTests {
         private let folder: TemporaryFolder
@@ -110,7 +110,7 @@
             #expect(try await store.load() == .numbered(1))
         }
 
-        @Test("A store doesn't wait for ever for a process that is stopped")
+        @Test("A store doesn't wait forever for a paused process")
         func stoppedProcess() async throws {
             _ = try await folder.store().exchange { $0 }
             let other = try LockingProcess(lock)
@@ -131,14 +131,14 @@
             try await store.save(.numbered(3))
         }
 
-        @Test("By the system's clock it waits too, and tries again")
+        @Test("With the system's clock it waits and retries too")
         func systemClock() async throws {
             _ = try await folder.store().exchange { $0 }
             let other = try LockingProcess(lock)
             #expect(await other.word() == "locked")
             let impatient = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .milliseconds(20))
             await #expect(throws: TokenStoreError.lockTimedOut(.milliseconds(20))) { try await impatient.save(nil) }
-            // On a machine that may be loaded.
+            // The machine may be loaded.
             let patient = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(280))
             let saving = Task { try await patient.save(.numbered(1)) }
             await other.end()
@@ -146,7 +146,7 @@
             #expect(try await folder.store().load() == .numbered(1))
         }
 
-        @Test("A lock file that was removed while a process waited for it is not taken for the lock")
+        @Test("A lock file that was removed during a wait doesn't count as the lock")
         func removedLockFile() async throws {
             let folder = try #require(try StoreFolder(folder.url.path, creating: false))
             let old = try #require(try folder.tryLock("x"))
@@ -172,7 +172,8 @@
                                 let store = FileTokenCredentialStore(fileURL: file, lockTimeout: .seconds(280))
                                 for _ in 0..<50 {
                                     _ = try await store.exchange { old in
-                                        // It can't be nil: it was stored before, and nobody removes it.
+                                        // It can't be nil: it was stored
+                                        // before, and no process removes it.
                                         .numbered(try #require(old?.number) + 1)
                                     }
                                 }
@@ -192,17 +193,18 @@
                         let store = FileTokenCredentialStore(fileURL: URL(fileURLWithPath: path))
                         let begun = DispatchSemaphore(value: 0)
                         Thread {
-                            // In the middle of anything, but not before the first write is over.
+                            // At any moment, but not before the first write has
+                            // ended.
                             for _ in 0..<Int.random(in: 2...4) { begun.wait() }
                             for _ in 0..<Int.random(in: 0..<20_000) { sched_yield() }
                             kill(getpid(), SIGKILL)
                         }.start()
-                        // More than it lives for.
+                        // More iterations than the process survives.
                         for _ in 0..<100_000 {
                             _ = try await store.exchange { old in
                                 begun.signal()
                                 let number = (old?.number ?? 0) + 1
-                                // Large enough to be written in more than a moment.
+                                // Large enough that a write takes some time.
                                 let token = String(repeating: "x", count: 300_000) + "-\(number)"
                                 return TokenCredential(
                                     accessToken: token, expiresAt: .distantFuture, refreshToken: token)

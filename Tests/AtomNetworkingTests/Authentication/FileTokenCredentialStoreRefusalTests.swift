@@ -21,7 +21,8 @@ struct FileTokenCredentialStoreRefusalTests {
         folder = try TemporaryFolder()
     }
 
-    /// What each method of a store of the file is refused for: the same for all.
+    /// The reason with which each method of a store rejects the file; the same
+    /// for all methods.
     private func refusal(_ file: URL, location: SourceLocation = #_sourceLocation) async throws -> String? {
         let store = FileTokenCredentialStore(fileURL: file)
         let calls: [@Sendable () async throws -> Void] = [
@@ -49,12 +50,12 @@ struct FileTokenCredentialStoreRefusalTests {
         return reasons.first
     }
 
-    @Test("A lock file that the system never calls the same twice")
+    @Test("A lock file that has a different identity each time")
     func lockFileWithoutIdentity() throws {
         let folder = try #require(try StoreFolder(folder.url.path, creating: false))
         let looks = Locked(0)
         let error = #expect(throws: TokenStoreError.self) {
-            // That it ends at all is for the test's sake.
+            // The test must end even if the code doesn't.
             try folder.tryLock("x") { _, _ in
                 looks.with {
                     $0 += 1
@@ -89,14 +90,14 @@ struct FileTokenCredentialStoreRefusalTests {
         "A URL that names no file on this machine",
         arguments: [
             ("https://example.com/tokens.json", "URL"), ("file://example.com/tokens.json", "URL"),
-            ("file:tokens.json", "root"), ("file:///", "names no file"), ("file:///var/..", "names no file"),
+            ("file:tokens.json", "absolute"), ("file:///", "name a file"), ("file:///var/..", "name a file"),
             ("file:///var/../tokens.json", ".."),
         ])
     func url(url: String, reason: String) async throws {
         #expect(try await refusal(try #require(URL(string: url)))?.contains(reason) == true)
     }
 
-    @Test("A link in the place of the file, also one that leads nowhere", arguments: [true, false])
+    @Test("The file is a symbolic link, also a broken one", arguments: [true, false])
     func linkedFile(leadsSomewhere: Bool) async throws {
         let target = folder["target"]
         if leadsSomewhere { try StoredCredential(credential: .numbered(7)).encoded().write(to: target) }
@@ -106,7 +107,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(FileManager.default.fileExists(atPath: target.path) == leadsSomewhere)
     }
 
-    @Test("A link in the place of the folder, whatever stands behind its name", arguments: ["", "/", "/.", "//./"])
+    @Test("The folder is a symbolic link, also with a slash or a dot after it", arguments: ["", "/", "/.", "//./"])
     func linkedFolder(suffix: String) async throws {
         try FileManager.default.createDirectory(at: folder["target"], withIntermediateDirectories: false)
         chmod(folder["target"].path, 0o700)
@@ -129,31 +130,32 @@ struct FileTokenCredentialStoreRefusalTests {
         async let waiting = FileTokenCredentialStore(
             fileURL: folder["target/inner/tokens.json"], lockTimeout: .seconds(5), time: SystemTimeSource()
         ).exchange { $0 }
-        // In line with the others of the process, so by the clock of whoever came first.
+        // It waits with the other stores of the process, so the clock of the
+        // first store counts.
         await time.settings(1)
         try await held.end()
         #expect(try await waiting == nil)
     }
 
-    @Test("What is no plain file")
+    @Test("The file is not a regular file")
     func notPlain() async throws {
         try FileManager.default.createDirectory(at: folder["tokens"], withIntermediateDirectories: false)
-        #expect(try await refusal(folder["tokens"]) == "the file is no plain file")
+        #expect(try await refusal(folder["tokens"]) == "the file is not a regular file")
         try #require(mkfifo(folder["pipe"].path, 0o600) == 0)
-        #expect(try await refusal(folder["pipe"]) == "the file is no plain file")
+        #expect(try await refusal(folder["pipe"]) == "the file is not a regular file")
     }
 
-    @Test("What lies in the place of the folder")
+    @Test("The folder is a file")
     func noFolder() async throws {
         try Data().write(to: folder["folder"])
-        #expect(try await refusal(folder["folder/tokens.json"]) == "its folder is none")
+        #expect(try await refusal(folder["folder/tokens.json"]) == "its folder is not a directory")
     }
 
     @Test("A file that others may write", arguments: [0o620, 0o602, 0o666] as [mode_t])
     func writableFile(mode: mode_t) async throws {
         try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
         chmod(folder.file.path, mode)
-        #expect(try await refusal(folder.file) == "others may write the file")
+        #expect(try await refusal(folder.file) == "other users can write to the file")
     }
 
     @Test("A folder in which others could replace the file", arguments: [0o770, 0o702, 0o777] as [mode_t])
@@ -171,7 +173,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(try await folder.store().load() == .numbered(1))
     }
 
-    @Test("A lock that is a link or no plain file")
+    @Test("The lock file is a symbolic link or not a regular file")
     func lockFile() async throws {
         try FileManager.default.createSymbolicLink(at: folder["tokens.json.lock"], withDestinationURL: folder["x"])
         await #expect(throws: TokenStoreError.refused("the file is a symbolic link")) {
@@ -179,27 +181,27 @@ struct FileTokenCredentialStoreRefusalTests {
         }
         try FileManager.default.removeItem(at: folder["tokens.json.lock"])
         try FileManager.default.createDirectory(at: folder["tokens.json.lock"], withIntermediateDirectories: false)
-        await #expect(throws: TokenStoreError.refused("the file is no plain file")) {
+        await #expect(throws: TokenStoreError.refused("the file is not a regular file")) {
             try await folder.store().save(.numbered(1))
         }
         #expect(try folder.names == ["tokens.json.lock"])
     }
 
-    @Test("A file of somebody else's", .enabled(if: isRoot, "only root can give files away"))
+    @Test("The file belongs to another user", .enabled(if: isRoot, "only root can give files away"))
     func strangersFile() async throws {
         try StoredCredential(credential: .numbered(7)).encoded().write(to: folder.file)
         chmod(folder.file.path, 0o600)
         try #require(chown(folder.file.path, 65_534, 65_534) == 0)
-        #expect(try await refusal(folder.file) == "the file belongs to somebody else")
+        #expect(try await refusal(folder.file) == "the file belongs to another user")
     }
 
-    @Test("A folder of somebody else's", .enabled(if: isRoot, "only root can give folders away"))
+    @Test("The folder belongs to another user", .enabled(if: isRoot, "only root can give folders away"))
     func strangersFolder() async throws {
         try #require(chown(folder.url.path, 65_534, 65_534) == 0)
-        #expect(try await refusal(folder.file) == "its folder belongs to somebody else")
+        #expect(try await refusal(folder.file) == "its folder belongs to another user")
     }
 
-    @Test("Whoever may not write hears that it is read-only, whoever may not read hears the system's code")
+    @Test("Without write permission the error is readOnly, without read permission the system's code")
     func codes() {
         #expect(TokenStoreError(EDQUOT, during: "write", isWriting: true) == .diskFull)
         #expect(TokenStoreError(ENOSPC, during: "open", isWriting: true) == .diskFull)
@@ -209,7 +211,7 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(TokenStoreError(EIO, during: "read") == .system(operation: "read", code: Int(EIO)))
     }
 
-    @Test("A child process doesn't inherit what is open")
+    @Test("A child process doesn't inherit open descriptors")
     func closedOnExec() throws {
         let file = try #require(Descriptor(folder["x"].path, O_RDWR | O_CREAT))
         #expect(fcntl(file.number, F_GETFD) & FD_CLOEXEC != 0)

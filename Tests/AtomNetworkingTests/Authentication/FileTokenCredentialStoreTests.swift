@@ -49,7 +49,7 @@ struct FileTokenCredentialStoreTests {
         #expect(try mode(of: folder.file) == 0o600)
     }
 
-    @Test("A write puts a new file in the old one's place: who reads the old one reads all of it")
+    @Test("A write replaces the file, so a reader of the old one reads all of it")
     func replacement() async throws {
         try await store.save(.numbered(1))
         let old = try status(of: folder.file)
@@ -61,7 +61,7 @@ struct FileTokenCredentialStoreTests {
         #expect(try folder.names == ["tokens.json", "tokens.json.lock"])
     }
 
-    @Test("What a killed writer has left goes with the next write, and nothing else does")
+    @Test("The next write removes the files of a killed writer, and no others")
     func leftovers() async throws {
         let left = "tokens.json.tmp-0123456789abcdef"
         let others = ["other.json.tmp-0123456789abcdef", "tokens.json.tmp-0123456789abcdex", "tokens.json.tmp-01234"]
@@ -75,7 +75,7 @@ struct FileTokenCredentialStoreTests {
 
     // MARK: Exchanging
 
-    @Test("An exchange stores what came out of what was stored")
+    @Test("An exchange stores the result of its body")
     func exchange() async throws {
         for number in 1...3 {
             let result = try await store.exchange { old in
@@ -209,7 +209,7 @@ struct FileTokenCredentialStoreTests {
         #expect(try mode(of: folder.file) == 0o600)
     }
 
-    @Test("A note about another refresh token is none, and gives way")
+    @Test("A note about another refresh token doesn't count and is replaced")
     func noteOfAnother() async throws {
         #expect(try await store.recordRefreshIntent(for: .numbered(1)) == false)
         #expect(try await store.recordRefreshIntent(for: .numbered(2)) == false)
@@ -249,7 +249,7 @@ struct FileTokenCredentialStoreTests {
         #expect(try await store.recordRefreshIntent(for: renewed) == false)
     }
 
-    @Test("A note that can't be read is none, and costs no token")
+    @Test("An unreadable note is ignored, and no token is lost")
     func unreadableNote() async throws {
         let text = #"{"version":1,"credential":{"access_token":"a","refresh_token":"r"},"refresh_begun":"x"}"#
         try Data(text.utf8).write(to: folder.file)

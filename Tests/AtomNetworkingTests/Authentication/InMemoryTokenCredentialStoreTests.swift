@@ -3,8 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// An app's own store for one process, with the exchange that it has by
-/// default.
+/// An app's own store for one process, with the default exchange.
 private final class PlainStore: TokenCredentialStore {
     private struct State {
         var credential: TokenCredential?
@@ -20,7 +19,7 @@ private final class PlainStore: TokenCredentialStore {
 
     /// - Parameters:
     ///   - failsFromLoad: The number of the first read that fails.
-    ///   - read: What is read of what was saved.
+    ///   - read: Converts a saved credential to the one that is read.
     init(
         _ credential: TokenCredential?, failsFromLoad: Int = .max,
         read: @escaping @Sendable (TokenCredential) -> TokenCredential = { $0 }
@@ -30,7 +29,7 @@ private final class PlainStore: TokenCredentialStore {
         self.read = read
     }
 
-    /// What was saved, in order.
+    /// The saved credentials, in order.
     var saved: [TokenCredential?] { state.value.saved }
 
     func load() async throws -> TokenCredential? {
@@ -50,7 +49,7 @@ private final class PlainStore: TokenCredentialStore {
     }
 }
 
-@Suite("A store for one process, which keeps nobody out", .timeLimit(.minutes(5)))
+@Suite("A store for one process, without a lock", .timeLimit(.minutes(5)))
 struct InMemoryTokenCredentialStoreTests {
     enum Kind: CaseIterable, Sendable {
         case inMemory, byDefault
@@ -72,7 +71,7 @@ struct InMemoryTokenCredentialStoreTests {
             return .numbered(1)
         }
         #expect(try await store.load() == saved)
-        #expect(result == saved, "whoever exchanged hears of it")
+        #expect(result == saved, "the exchange returns it")
     }
 
     @Test("What is saved where there was nothing stays", arguments: Kind.allCases)
@@ -86,7 +85,7 @@ struct InMemoryTokenCredentialStoreTests {
         #expect(result == .numbered(7))
     }
 
-    @Test("Saving what is there already doesn't keep its successor out", arguments: Kind.allCases)
+    @Test("Saving the same credential doesn't prevent storing its successor", arguments: Kind.allCases)
     func savedAgain(kind: Kind) async throws {
         let store = kind.store(.numbered(0))
         let result = try await store.exchange { old in
@@ -111,7 +110,7 @@ struct InMemoryTokenCredentialStoreTests {
         #expect(try await store.load() == .numbered(2))
     }
 
-    @Test("An exchange that nobody disturbs stores its result, and nothing stores nothing", arguments: Kind.allCases)
+    @Test("An undisturbed exchange stores its result, also an empty one", arguments: Kind.allCases)
     func undisturbed(kind: Kind) async throws {
         let store = kind.store(.numbered(0))
         #expect(try await store.exchange { _ in .numbered(1) } == .numbered(1))
@@ -130,7 +129,7 @@ struct InMemoryTokenCredentialStoreTests {
         #expect(store.saved.isEmpty)
     }
 
-    @Test("By default it is the tokens that count: a date may be read differently each time")
+    @Test("By default only the tokens are compared: a date may be read differently each time")
     func dates() async throws {
         let reads = Locked(0.0)
         let store = PlainStore(
@@ -148,7 +147,7 @@ struct InMemoryTokenCredentialStoreTests {
         #expect(store.saved == [.numbered(1)])
     }
 
-    @Test("By default nothing is written over what can't be read any more")
+    @Test("By default unreadable data isn't overwritten")
     func unreadable() async throws {
         let store = PlainStore(.numbered(0), failsFromLoad: 2)
         await #expect(throws: PlainStore.Failure.self) { _ = try await store.exchange { _ in .numbered(1) } }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import AtomNetworking
 
-/// A Keychain of one group, which can be told to answer otherwise.
+/// A Keychain with one group, whose results a test can replace.
 private final class FakeKeychain: KeychainStorage, Sendable {
     enum Call: Sendable { case add, copyMatching, update, delete }
 
     struct State: Sendable {
         var items: [KeychainItem: Data] = [:]
         var calls: [Call] = []
-        /// What the next calls of a kind return, instead of doing anything.
+        /// The results of the next calls of a kind, which then do nothing else.
         var scripted: [Call: [KeychainStatus]] = [:]
         /// Whether an item without data is found.
         var hasNoData = false
@@ -102,7 +102,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.calls == [.update, .add, .update])
     }
 
-    @Test("An item that somebody adds or deletes between two calls is no failure")
+    @Test("An item that another process adds or deletes between two calls is not a failure")
     func addedMeanwhile() async throws {
         let medium = KeychainMedium(keychain, item: item, lockFileURL: nil)
         try medium.write(StoredCredential(credential: .numbered(1)))
@@ -112,7 +112,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.calls.suffix(6) == [.update, .add, .update, .add, .update, .copyMatching])
     }
 
-    @Test("A Keychain that contradicts itself is not asked for ever")
+    @Test("A contradictory Keychain isn't queried forever")
     func contradiction() async throws {
         keychain.state.with {
             $0.scripted = [
@@ -126,7 +126,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.calls.count == 6)
     }
 
-    @Test("Before the first unlock nobody is signed out, and nothing is written")
+    @Test("Before the first unlock the user isn't signed out, and nothing is written")
     func locked() async throws {
         try await keeper().save(.numbered(1))
         keychain.state.with { $0.scripted = [.copyMatching: Array(repeating: .interactionNotAllowed, count: 4)] }
@@ -193,7 +193,7 @@ struct KeychainStorageTests {
         #expect(keychain.state.value.items[item] == content)
     }
 
-    @Test("A note about a refresh lies in the item, and goes with the next credential")
+    @Test("A note about a refresh is in the item, and the next credential removes it")
     func note() async throws {
         try await keeper().save(.numbered(1))
         #expect(try await keeper().recordRefreshIntent(for: .numbered(1)) == false)
@@ -237,7 +237,7 @@ struct KeychainStorageTests {
     @Test("A lock file in a place that can't be used is refused")
     func lockFile() async throws {
         let url = try #require(URL(string: "https://example.com/app.lock"))
-        await #expect(throws: TokenStoreError.refused("its URL is not that of a file on this machine")) {
+        await #expect(throws: TokenStoreError.refused("its URL is not a local file URL")) {
             try await keeper(lockFileURL: url).exchange { $0 }
         }
         #expect(keychain.state.value.calls == [])

@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-/// A folder of a test's own, removed with it.
+/// A temporary folder for one test, which is removed with this object.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -26,13 +26,13 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Where the tests keep their tokens.
+    /// The file of the tokens.
     var file: URL { self["tokens.json"] }
 
-    /// The place of a name in the folder.
+    /// The URL of a name in the folder.
     subscript(name: String) -> URL { url.appendingPathComponent(name) }
 
-    /// What lies in the folder.
+    /// The names in the folder.
     var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
@@ -40,32 +40,32 @@ final class TemporaryFolder: Sendable {
     func store() -> FileTokenCredentialStore { FileTokenCredentialStore(fileURL: file) }
 }
 
-/// What the system says of a file itself, not of what it links to.
+/// The status of a file itself, not of the target of a link.
 func status(of url: URL) throws -> stat {
     var status = stat()
     try #require(lstat(url.path, &status) == 0)
     return status
 }
 
-/// The nine bits that say who may do what, and the sticky one.
+/// The nine permission bits and the sticky bit.
 func mode(of url: URL) throws -> mode_t {
     try status(of: url).st_mode & 0o7777
 }
 
 extension TokenCredential {
-    /// A credential whose tokens are those of a number.
+    /// A credential whose tokens contain the number.
     static func numbered(_ number: Int) -> TokenCredential {
         TokenCredential(
             accessToken: "access-\(number)", expiresAt: Date(timeIntervalSince1970: 1_790_000_000),
             refreshToken: "refresh-\(number)")
     }
 
-    /// The number behind ``numbered(_:)``.
+    /// The number in a credential of ``numbered(_:)``.
     var number: Int? { refreshToken.split(separator: "-").last.flatMap { Int($0) } }
 }
 
-/// A manual clock that tells when an alarm has been set, which is what somebody
-/// who stands in line for a lock does.
+/// A manual clock that reports when an alarm is set, which a waiter for a lock
+/// does.
 final class AlarmWatchingTimeSource: TimeSource, Sendable {
     private struct State {
         var settings = 0
@@ -82,7 +82,7 @@ final class AlarmWatchingTimeSource: TimeSource, Sendable {
         WatchedAlarm(alarm: manual.makeAlarm(ring: ring), source: self)
     }
 
-    /// Waits until alarms have been set that many times.
+    /// Waits until alarms have been set this many times.
     func settings(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
         let signal = Signal()
         state.with { state in
@@ -110,8 +110,8 @@ final class AlarmWatchingTimeSource: TimeSource, Sendable {
     }
 }
 
-/// Holds the lock of a file open until the test lets go: an exchange whose body
-/// has begun.
+/// Keeps the lock of a file until the test releases it: an exchange whose body
+/// has started.
 struct HeldExchange {
     private let gate = Signal()
     private let task: Task<TokenCredential?, any Error>

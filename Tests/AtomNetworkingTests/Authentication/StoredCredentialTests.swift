@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("A credential as it is written down")
+@Suite("The stored form of a credential")
 struct StoredCredentialTests {
     private func rewritten(_ stored: StoredCredential) throws -> StoredCredential {
         try StoredCredential(stored.encoded())
@@ -44,7 +44,7 @@ struct StoredCredentialTests {
         #expect(try rewritten(StoredCredential(credential: bare)).credential == bare)
     }
 
-    @Test("Version 1 is what it was")
+    @Test("The format of version 1 hasn't changed")
     func format() throws {
         let credential = TokenCredential(
             accessToken: "a/b", expiresAt: Date(timeIntervalSinceReferenceDate: 811_692_800.25), refreshToken: "r",
@@ -57,7 +57,7 @@ struct StoredCredentialTests {
         #expect(try StoredCredential(Data(text.utf8)) == StoredCredential(credential: credential))
     }
 
-    @Test("Members that nobody knows yet are overlooked")
+    @Test("Unknown members are ignored")
     func unknownMembers() throws {
         let text = """
             {"version":1,"later":[1],"credential":{"access_token":"a","later":{}},"refresh_begun":{"later":true}}
@@ -67,7 +67,7 @@ struct StoredCredentialTests {
     }
 
     @Test(
-        "A newer version is told apart from what can't be read", arguments: ["", #","credential":7"#, #","tokens":[]"#])
+        "A newer version isn't reported as unreadable data", arguments: ["", #","credential":7"#, #","tokens":[]"#])
     func newer(members: String) {
         #expect(throws: TokenStoreError.newerFormat(version: 2)) {
             try StoredCredential(Data(#"{"version":2\#(members)}"#.utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// The shape that Atom stores: a plain `Codable` type, whose three keys have to be there.
+/// The type that Atom stores: a plain `Codable` type with three required keys.
 private struct PlainCredential: Codable, Equatable {
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -16,10 +16,10 @@ private struct PlainCredential: Codable, Equatable {
     var refreshToken = "r"
 }
 
-/// One way to write a value down and to read it again.
+/// A way to encode and decode a value.
 private struct Medium: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The coarsest step of time that it keeps, in seconds.
+    /// The smallest time difference that it preserves, in seconds.
     let resolution: Double
     let makeJSON: (@Sendable () -> (JSONEncoder, JSONDecoder))?
     let propertyListFormat: PropertyListSerialization.PropertyListFormat?
@@ -105,13 +105,14 @@ private struct Medium: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("A stored credential is read by whoever wrote it, and by Atom")
+@Suite("A stored credential can be read back, also by Atom")
 struct TokenCredentialCodingTests {
     private static func credential(_ expiresAt: Date) -> TokenCredential {
         TokenCredential(accessToken: "a", expiresAt: expiresAt, refreshToken: "r")
     }
 
-    /// Expired, current, and past every number that could be taken for another count.
+    /// Expired, current, and beyond every number that could be read as another
+    /// unit.
     private static let dates = [0, 1_400_000_000, 1_790_000_000.25, 2_100_000_000, 2_400_000_000, 4_000_000_000]
         .map { Date(timeIntervalSince1970: $0) }
 
@@ -144,7 +145,7 @@ struct TokenCredentialCodingTests {
         }
         let unknown: TokenCredential = try medium.read(from: medium.write(PlainCredential(expiresAt: .distantFuture)))
         #expect(unknown == Self.credential(.distantFuture))
-        // What apps store while nobody is signed in.
+        // Apps store this while no user is signed in.
         let past: TokenCredential = try medium.read(from: medium.write(PlainCredential(expiresAt: .distantPast)))
         #expect(past.expiresAt < Date(timeIntervalSince1970: 0))
     }

@@ -43,7 +43,7 @@ struct TokenCredentialTests {
     }
 
     @Test(
-        "What is no time is an error",
+        "A value that is not a time is an error",
         arguments: [
             #","expires_at":true"#, #","expires_at":"soon""#, #","expires_at":{}"#, #","expires_at":"NaN""#,
             #","expires_in":"2026-09-21T14:13:20Z""#, #","expires_in":[]"#,
@@ -97,7 +97,7 @@ struct TokenCredentialTests {
         }
     }
 
-    @Test("An expiry that is no number is unknown, and can be compared")
+    @Test("An expiry that is not a number is unknown, and can be compared")
     func noNumber() {
         let credential = TokenCredential(
             accessToken: "a", expiresAt: Date(timeIntervalSinceReferenceDate: .nan), refreshToken: "r")

@@ -40,7 +40,7 @@ struct ServiceConfigurationTests {
         #endif
     }
 
-    @Test("A transport of the app's own has its word on how many exchanges an origin gets, the app the last")
+    @Test("The app's limit of exchanges takes precedence over its transport's")
     func exchangesPerOrigin() throws {
         var configuration = ServiceConfiguration()
         configuration.transport = ScriptedTransport(exchangesPerOrigin: 3)

@@ -52,7 +52,7 @@ import Testing
         let value = String(repeating: "v", count: 4_000)
         var jar = try jar(["a=\(value); Path=/x", "b=\(value); Path=/", "c=\(value); Path=/"])
         #expect(names(jar.field(for: address, at: now)) == ["b", "c"])
-        // Those two have been sent; now the third is set again.
+        // These two have been sent; now the third is set again.
         try keep("a=\(value); Path=/x", in: &jar)
         #expect(names(jar.field(for: address, at: now)) == ["a", "b"])
     }
@@ -61,7 +61,7 @@ import Testing
         let junk = (10..<50).map { "junk\($0)=" + String(repeating: "v", count: 2_000) }
         var before = try jar(junk + ["session=1"])
         #expect(names(before.field(for: address, at: now)).contains("session"))
-        // One that came first is sent too, where there is room for something small.
+        // The first cookie is sent too, if there is room for a small one.
         var after = try jar(["session=1"] + junk)
         #expect(names(after.field(for: address, at: now)).contains("session"))
     }

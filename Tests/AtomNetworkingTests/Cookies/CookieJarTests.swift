@@ -7,7 +7,7 @@ import Testing
     private var time = Date(timeIntervalSince1970: 1_800_000_000)
     private var jar = CookieJar()
 
-    /// An answer from there sets the cookies.
+    /// A response from this URL sets the cookies.
     private mutating func set(_ lines: String..., from url: String = "https://a.example.com/") {
         let address = CookieAddress(url)
         for line in lines {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// What a request to there carries.
+    /// The `Cookie` field of a request to this URL.
     private mutating func sent(to url: String = "https://a.example.com/") -> String? {
         jar.field(for: CookieAddress(url), at: time)
     }
@@ -100,7 +100,8 @@ import Testing
     }
 
     @Test mutating func aSecureCookieOfAFolderDoesNotCloseTheFoldersAboveIt() {
-        // RFC 6265bis §5.7: the new one's path has to lie in the Secure one's.
+        // RFC 6265bis §5.7: the new cookie's path has to be inside the Secure
+        // cookie's path.
         set("s=1; Secure; Path=/login")
         set("s=2; Path=/", from: "http://a.example.com/")
         #expect(sent(to: "https://a.example.com/login") == "s=1; s=2")
@@ -138,7 +139,8 @@ import Testing
         set("two=1; Secure; Path=/two")
         #expect(sent(to: "https://a.example.com/plain") == nil)
         #expect(sent(to: "https://a.example.com/s0") == "s0=1")
-        // Now all are Secure: the oldest of these goes, which isn't the one just sent.
+        // Now all are Secure: the oldest is removed, which isn't the one that
+        // was just sent.
         set("three=1; Secure; Path=/three")
         #expect(sent(to: "https://a.example.com/s0") == "s0=1")
         #expect(sent(to: "https://a.example.com/s1") == nil)
@@ -162,7 +164,7 @@ import Testing
         #expect(sent(to: "https://other.example.com/") == "b=1")
         set("a=new; Max-Age=10", from: "https://h2999.example.com/")
         time += 10
-        // The one that has expired goes, although it was set last.
+        // The expired cookie is removed, although it was set last.
         set("c=1", from: "https://more.example.com/")
         #expect(jar.count == 3_000)
         #expect(sent(to: "https://h2.example.com/") == "a=2")

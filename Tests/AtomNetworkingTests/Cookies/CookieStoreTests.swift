@@ -11,7 +11,7 @@ import Testing
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
     private let address = CookieAddress("http://a.example.com/v1/me")
 
-    /// A storage of Foundation's that is this test's alone.
+    /// A Foundation storage that only this test uses.
     private static func storage() throws -> HTTPCookieStorage {
         try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
     }
@@ -32,7 +32,7 @@ import Testing
         #expect(!store.mayHaveCookies)
         store.keep(fields(["a=1"]), from: address, at: now)
         #expect(store.mayHaveCookies)
-        // Others may fill it.
+        // Other code may fill it.
         #expect(CookieStore(system: try Self.storage()).mayHaveCookies)
     }
 
@@ -75,7 +75,7 @@ import Testing
         ]
         var store = CookieStore(system: nil)
         for round in 0..<5_000 {
-            // A full jar would be all that is tested, and slow.
+            // Otherwise the test would only exercise a full jar, and be slow.
             if round % 100 == 0 { store = CookieStore(system: inFoundation ? try Self.storage() : nil) }
             let line = (0..<Int.random(in: 0...14, using: &generator)).map { _ in
                 pieces[Int.random(in: pieces.indices, using: &generator)]

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "A name that promises something keeps it",
+        "A cookie prefix is enforced",
         arguments: [
             ("__Secure-a=1; Secure", true), ("__Secure-a=1", false), ("__SECURE-a=1", false),
             ("__Secure-a=1; Secure; Domain=example.com; Path=/x", true), ("__Secure=1", true),
@@ -130,7 +130,7 @@ import Testing
 }
 
 extension CookieAddress {
-    /// Reads `scheme://host/path`.
+    /// Parses `scheme://host/path`.
     init(_ url: String) {
         let parts = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         let rest = parts[2].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

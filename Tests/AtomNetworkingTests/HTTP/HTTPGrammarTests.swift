@@ -16,13 +16,13 @@ struct HTTPGrammarTests {
     }
 
     @Test(
-        "Nothing and what holds a space or a line break is no token",
+        "An empty text and a text with a space or a line break aren't tokens",
         arguments: ["", " ", "GET ", " GET", "G T", "GET\r\nX: y", "GET / HTTP/1.1", "ＧＥＴ", "é", "\u{1F600}"])
     func notAToken(_ text: String) {
         #expect(!HTTPGrammar.isToken(text))
     }
 
-    @Test("No control character but the tab can stand in a field's value (RFC 9110 §5.5)", arguments: UInt8(0)...255)
+    @Test("A field value can't contain control characters except the tab (RFC 9110 §5.5)", arguments: UInt8(0)...255)
     func everyByteOfAValue(_ byte: UInt8) throws {
         let value = "a\(Character(Unicode.Scalar(byte)))b"
         let isControl = byte != 0x09 && byte < 0x20 || byte == 0x7F
@@ -42,7 +42,7 @@ struct HTTPGrammarTests {
     }
 
     @Test(
-        "A line break hides in no grapheme and at no end",
+        "A line break is found inside a grapheme and at either end",
         arguments: ["\r\n", "\n", "\r", "a\r\n", "\r\na", "a\r\nEvil: 1", "a\u{301}\n", "a\n\u{301}"])
     func lineBreaks(_ value: String) throws {
         #expect(try #require(HTTPGrammar.violation(inFieldValue: value)).contains("line break"))
@@ -88,7 +88,7 @@ struct HTTPGrammarTests {
     }
 
     @Test(
-        "A field's name that is no token is refused",
+        "A field name that is not a token is rejected",
         arguments: ["", " ", "X Y", "X:", "X: y", "X\r\nEvil: 1", "X\n", "\0", "Ä", "X\u{7F}", "(x)", "x@y"])
     func invalidName(_ name: String) {
         let endpoint = RecordingEndpoint(headerItems: [HeaderItem(name: name, value: "1")])
@@ -135,7 +135,7 @@ struct HTTPGrammarTests {
         #expect(HTTPMethod.delete(Data()) != .delete)
     }
 
-    @Test("A byte set holds what it was given and nothing beyond ASCII", arguments: UInt8(0)...255)
+    @Test("A byte set contains the given bytes and nothing outside ASCII", arguments: UInt8(0)...255)
     func byteSet(_ byte: UInt8) {
         let set = ByteSet("\0?@\u{7F}é").union("A")
         #expect(set.contains(byte) == [0, 0x3F, 0x40, 0x7F, 0x41].contains(byte))

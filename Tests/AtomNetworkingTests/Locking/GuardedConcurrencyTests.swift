@@ -7,7 +7,7 @@ import Testing
 struct GuardedConcurrencyTests {
     private final class Token: Sendable {}
 
-    @Test("Whoever comes at once takes turns")
+    @Test("Concurrent accesses run one after the other")
     func exclusion() {
         let numbers = Guarded((first: 0, second: 0, isOdd: false))
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
@@ -43,7 +43,7 @@ struct GuardedConcurrencyTests {
         #expect(number.withLock { $0 } == 5)
     }
 
-    @Test("The value is let go of with the last copy, and what it replaced at once")
+    @Test("The value is released with the last copy, and a replaced value at once")
     func lifetime() {
         weak var replaced: Token?
         weak var last: Token?
@@ -60,7 +60,7 @@ struct GuardedConcurrencyTests {
         #expect(replaced == nil && last == nil)
     }
 
-    @Test("One that was never asked lets go of its value too")
+    @Test("A value that was never accessed is released too")
     func unused() {
         weak var token: Token?
         do {

@@ -2,7 +2,7 @@ import AtomNetworking
 import Foundation
 import Testing
 
-/// The log handler is the app's code: it may do what an app does.
+/// The log handler is the app's code and may call the SDK.
 @Suite struct LogHandlerConcurrencyTests {
     @Test func aLogHandlerMayCancelTheRequestThatItHearsOf() throws {
         let transport = ScriptedTransport()
@@ -13,7 +13,7 @@ import Testing
         let atom = Atom(serviceConfiguration: configuration)
         call.keep(atom.enqueue(PathEndpoint()).resume { call.heard($0) })
 
-        // On a thread of its own: one that waits for itself would take the test along.
+        // On a separate thread: if it deadlocks, the test still ends.
         let isOver = DispatchSemaphore(value: 0)
         DispatchQueue.global().async {
             transport.exchanges.first?.redirect(to: "/elsewhere")

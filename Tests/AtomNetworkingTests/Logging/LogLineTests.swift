@@ -7,7 +7,7 @@ import Testing
 struct LogLineTests {
     private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 
-    /// The lines of one request that the script answers.
+    /// The log lines of one request with a scripted response.
     private static func lines(_ script: @escaping ScriptedTransport.Script) async -> [String] {
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         var configuration = ServiceConfiguration(isLogEnabled: true)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What is shown of a text from outside")
+@Suite("Redaction of external text")
 struct RedactionTests {
     @Test("A delimiter that an accent follows is one all the same", arguments: ["?", "#", "?a="])
     func accentAfterADelimiter(delimiter: String) {
@@ -123,7 +123,7 @@ struct RedactionTests {
     }
 
     @Test(
-        "What is no JSON shows nothing of itself",
+        "Text that isn't JSON isn't shown",
         arguments: ["<html><body>hunter2</body></html>", "hunter2", "token=hunter2&a=b", "\0\u{1}hunter2", "a:hunter2"])
     func notJSON(_ body: String) {
         let outline = Redaction.jsonOutline(Data(body.utf8))
@@ -168,7 +168,7 @@ struct ExchangeLogTests {
         func add(_ line: String) { lock.withLock { lines.append(line) } }
     }
 
-    @Test("A log that is off makes no line")
+    @Test("A log that is off builds no line")
     func disabled() {
         let lines = Lines()
         let log = ExchangeLog(isEnabled: false) { lines.add($0) }
@@ -180,7 +180,7 @@ struct ExchangeLogTests {
         #expect(lines.all.isEmpty)
     }
 
-    @Test("A log that is on hands its lines to the handler")
+    @Test("A log that is on passes its lines to the handler")
     func enabled() {
         let lines = Lines()
         let log = ExchangeLog(isEnabled: true) { lines.add($0) }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What looks like a token, and what is known to be one")
+@Suite("Texts that look like a token, and known tokens")
 struct SecretSearchTests {
     @Test(
-        "What people call things doesn't look like a token",
+        "Ordinary names don't look like tokens",
         arguments: [
             "", "a", "first_name", "seatMap", "x-y.z", "numberOfBagsInTheHold", "address_line_1", "addressLine1",
             "estimatedTimeOfDepartureInLocalTimezone", "oauth2AccessToken", "iso8601DateOfDeparture",
@@ -39,14 +39,14 @@ struct SecretSearchTests {
         #expect(shown.hasPrefix("The token …") && shown.hasSuffix(", is old") && shown.count < 25)
     }
 
-    @Test("Of random texts of 32 characters one in a hundred passes for a name, of 43 one in a thousand")
+    @Test("At most 1 in 100 random texts of 32 characters isn't found, and 1 in 1,000 of 43 characters")
     func randomTokens() {
         let alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
         var generator = SeededGenerator(seed: 7)
         for alphabet in [alphanumeric + "-_", alphanumeric, "0123456789abcdef", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"] {
             for (length, limit) in [(32, 20), (43, 2)] {
                 let missed = (0..<2_000).count { _ in
-                    // An alphabet isn't empty.
+                    // The alphabet isn't empty.
                     let text = String((0..<length).map { _ in alphabet.randomElement(using: &generator) ?? "?" })
                     return !Redaction.looksLikeToken(text)
                 }

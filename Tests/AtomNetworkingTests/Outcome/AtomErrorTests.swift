@@ -27,7 +27,7 @@ struct AtomErrorTests {
         }
     }
 
-    @Test("400 and 401 have a name, and only as the server's answer")
+    @Test("isBadRequest and isAuthorizationFailure are true only for the server's response")
     func namedStatuses() {
         for status in 100...599 {
             let error = AtomError.response(AtomResponse(statusCode: status))
@@ -45,7 +45,7 @@ struct AtomErrorTests {
         #expect(!AtomError.session(URLError(.cancelled)).isCancelled)
     }
 
-    /// Wraps a cause as a refresh or a provider that failed with it would.
+    /// Wraps a cause as a failed refresh or provider does.
     private static let wrappings: [@Sendable (any Error) -> AtomError] = [
         { .authentication(.refreshFailed(cause: $0, retryAt: nil, delivery: .notSent)) },
         { .authentication(.credentialNotProvided(cause: $0, retryAt: nil, delivery: .notSent)) },
@@ -74,7 +74,7 @@ struct AtomErrorTests {
         }
     }
 
-    @Test("Nothing is seen through what says nothing of an answer")
+    @Test("A cause without a response has no status and no body")
     func opaque() throws {
         struct Other: Error {}
         for wrap in Self.wrappings {
@@ -233,7 +233,7 @@ struct ErrorBodyTests {
         #expect(try Self.error("raw").decodeIfPresent(as: Data.self) == Data("raw".utf8))
     }
 
-    @Test("A model with keys of its own is read where the service's rules would change them")
+    @Test("A model with its own keys is decoded where the service's decoder would convert them")
     func plainSecond() throws {
         struct Explicit: Decodable, Equatable {
             enum CodingKeys: String, CodingKey { case errorCode = "error_code" }

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What a server answered")
+@Suite("A server's response")
 struct AtomResponseTests {
     @Test("From 200 to 299 is a success, all else and nothing a failure")
     func statusRanges() {
@@ -55,7 +55,7 @@ struct AtomResponseTests {
         #expect(AtomResponse(statusCode: 200, url: url).httpResponse != nil)
     }
 
-    @Test("Two answers are equal when body, status, fields and URL are, whoever decodes them")
+    @Test("Two responses are equal when body, status, fields and URL are, with any decoder")
     func equality() throws {
         let url = try #require(URL(string: "https://a.example/"))
         let one = AtomResponse(data: Data([1]), statusCode: 200, url: url)

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// G13: whatever an app or a debugger can print.
+/// G13: everything that an app or a debugger can print.
 @Suite("No value shows a secret, however it is printed", .timeLimit(.minutes(5)))
 struct PrintedValueTests {
     @Test("What a service keeps, while and after it refreshes")
@@ -53,7 +53,7 @@ struct PrintedValueTests {
         ])
     func method(_ method: HTTPMethod) {
         expectNone(of: everyRendering(of: method), toContain: "hunter2")
-        // As `dump` writes bytes: h, u, n.
+        // The format in which `dump` writes bytes: h, u, n.
         expectNone(of: everyRendering(of: method), toContain: "104\n      - 117\n      - 110")
         #expect(method.description == "\(method.name) (7 bytes)")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("An answer becomes what its caller expects")
+@Suite("Decoding the expected type")
 struct ResponseDecodingTests {
     private struct Flight: Codable, Equatable, Sendable {
         var number: Int
@@ -45,19 +45,19 @@ struct ResponseDecodingTests {
         #expect(try Self.decode(Flight.self, #"{"_number":1,"number":7}"#, with: decoder).number == 7)
     }
 
-    @Test("Data is the body as it came, whatever it is", arguments: ["", "raw", "\"aGk=\"", "{}", "\0\u{1}"])
+    @Test("Data is the raw body", arguments: ["", "raw", "\"aGk=\"", "{}", "\0\u{1}"])
     func data(_ body: String) throws {
         #expect(try Self.decode(Data.self, body) == Data(body.utf8))
     }
 
-    @Test("Optional data is nil without a body, and the body as it came with one")
+    @Test("Optional data is nil without a body, and otherwise the raw body")
     func optionalData() throws {
         #expect(try Self.decode(Data?.self, "") == nil)
         #expect(try Self.decode(Data?.self, "raw") == Data("raw".utf8))
         #expect(try Self.decode(Data?.self, "\"aGk=\"") == Data("\"aGk=\"".utf8))
     }
 
-    @Test("Nothing is expected of any acceptable answer", arguments: ["", "{}", "<html>", "null", "x"])
+    @Test("NoContent accepts every acceptable response", arguments: ["", "{}", "<html>", "null", "x"])
     func noContent(_ body: String) throws {
         #expect(try Self.decode(NoContent.self, body, status: 204) == NoContent())
     }
@@ -96,7 +96,7 @@ struct ResponseDecodingTests {
     func failure(_ body: String, says words: [String]) {
         let text = Self.failure(Flight.self, body)
         for word in words { #expect(text.contains(word)) }
-        #expect(text.hasPrefix("The answer could not be decoded"))
+        #expect(text.hasPrefix("The response could not be decoded"))
     }
 
     @Test("A place among unnamed values is named by its index")
@@ -146,7 +146,7 @@ struct ResponseDecodingTests {
         }
     }
 
-    @Test("What Foundation says of a value stands in no error, also not below it")
+    @Test("No error and no underlying error contains Foundation's text about a value")
     func foundationsText() {
         struct Quoting: Decodable {
             init(from decoder: any Decoder) throws {

@@ -119,7 +119,7 @@ struct SecrecyTests {
         ((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
     }
 
-    @Test("Nor do the errors below, for apps that print what they match")
+    @Test("Underlying errors, for apps that print the payload of a case")
     func underlying() throws {
         let address = "https://u:hunter2@a.example/?hunter2"
         let notes: [String: Any] = [
@@ -192,7 +192,7 @@ struct SecrecyTests {
         }
         Self.expectSilence(error)
         #expect(!error.description.contains("31337"))
-        // Apps print what they match as well.
+        // Apps print the payload of a case too.
         guard case .decoder(let cause) = error else { throw Accepted() }
         #expect(!"\(cause)".contains("hunter2"))
         #expect(!"\(cause)".contains("31337"))
@@ -211,7 +211,7 @@ struct SecrecyTests {
         }
         guard case .decoder(let cause) = error else { throw Accepted() }
         expectNone(of: everyRendering(of: error) + everyRendering(of: cause), toContain: "jtT1zdp")
-        // One that was not made here is hidden as well.
+        // An error that the SDK didn't create is hidden as well.
         let foreign = DecodingError.dataCorrupted(
             .init(codingPath: [TextKey("4eC39HqLyjWDarjtT1zdp7dc")], debugDescription: "no 4eC39HqLyjWDarjtT1zdp7dc"))
         expectNone(of: everyRendering(of: AtomError.decoder(foreign)), toContain: "jtT1zdp")
@@ -225,7 +225,7 @@ struct SecrecyTests {
         init?(intValue: Int) { nil }
     }
 
-    /// Says in each of the standard errors what it found.
+    /// Throws each of the standard errors with the value that it found.
     private struct Quoting: Decodable {
         init(from decoder: any Decoder) throws {
             let text = try decoder.singleValueContainer().decode(String.self)
@@ -239,7 +239,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("What a model says about a value in a decoding error of its own", arguments: ["1", "2", "3", "4"])
+    @Test("A model's own decoding error with a value in its text", arguments: ["1", "2", "3", "4"])
     func quotingModel(kind: String) throws {
         let response = AtomResponse(data: Data("\"\(kind)hunter2\"".utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in
@@ -250,7 +250,7 @@ struct SecrecyTests {
         expectNone(of: everyRendering(of: cause), toContain: "hunter2")
     }
 
-    @Test("What a model throws by itself")
+    @Test("An error of another type that a model throws")
     func foreignError() throws {
         let response = AtomResponse(data: Data(#""hunter2""#.utf8), statusCode: 200)
         let error = try Self.error { () throws(AtomError) in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What may stand as a host")
+@Suite("Valid hosts")
 struct HostGrammarTests {
     private static let label63 = String(repeating: "a", count: 63)
     private static let octets253 = "\(label63).\(label63).\(label63).\(String(repeating: "b", count: 61))"
@@ -27,7 +27,7 @@ struct HostGrammarTests {
     @Test(
         "Anything else is refused",
         arguments: [
-            // Atom's own list.
+            // The list of Atom.
             "/api.alaskaair.net", "apple/", "developer*", "http:localhost", ".com", ".api.alaskaair.net",
             "/alaskaair/", "",
             // Labels.
@@ -70,7 +70,7 @@ struct HostGrammarTests {
         #expect(try #require(HostGrammar.violation(in: host)).contains(word))
     }
 
-    @Test("Only letters, digits, hyphens and dots of ASCII can stand in a name", arguments: UInt8(0)...255)
+    @Test("A host name contains only ASCII letters, digits, hyphens and dots", arguments: UInt8(0)...255)
     func everyByte(_ byte: UInt8) {
         let host = "a\(Character(Unicode.Scalar(byte)))b"
         let isFine: Bool =
@@ -81,7 +81,7 @@ struct HostGrammarTests {
         #expect((HostGrammar.violation(in: host) == nil) == isFine)
     }
 
-    @Test("A port lies in 1…65535", arguments: [1, 80, 443, 8080, 65_535])
+    @Test("A port is in 1…65535", arguments: [1, 80, 443, 8080, 65_535])
     func validPort(_ port: Int) throws {
         let base = try BaseURL(scheme: .http, host: "[::1]", port: port)
         #expect(base.port == port)
@@ -89,14 +89,14 @@ struct HostGrammarTests {
         #expect(base.origin.port == port)
     }
 
-    @Test("Any other number is no port", arguments: [0, -1, 65_536, .max, .min])
+    @Test("Any other number is not a port", arguments: [0, -1, 65_536, .max, .min])
     func invalidPort(_ port: Int) {
         let error = refusal { () throws(AtomError) in try BaseURL(host: "a", port: port) }
         #expect(error == .invalidBaseURL)
-        #expect(error?.violation == .init(subject: String(port), reason: "a port lies in 1…65535"))
+        #expect(error?.violation == .init(subject: String(port), reason: "a port is in 1…65535"))
     }
 
-    @Test("Two spellings of one origin are one, and a port of its own makes another")
+    @Test("Different spellings of one origin are equal, and another port is another origin")
     func origins() throws {
         let origin = try BaseURL(host: "API.example.com").origin
         #expect(try BaseURL(host: "api.example.com", port: 443).origin == origin)

@@ -94,7 +94,7 @@ struct PercentEncodingTests {
     }
 }
 
-// What a server does, written independently of the code.
+// A server's decoding, written independently of the code.
 extension PercentEncodingTests {
     private struct NotAQuery: Error {}
 

@@ -154,7 +154,7 @@ struct PreparedRequestTests {
     }
 
     @Test(
-        "A method that is no token is refused",
+        "A method that is not a token is rejected",
         arguments: ["", "G T", "GET\r\nX: y", "GET ", "GET /x HTTP/1.1", "GÉT", "GET:", "\0", "\t"])
     func invalidMethod(_ name: String) {
         let endpoint = RecordingEndpoint(method: .token(name))
@@ -167,7 +167,7 @@ struct PreparedRequestTests {
         #expect(violation.subject.unicodeScalars.allSatisfy { $0.value >= 0x20 })
     }
 
-    @Test("An endpoint with an Authorization header of its own is not signed, nor one that needs none")
+    @Test("An endpoint with its own Authorization header, or without authorization, is not signed")
     func signing() throws {
         #expect(try Self.prepare(RecordingEndpoint()).needsSignature)
         #expect(try !Self.prepare(RecordingEndpoint(requiresAuthorization: false)).needsSignature)
@@ -220,7 +220,7 @@ struct PreparedRequestTests {
     }
 }
 
-@Suite("What a body is made of")
+@Suite("Request bodies")
 struct RequestBodyTests {
     private struct Seat: Encodable {
         var row = 12
@@ -277,7 +277,7 @@ struct RequestBodyTests {
     }
 }
 
-@Suite("How long a request may take")
+@Suite("Timeouts of a request")
 struct ServiceTimeoutTests {
     @Test("Thirty seconds are the default of both")
     func defaults() {
@@ -298,7 +298,7 @@ struct ServiceTimeoutTests {
     }
 
     @Test(
-        "What is no positive number is refused, and the error says which of the two it is",
+        "A value that is not a positive number is rejected, and the error names the timeout",
         arguments: [0, -0.0, -1, -1e18, -.infinity, .nan, .signalingNaN])
     func invalid(_ seconds: Double) {
         for (timeout, name) in [
@@ -322,7 +322,7 @@ struct ServiceTimeoutTests {
 }
 
 extension PreparedRequest {
-    /// With defaults that have not been checked yet.
+    /// With default timeouts that have not been validated.
     init(_ requestable: any Requestable, timeout: ServiceTimeout) throws(AtomError) {
         try self.init(requestable, timeouts: Result { () throws(AtomError) in try timeout.checked() })
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Where a Location leads")
+@Suite("Resolving a Location")
 struct TargetURLTests {
     private static func target(_ path: String = "/b/c/d;p", query: [QueryItem] = ["q": "1"]) throws -> TargetURL {
         TargetURL(base: try BaseURL(scheme: .http, host: "a.example"), path: try URLPath(path), queryItems: query)
@@ -24,7 +24,7 @@ struct TargetURLTests {
             ("g/./h", "/b/c/g/h"), ("g/../h", "/b/c/h"), ("g;x=1/./y", "/b/c/g;x=1/y"), ("g;x=1/../y", "/b/c/y"),
             ("g?y/./x", "/b/c/g?y/./x"), ("g?y/../x", "/b/c/g?y/../x"), ("g#s/../x", "/b/c/g"),
             ("http:g", nil),
-            // A header without a reference asks for nothing.
+            // An empty header has no reference.
             ("", nil), ("   ", nil),
         ] as [(String, String?)])
     func reference(_ location: String, leadsTo path: String?) throws {
@@ -60,7 +60,7 @@ struct TargetURLTests {
     }
 
     @Test(
-        "What is no HTTP URL with a host that can be asked leads nowhere",
+        "A URL without HTTP or without a valid host is rejected",
         arguments: [
             "ftp://b.example/x", "file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x", "mailto:a@b.example",
             "ws://b.example/", "about:blank", "http:", "http:/x", "http://", "https:///x", "//", "///x", "http://:80/",
@@ -75,7 +75,7 @@ struct TargetURLTests {
     }
 
     @Test(
-        "Spaces and letters beyond ASCII are encoded, what is encoded is kept",
+        "Spaces and letters outside ASCII are encoded, encoded octets are kept",
         arguments: [
             ("/a b", "/a%20b"), ("/a%20b", "/a%20b"), ("/café", "/caf%C3%A9"), ("/caf%C3%A9", "/caf%C3%A9"),
             ("/a%2Fb", "/a%2Fb"), ("/x?q=a b", "/x?q=a%20b"), ("/x?q=a+b%2B", "/x?q=a+b%2B"), ("/x?q=é", "/x?q=%C3%A9"),

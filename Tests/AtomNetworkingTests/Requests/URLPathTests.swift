@@ -3,9 +3,9 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("What may stand as a path")
+@Suite("Valid paths")
 struct URLPathTests {
-    /// `pchar` (RFC 3986 §3.3), written down independently of the code.
+    /// `pchar` (RFC 3986 §3.3), written independently of the code.
     private static let pchar = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
 
@@ -23,7 +23,7 @@ struct URLPathTests {
     }
 
     @Test(
-        "Letters beyond ASCII and characters that have no place in a URL are encoded",
+        "Letters outside ASCII and characters that aren't allowed in a URL are encoded",
         arguments: [
             ("/v1/café", "/v1/caf%C3%A9"), ("/日本", "/%E6%97%A5%E6%9C%AC"), ("/😀", "/%F0%9F%98%80"),
             ("/a\"b", "/a%22b"), ("/<a>", "/%3Ca%3E"), ("/{id}", "/%7Bid%7D"), ("/a|b", "/a%7Cb"), ("/a\\b", "/a%5Cb"),

@@ -2,8 +2,8 @@ import AtomNetworking
 import Foundation
 import Testing
 
-/// Many callers at once, every other one async and the rest with completions,
-/// and what each of them heard.
+/// Many concurrent callers, half of them async and half with completions, and
+/// the result of each.
 ///
 /// ```swift
 /// let storm = CallerStorm(1_000)
@@ -12,19 +12,19 @@ import Testing
 /// #expect(storm.tally == CallerStorm.Tally(answered: 1_000))
 /// ```
 final class CallerStorm: Sendable {
-    /// How many callers heard what.
+    /// The number of callers with each result.
     struct Tally: Sendable, Equatable {
-        /// 200, once.
+        /// One response with status 200.
         var answered = 0
-        /// Its own cancellation, once.
+        /// One cancellation that the test requested.
         var cancelled = 0
-        /// Another error, once.
+        /// One other error.
         var failed = 0
-        /// Nothing.
+        /// No result.
         var lost = 0
-        /// More than one outcome.
+        /// More than one result.
         var toldTwice = 0
-        /// A cancellation that it had not asked for.
+        /// A cancellation that the test didn't request.
         var cancelledUnasked = 0
     }
 
@@ -50,9 +50,10 @@ final class CallerStorm: Sendable {
         state = Locked(State(callers: Array(repeating: Caller(), count: count), silent: count))
     }
 
-    /// Starts all callers, from several threads.
+    /// Starts all callers, on several threads.
     ///
-    /// - Parameter service: Makes what the caller of a number resumes.
+    /// - Parameter service: Returns the service for the caller with this
+    ///   number.
     func begin(_ service: @escaping @Sendable (Int) -> Service) async {
         let lanes = 4
         await withTaskGroup(of: Void.self) { group in
@@ -87,7 +88,7 @@ final class CallerStorm: Sendable {
         if isTooLate { cancel() }
     }
 
-    /// Cancels a caller, as soon as it has begun.
+    /// Cancels a caller as soon as it has started.
     func cancel(_ number: Int) {
         let cancel = state.with { state in
             state.callers[number].wasCancelled = true
@@ -105,12 +106,12 @@ final class CallerStorm: Sendable {
         if isLast { hasEnded.raise() }
     }
 
-    /// Waits until everybody has heard something.
+    /// Waits until every caller has a result.
     func end() async {
         await hasEnded.wait(seconds: 900)
     }
 
-    /// What was heard by now.
+    /// The results so far.
     var tally: Tally {
         state.with { state in
             state.callers.reduce(into: Tally()) { tally, caller in
@@ -126,7 +127,7 @@ final class CallerStorm: Sendable {
         }
     }
 
-    /// The errors that callers heard, without their own cancellations.
+    /// The errors of the callers, without requested cancellations.
     var errors: [AtomError] {
         state.with { state in
             state.callers.flatMap(\.outcomes).compactMap { outcome in

@@ -2,13 +2,13 @@ import AtomNetworking
 import Foundation
 import LoopbackServer
 
-/// An OAuth 2.0 authorization server and a service that trusts it, on the
-/// loopback interface.
+/// An OAuth 2.0 authorization server and a resource server, on the loopback
+/// interface.
 ///
-/// `POST /token` refreshes (RFC 6749 §6). Refresh tokens rotate, and one that
-/// comes a second time kills all tokens that descend from the same sign-in
-/// (RFC 9700 §4.14.2). Any other path answers 200 to a good access token and
-/// 401 to everything else.
+/// `POST /token` refreshes (RFC 6749 §6). Refresh tokens rotate, and using one
+/// twice revokes all tokens of the same sign-in (RFC 9700 §4.14.2). Any other
+/// path responds to a valid access token with 200 and to everything else with
+/// 401.
 ///
 /// ```swift
 /// let server = try LoopbackAuthorizationServer()
@@ -18,24 +18,24 @@ import LoopbackServer
 /// server.revokeAccessTokens(afterAccepting: 500)
 /// ```
 final class LoopbackAuthorizationServer: Sendable {
-    /// What has happened so far.
+    /// The counts so far.
     struct Counts: Sendable, Equatable {
-        /// Requests for a refresh, whatever became of them.
+        /// Requests for a refresh, with any result.
         var refreshes = 0
-        /// Access tokens handed out by refreshes, lost answers included.
+        /// Access tokens issued by refreshes, including lost responses.
         var tokensIssued = 0
-        /// Refresh tokens that came a second time.
+        /// Refresh tokens that were used twice.
         var reuses = 0
-        /// Refresh tokens of a dead family, or never issued.
+        /// Refresh tokens of a revoked family, or never issued.
         var invalidGrants = 0
-        /// Requests that were answered 200.
+        /// Requests that got a 200.
         var accepted = 0
-        /// Requests with an access token that was issued once and is good no
-        /// more: expired, revoked, or superseded where that ends it.
+        /// Requests with an access token that is no longer valid: expired,
+        /// revoked, or superseded if that revokes it.
         var dead = 0
         /// Requests without an access token.
         var unsigned = 0
-        /// Requests with something that was never an access token.
+        /// Requests with a token that was never issued.
         var unknown = 0
     }
 
@@ -66,7 +66,8 @@ final class LoopbackAuthorizationServer: Sendable {
         var faults: [Fault] = []
         var refreshGate: Gate?
         var resourceGate: Gate?
-        /// At how many accepted requests all access tokens are revoked.
+        /// The number of accepted requests after which all access tokens are
+        /// revoked.
         var revokesAt: Int?
         var onAccepted: (@Sendable (Int) -> Void)?
     }
@@ -76,8 +77,9 @@ final class LoopbackAuthorizationServer: Sendable {
     private let loopback: LoopbackServer
 
     /// - Parameters:
-    ///   - lifetime: Of access tokens.
-    ///   - revokesSuperseded: Whether a refresh ends the access tokens before.
+    ///   - lifetime: The lifetime of access tokens.
+    ///   - revokesSuperseded: Whether a refresh revokes the earlier access
+    ///     tokens.
     init(lifetime: Duration = .seconds(3_600), revokesSuperseded: Bool = false) throws {
         let state = Locked(State(lifetime: lifetime))
         self.state = state
@@ -88,12 +90,12 @@ final class LoopbackAuthorizationServer: Sendable {
         }
     }
 
-    /// Ends the server.
+    /// Stops the server.
     func stop() { loopback.stop() }
 
     var counts: Counts { state.value.counts }
 
-    /// How many access tokens have been issued and are good.
+    /// The number of issued access tokens that are still valid.
     var liveAccessTokens: Int {
         state.with { state in
             let now = ContinuousClock.now
@@ -101,8 +103,8 @@ final class LoopbackAuthorizationServer: Sendable {
         }
     }
 
-    /// Suspends until so many requests, refreshes among them, are being
-    /// answered at the same time; `false` if they aren't in ten seconds.
+    /// Suspends until this many requests, including refreshes, are in progress
+    /// at the same time; `false` if that doesn't happen in ten seconds.
     @discardableResult
     func waitForRequestsInProgress(_ count: Int) async -> Bool {
         await loopback.waitForRequestsInProgress(count, seconds: 10)
@@ -123,7 +125,7 @@ extension LoopbackAuthorizationServer {
         }
     }
 
-    /// A service that refreshes here.
+    /// A configuration that refreshes at this server.
     func configuration(
         tokens: any TokenCredentialWritable, timeout: ServiceTimeout = ServiceTimeout(request: 300, resource: 300),
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
@@ -140,7 +142,7 @@ extension LoopbackAuthorizationServer {
         return configuration
     }
 
-    /// A resource that wants an access token.
+    /// A resource that requires an access token.
     func endpoint(_ path: String = "/resource") -> any Requestable {
         ResourceEndpoint(host: loopback.host, port: loopback.port, pathText: path)
     }
@@ -158,14 +160,14 @@ extension LoopbackAuthorizationServer {
 // MARK: - Switches
 
 extension LoopbackAuthorizationServer {
-    /// Ends the life of every access token now, as time would have done.
+    /// Expires every access token now.
     func expireAccessTokens() {
         state.with { state in
             for token in state.accessTokens.keys { state.accessTokens[token]?.expiresAt = .now }
         }
     }
 
-    /// Revokes every access token after so many more accepted requests.
+    /// Revokes every access token after this many more accepted requests.
     func revokeAccessTokens(afterAccepting count: Int = 0) {
         state.with { state in
             state.revokesAt = state.counts.accepted + count
@@ -173,35 +175,36 @@ extension LoopbackAuthorizationServer {
         }
     }
 
-    /// Answers the next refreshes with a status and no tokens.
+    /// Responds to the next refreshes with a status and without tokens.
     func failRefreshes(_ count: Int, status: Int = 503, retryAfter: Int? = nil) {
         let fault = Fault.unavailable(status: status, retryAfter: retryAfter)
         state.with { $0.faults += Array(repeating: fault, count: count) }
     }
 
-    /// Grants the next refresh, but closes the connection before the answer.
+    /// Grants the next refresh, but closes the connection before the response.
     func loseAnswerOfNextRefresh() {
         state.with { $0.faults.append(.lostAnswer) }
     }
 
-    /// Grants refreshes as before, but answers none before the gate is open.
+    /// Grants refreshes, but responds only after the gate has been opened.
     func holdRefreshes(until gate: Gate) {
         state.with { $0.refreshGate = gate }
     }
 
-    /// Accepts requests for resources as before, but answers none before the
-    /// gate is open.
+    /// Accepts requests for resources, but responds only after the gate has
+    /// been opened.
     func holdResources(until gate: Gate) {
         state.with { $0.resourceGate = gate }
     }
 
-    /// Is called with the number of accepted requests at each, before its answer.
+    /// The hook is called with the number of accepted requests for each of
+    /// them, before its response.
     func onAccepted(_ hook: @escaping @Sendable (Int) -> Void) {
         state.with { $0.onAccepted = hook }
     }
 }
 
-// MARK: - Answers
+// MARK: - Responses
 
 extension LoopbackAuthorizationServer {
     private static func resource(_ request: LoopbackServer.Request, _ state: Locked<State>) -> LoopbackServer.Response {
@@ -255,7 +258,8 @@ extension LoopbackAuthorizationServer.State {
         }
     }
 
-    /// Judges a request for a resource by its `Authorization` (RFC 6750 §2.1).
+    /// Checks a request for a resource by its `Authorization` field (RFC 6750
+    /// §2.1).
     fileprivate mutating func accept(_ authorization: String?) -> Bool {
         guard let authorization else {
             counts.unsigned += 1
@@ -273,7 +277,7 @@ extension LoopbackAuthorizationServer.State {
         return true
     }
 
-    /// Trades a refresh token for new tokens (RFC 6749 §6).
+    /// Exchanges a refresh token for new tokens (RFC 6749 §6).
     fileprivate mutating func refresh(
         _ request: LoopbackServer.Request, revokesSuperseded: Bool
     ) -> LoopbackServer.Response {

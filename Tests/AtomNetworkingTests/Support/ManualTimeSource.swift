@@ -3,20 +3,20 @@ import Testing
 
 @testable import AtomNetworking
 
-/// A clock that stands still until the test moves it.
+/// A clock that only the test advances.
 ///
-/// Alarms go off on the thread that calls ``advance(by:)``, before that call
-/// returns, and nowhere else: setting an alarm to an instant that has passed
-/// rings at the next advance, also one by nothing.
+/// Alarms go off only on the thread that calls ``advance(by:)``, before that
+/// call returns. An alarm for an instant that has passed goes off with the next
+/// advance, also with an advance by zero.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
 /// let queue = DeadlineQueue(time: time)
 /// queue.set(time.now + .seconds(3), for: bearer)
-/// time.advance(by: .seconds(3))  // the bearer has heard by now
+/// time.advance(by: .seconds(3))  // the bearer has been called
 /// ```
 final class ManualTimeSource: TimeSource, @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var instant = MonotonicInstant.now
     private var wallClock = Date(timeIntervalSince1970: 1_790_000_000)
@@ -30,19 +30,20 @@ final class ManualTimeSource: TimeSource, @unchecked Sendable {
 
     var date: Date { lock.withLock { wallClock } }
 
-    /// When the next alarm goes off, if any is set.
+    /// The time of the next alarm, if one is set.
     var nextAlarm: MonotonicInstant? { lock.withLock { armed.values.min() } }
 
-    /// How many alarms have been made and are not invalidated.
+    /// The number of alarms that are not invalidated.
     var alarmCount: Int { lock.withLock { rings.count } }
 
     /// How often an alarm has been set.
     var armings: Int { lock.withLock { timesSet } }
 
-    /// Moves both clocks and rings what is due, in the order of time.
+    /// Advances both clocks and rings the alarms that are due, in the order of
+    /// time.
     ///
-    /// Time stops at each alarm on the way, so that who is woken sees the
-    /// instant that was asked for, and may set another on the way.
+    /// Time stops at each alarm, so that its handler sees the requested instant
+    /// and may set another alarm.
     func advance(by duration: Duration) {
         let end = lock.withLock { instant.advanced(by: duration) }
         while let ring = lock.withLock({ nextRing(until: end) }) {
@@ -51,8 +52,8 @@ final class ManualTimeSource: TimeSource, @unchecked Sendable {
         lock.withLock { move(to: end) }
     }
 
-    /// Sets the wall clock forth or back, as a person or a time server does;
-    /// the monotonic clock stays.
+    /// Changes the wall clock, as a user or a time server does; the monotonic
+    /// clock stays.
     func shiftDate(by seconds: TimeInterval) {
         lock.withLock { wallClock += seconds }
     }

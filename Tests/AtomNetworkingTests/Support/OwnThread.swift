@@ -1,7 +1,7 @@
 import Foundation
 
-/// Computes something long without holding a thread of the cooperative pool,
-/// which all other tests of the process have to share.
+/// Runs a long computation without blocking a thread of the cooperative pool,
+/// which all tests of the process share.
 func onAThreadOfItsOwn<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
     await withCheckedContinuation { continuation in
         let thread = Thread { continuation.resume(returning: body()) }

@@ -4,7 +4,7 @@ import Foundation
 /// An endpoint that counts how often each of its members is read.
 final class RecordingEndpoint: Requestable, @unchecked Sendable {
     private let lock = NSLock()
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private var counts: [String: Int] = [:]
 
     private let values: Values
@@ -59,7 +59,7 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
     }
 }
 
-/// An endpoint that is nothing but an address, to borrow defaults from.
+/// An endpoint with only a base URL, for the default values.
 private struct BareEndpoint: Requestable {
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
 }

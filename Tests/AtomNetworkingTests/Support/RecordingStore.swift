@@ -2,11 +2,11 @@ import Foundation
 
 @testable import AtomNetworking
 
-/// What several stores keep their tokens on, as processes share a disk.
+/// The shared storage of several stores, like a disk that processes share.
 final class SharedDisk: @unchecked Sendable {
     struct Failure: Error {}
 
-    // All is touched under `lock` only.
+    // All properties are accessed only under `lock`.
     private let lock = NSLock()
     private var credential: TokenCredential?
     private var isHeld = false
@@ -21,11 +21,11 @@ final class SharedDisk: @unchecked Sendable {
         self.credential = credential
     }
 
-    /// What was written, in order.
+    /// The written credentials, in order.
     var writes: [TokenCredential?] { lock.withLock { written } }
     var readCount: Int { lock.withLock { reads } }
 
-    /// What is stored; setting it is what another process does.
+    /// The stored credential; setting it simulates another process.
     var stored: TokenCredential? {
         get { lock.withLock { credential } }
         set { lock.withLock { credential = newValue } }
@@ -35,7 +35,7 @@ final class SharedDisk: @unchecked Sendable {
         lock.withLock { (refusesReads, refusesWrites) = (reads, writes) }
     }
 
-    /// The note that a process left which was killed.
+    /// The note of a process that was killed.
     func leaveIntent(for credential: TokenCredential) {
         lock.withLock { intent = credential.refreshToken }
     }
@@ -93,12 +93,12 @@ final class SharedDisk: @unchecked Sendable {
     }
 }
 
-/// One process's way to a ``SharedDisk``, exclusive among all of them.
+/// One process's access to a ``SharedDisk``, exclusive among all of them.
 final class RecordingStore: RefreshIntentRecording {
     let disk: SharedDisk
-    /// Is awaited inside every exchange, before its body.
+    /// Awaited inside every exchange, before its body.
     let gate: (@Sendable () async -> Void)?
-    /// Is awaited inside every exchange, after its body and before the write.
+    /// Awaited inside every exchange, after its body and before the write.
     let gateBeforeWrite: (@Sendable () async -> Void)?
 
     init(
@@ -141,8 +141,8 @@ final class RecordingStore: RefreshIntentRecording {
 }
 
 extension TokenCredential {
-    /// The tokens of a number, good for so many seconds from the moment in
-    /// which manual clocks begin.
+    /// The tokens with a number, valid for this many seconds from the start of
+    /// manual clocks.
     static func issued(_ number: Int, life: Double = 3_600) -> TokenCredential {
         TokenCredential(
             accessToken: "A\(number)", expiresAt: Date(timeIntervalSince1970: 1_790_000_000 + life),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Whatever Swift offers to turn a value into text.
+/// All ways in which Swift converts a value to text.
 func everyRendering<T>(of value: T) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)
@@ -24,8 +24,8 @@ func everyRendering<T>(of value: T) -> [String] {
     return renderings
 }
 
-/// What `Mirror` shows of a value, down to its bytes: each text in it, and
-/// each run of bytes as the text that it is.
+/// The parts of a value that `Mirror` shows, down to its bytes: each text in
+/// it, and each sequence of bytes as text.
 private func mirrored(_ value: Any, depth: Int = 0) -> [String] {
     var texts: [String] = []
     switch value {
@@ -43,7 +43,7 @@ private func mirrored(_ value: Any, depth: Int = 0) -> [String] {
     return texts
 }
 
-/// Records one issue that shows every text with the secret in it.
+/// Records one issue with every text that contains the secret.
 func expectNone(
     of texts: [String], toContain secret: String, location: SourceLocation = #_sourceLocation
 ) {

@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A transport that answers when the test says so, without any network.
+/// A transport without a network that responds when the test says so.
 ///
 /// ```swift
 /// let transport = ScriptedTransport()
@@ -15,7 +15,7 @@ import Testing
 /// exchange.answer(#"{"row": 12}"#)
 /// ```
 ///
-/// With a script every exchange is answered from inside `start`:
+/// With a script every exchange gets its response inside `start`:
 ///
 /// ```swift
 /// let transport = ScriptedTransport { $0.answer(#"{"row": 12}"#) }
@@ -28,13 +28,14 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     private let script: Script?
     private let endsOnCancel: Bool
 
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var started: [ScriptedExchange] = []
     private var waiting: [(index: Int, signal: Signal)] = []
 
     /// - Parameters:
-    ///   - exchangesPerOrigin: How many slots an origin has; `nil` for no limit.
+    ///   - exchangesPerOrigin: The number of slots of an origin; `nil` for no
+    ///     limit.
     ///   - endsOnCancel: Whether a cancelled exchange ends by itself, soon and
     ///     on another thread; otherwise the test ends it.
     ///   - script: Called inside `start` with every exchange.
@@ -47,16 +48,16 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     /// Every exchange that was started, in order.
     var exchanges: [ScriptedExchange] { lock.withLock { started } }
 
-    /// What was to be sent, in order.
+    /// The requests, in order.
     var requests: [TransportRequest] { exchanges.map(\.request) }
 
     /// How many exchanges were cancelled before their end.
     var cancelCount: Int { exchanges.count { $0.isCancelled } }
 
-    /// The exchange that was started as number `index`, as soon as it is.
+    /// Waits for the exchange with this index.
     ///
-    /// When that takes minutes the test fails, and gets one that belongs to
-    /// nobody.
+    /// If it isn't started within minutes, the test fails and gets an unused
+    /// exchange.
     func exchange(_ index: Int, sourceLocation: SourceLocation = #_sourceLocation) async -> ScriptedExchange {
         let isStarted = Signal()
         lock.withLock {
@@ -82,13 +83,14 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     }
 }
 
-/// One exchange of a ``ScriptedTransport``; what comes after its last event is dropped.
+/// One exchange of a ``ScriptedTransport``; events after its last one are
+/// dropped.
 final class ScriptedExchange: TransportExchange, @unchecked Sendable {
     let request: TransportRequest
 
     private let endsOnCancel: Bool
 
-    // Touched under `lock` only; `receive` is nil once the exchange is over.
+    // Accessed only under `lock`; `receive` is nil when the exchange has ended.
     private let lock = NSLock()
     private var receive: (@Sendable (TransportEvent) -> Void)?
     private var wasCancelled = false
@@ -102,7 +104,7 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
         self.receive = receive
     }
 
-    /// What a test gets that has waited in vain.
+    /// The exchange that a test gets when its wait has failed.
     fileprivate static let nobodys: ScriptedExchange = {
         guard let request = try? TransportRequest(base: BaseURL(host: "nobody.example.com"), path: URLPath("/")) else {
             preconditionFailure("Host and path are valid as they stand here")
@@ -119,12 +121,12 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
     /// Whether its last event has been sent.
     var isOver: Bool { lock.withLock { receive == nil } }
 
-    /// Answers with a whole response.
+    /// Sends a complete response.
     func answer(_ body: String = "", status: Int = 200, headers: [(String, String)] = []) {
         answer(data: Data(body.utf8), status: status, headers: headers)
     }
 
-    /// Answers with a whole response.
+    /// Sends a complete response.
     func answer(data: Data, status: Int = 200, headers: [(String, String)] = []) {
         let fields = HeaderFields(headers.map { HeaderFields.Field(name: $0.0, value: $0.1) })
         send(.response(TransportResponse(statusCode: status, headerFields: fields)))
@@ -132,17 +134,17 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
         send(.finished)
     }
 
-    /// Sends the caller elsewhere.
+    /// Sends a redirect.
     func redirect(_ status: Int = 302, to location: String) {
         answer(status: status, headers: [("Location", location)])
     }
 
-    /// Ends without an answer, or in the middle of one.
+    /// Ends without a response, or in the middle of one.
     func fail(_ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent) {
         send(.failed(TransportFailure(URLError(code), delivery: delivery)))
     }
 
-    /// Sends one event; the test sees to their order.
+    /// Sends one event; the test is responsible for the order.
     func send(_ event: TransportEvent) {
         let receive = lock.withLock { () -> (@Sendable (TransportEvent) -> Void)? in
             defer { if event.isLast { self.receive = nil } }

@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A bearer session with a clock, a network and a token store that the test
-/// holds in its hands.
+/// controls.
 struct SessionFixture {
     let time: ManualTimeSource
     let tokens: RecordingTokens
@@ -13,10 +13,10 @@ struct SessionFixture {
     let configuration: ServiceConfiguration
 
     /// - Parameters:
-    ///   - lifetime: Of the first access token, in seconds from now.
+    ///   - lifetime: The lifetime of the first access token in seconds.
     ///   - tokens: A store that another fixture uses too.
     ///   - store: A store to use instead.
-    ///   - provider: Gets tokens instead of the token endpoint.
+    ///   - provider: Returns tokens instead of the token endpoint.
     init(
         lifetime: Double = 3_600, timeout: ServiceTimeout = ServiceTimeout(request: 1_000, resource: 1_000),
         exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, store: (any TokenCredentialStore)? = nil,
@@ -61,7 +61,7 @@ struct SessionFixture {
         transport.exchanges.filter { $0.request.target.absoluteString.hasSuffix("/token") }
     }
 
-    /// What was sent to the service, in order, without the refreshes.
+    /// The requests to the service, in order, without the refreshes.
     var sent: [ScriptedExchange] {
         transport.exchanges.filter { !$0.request.target.absoluteString.hasSuffix("/token") }
     }
@@ -69,20 +69,20 @@ struct SessionFixture {
     /// The paths of ``sent``.
     var sentPaths: [String] { sent.map { $0.request.target.url?.path ?? "" } }
 
-    /// The refresh that is started as number `index`, as soon as it is.
+    /// Waits for the refresh with this index.
     func refresh(_ index: Int = 0) async -> ScriptedExchange {
         var number = 0
         while true {
             let exchange = await transport.exchange(number)
             if refreshes.count > index { return refreshes[index] }
             number += 1
-            // Nothing has come in minutes, and the test has failed.
+            // No exchange was started for minutes, and the test has failed.
             if transport.exchanges.count < number { return exchange }
         }
     }
 }
 
-/// An endpoint that is nothing but a path.
+/// An endpoint with only a path.
 struct PathEndpoint: Requestable {
     var pathText = "/x"
     var requiresAuthorization = true
@@ -94,22 +94,22 @@ struct PathEndpoint: Requestable {
 }
 
 extension ScriptedExchange {
-    /// Answers a refresh with the tokens of a number.
+    /// Responds to a refresh with the tokens of a number.
     func grant(_ number: Int, lifetime: Int = 3_600) {
         answer(#"{"access_token":"A\#(number)","expires_in":\#(lifetime),"refresh_token":"R\#(number)"}"#)
     }
 
-    /// Answers a refresh with an error of RFC 6749 §5.2.
+    /// Responds to a refresh with an error of RFC 6749 §5.2.
     func deny(_ code: String, status: Int = 400) {
         answer(#"{"error":"\#(code)"}"#, status: status)
     }
 
-    /// The access token that the request was signed with.
+    /// The access token of the request.
     var token: String? {
         request.headerFields["Authorization"].map { String($0.dropFirst("Bearer ".count)) }
     }
 
-    /// The fields of the form that was sent.
+    /// The form fields of the request.
     var form: [String: String] {
         let text = String(decoding: request.body ?? Data(), as: UTF8.self)
         let pairs = text.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
@@ -117,9 +117,9 @@ extension ScriptedExchange {
     }
 }
 
-/// A token store that notes what is done to it.
+/// A token variable that records its changes.
 final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var credential: TokenCredential
     private var written: [TokenCredential] = []
@@ -155,36 +155,36 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
     /// How often the getter was called.
     var readCount: Int { lock.withLock { reads } }
 
-    /// What the setter was given, in order.
+    /// The values that were passed to the setter, in order.
     var writes: [TokenCredential] { lock.withLock { written } }
 
-    /// Puts a credential there as the app would, without the setter's notes.
+    /// Stores a credential as the app would, without recording it.
     func put(_ credential: TokenCredential) {
         lock.withLock { self.credential = credential }
     }
 
-    /// From now on the setter forgets what it is given.
+    /// From now on the setter ignores its values.
     func stopTaking() {
         lock.withLock { takes = false }
     }
 
-    /// Is called once, by the getter, after it has looked and before it says
-    /// what it saw.
+    /// The getter calls the hook once, after it has read the value and before
+    /// it returns it.
     func onNextRead(_ hook: @escaping @Sendable () -> Void) {
         lock.withLock { readHook = hook }
     }
 
-    /// Is called by the setter, after the credential was set.
+    /// The setter calls the hook after it has stored the credential.
     func onWrite(_ hook: @escaping @Sendable (TokenCredential) -> Void) {
         lock.withLock { self.hook = hook }
     }
 }
 
-/// The outcomes that one completion heard.
+/// The results of one completion.
 final class Call: @unchecked Sendable {
     typealias Outcome = Result<AtomResponse, AtomError>
 
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var outcomes: [Outcome] = []
     private let hasHeard = Signal()
@@ -203,22 +203,22 @@ final class Call: @unchecked Sendable {
         lock.withLock { task }?.cancel()
     }
 
-    /// How often the completion was called.
+    /// The number of calls of the completion.
     var count: Int { lock.withLock { outcomes.count } }
 
-    /// The first outcome, as soon as it is heard; when that takes minutes the
-    /// test fails.
+    /// Waits for the first result; the test fails if there is none within
+    /// minutes.
     func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> Outcome {
         await hasHeard.wait(sourceLocation: sourceLocation)
         return lock.withLock { outcomes.first } ?? .failure(.unexpected)
     }
 
-    /// The status of a good answer.
+    /// The status of a successful response.
     func status(sourceLocation: SourceLocation = #_sourceLocation) async -> Int? {
         try? await outcome(sourceLocation: sourceLocation).get().statusCode
     }
 
-    /// The error of a bad one.
+    /// The error of a failed request.
     func error(sourceLocation: SourceLocation = #_sourceLocation) async -> AtomError? {
         if case .failure(let error) = await outcome(sourceLocation: sourceLocation) { error } else { nil }
     }

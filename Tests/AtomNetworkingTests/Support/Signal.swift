@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Something that happens once, and can be waited for.
+/// An event that happens once and can be awaited.
 final class Signal: @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var isRaised = false
     private var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
@@ -18,14 +18,15 @@ final class Signal: @unchecked Sendable {
         for continuation in woken { continuation.resume(returning: true) }
     }
 
-    /// Waits until it has happened, for so long at most: then the test fails,
-    /// and goes on.
+    /// Waits for the event.
     ///
-    /// A task that is cancelled goes on waiting, since a test may have
-    /// cancelled it on purpose.
+    /// After the limit the test fails and continues.
     ///
-    /// - Parameter seconds: `nil` for a double that may wait for longer than
-    ///   its test takes.
+    /// A cancelled task continues to wait, because a test may have cancelled it
+    /// on purpose.
+    ///
+    /// - Parameter seconds: The limit; `nil` for a double that may wait longer
+    ///   than its test.
     func wait(seconds: Double? = 300, sourceLocation: SourceLocation = #_sourceLocation) async {
         let hasHappened = await withCheckedContinuation { continuation in
             let number: Int? = lock.withLock {
@@ -42,7 +43,7 @@ final class Signal: @unchecked Sendable {
             }
         }
         if !hasHappened {
-            Issue.record("What is waited for has not happened in \(seconds ?? 0) s", sourceLocation: sourceLocation)
+            Issue.record("The signal was not set within \(seconds ?? 0) s", sourceLocation: sourceLocation)
         }
     }
 }

@@ -1,14 +1,14 @@
 import Testing
 
-@Suite("What a test waits for", .timeLimit(.minutes(5)))
+@Suite("A test's signal", .timeLimit(.minutes(5)))
 struct SignalTests {
-    @Test("What never happens fails its test, and doesn't hang it")
+    @Test("A missing signal makes its test fail instead of hang")
     func never() async {
         await withKnownIssue { await Signal().wait(seconds: 0.01) }
         #expect(await !eventually(seconds: 0.01) { false })
     }
 
-    @Test("What has happened or happens isn't waited for any longer")
+    @Test("A wait ends when the signal has happened")
     func happens() async {
         let signal = Signal()
         async let first: Void = signal.wait()

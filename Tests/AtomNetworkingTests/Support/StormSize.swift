@@ -9,12 +9,12 @@ import Testing
     import Musl
 #endif
 
-/// How many requests a storm has, and how often it comes.
+/// The number of requests in a storm, and how often it runs.
 ///
-/// Few and small among the other tests and under the thread sanitizer, which
-/// makes everything ten times as slow; `ATOM_STORM_ROUNDS=20 swift test
-/// --filter Storm` has the small ones come twenty times and the large ones as
-/// often as it says.
+/// It is small among the other tests and with the thread sanitizer, which makes
+/// everything ten times slower. With `ATOM_STORM_ROUNDS=20 swift test --filter
+/// Storm` the small storms run twenty times, and the large ones as often as
+/// specified.
 struct StormSize: Sendable, CustomTestStringConvertible {
     let requests: Int
     let rounds: Int
@@ -26,14 +26,14 @@ struct StormSize: Sendable, CustomTestStringConvertible {
     static let large = StormSize(requests: 10_000, rounds: largeRounds)
     static let all = isUnderThreadSanitizer || largeRounds == 0 ? [small] : [small, large]
 
-    /// The sanitizer's runtime is part of the process, then.
+    /// In that case the sanitizer's runtime is part of the process.
     static let isUnderThreadSanitizer: Bool = {
         guard let process = dlopen(nil, RTLD_NOW) else { return false }
         defer { dlclose(process) }
         return dlsym(process, "__tsan_init") != nil
     }()
 
-    /// Whether the storms are all that runs.
+    /// Whether only the storms run.
     private static let isFull = largeRounds > 0
 
     private static let largeRounds =

@@ -1,4 +1,4 @@
-/// Ends a test that can't go on.
+/// Ends a test that can't continue.
 struct Unexpected: Error, CustomStringConvertible {
     let description: String
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What a request was refused for, or `nil` if it wasn't.
+/// The error with which a request was rejected, or `nil`.
 func refusal<T>(of body: () throws(AtomError) -> T) -> RequestableError? {
     do {
         _ = try body()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AtomNetworking
 
-/// Notes when it heard, and does what the test wants then.
+/// Records when it was called, and then runs the test's action.
 private final class RecordingBearer: DeadlineBearer, @unchecked Sendable {
-    // One thread only: that of the test.
+    // Used only on the test's thread.
     var deadlinePosition: Int?
     var deadlineNumber = 0
     var heard: [MonotonicInstant] = []
@@ -37,7 +37,7 @@ struct DeadlineQueueTests {
         start = time.now
     }
 
-    @Test("A bearer hears once, at its instant and not before")
+    @Test("A bearer is called once, at its instant and not earlier")
     func once() {
         let bearer = RecordingBearer()
         queue.set(start + .seconds(3), for: bearer)
@@ -68,7 +68,7 @@ struct DeadlineQueueTests {
         #expect(bearer.heard == [start + .seconds(5)])
     }
 
-    @Test("Nobody hears inside the call that sets a deadline, not even one that has passed")
+    @Test("No bearer is called inside the call that sets a deadline, even if it has passed")
     func neverInside() {
         let bearer = RecordingBearer()
         queue.set(start - .seconds(1), for: bearer)
@@ -77,7 +77,7 @@ struct DeadlineQueueTests {
         #expect(bearer.heard == [start])
     }
 
-    @Test("They are heard in the order of their instants, whatever order they were set in")
+    @Test("They are called in the order of their instants, whatever order they were set in")
     func order() {
         var order: [Int] = []
         let bearers = (0..<200).map { number in
@@ -106,7 +106,7 @@ struct DeadlineQueueTests {
         #expect(bearer.heard == [start + .milliseconds(4_500)])
     }
 
-    @Test("A deadline that was taken away is not heard, and taking it away again does nothing")
+    @Test("A removed deadline isn't called, and removing it again does nothing")
     func removed() {
         let leaving = RecordingBearer()
         let staying = RecordingBearer()
@@ -142,7 +142,7 @@ struct DeadlineQueueTests {
         #expect(time.nextAlarm == nil, "nothing is armed for an empty queue")
     }
 
-    @Test("Whoever hears may set a new deadline there and then")
+    @Test("A bearer may set a new deadline when it is called")
     func resetInside() {
         let bearer = RecordingBearer()
         bearer.onDeadline = { [queue, time] in
@@ -154,7 +154,7 @@ struct DeadlineQueueTests {
         bearer.onDeadline = {}
     }
 
-    @Test("All who are due at one instant hear it, each once")
+    @Test("All bearers that are due at one instant are called, each once")
     func sameInstant() {
         let bearers = (0..<64).map { _ in RecordingBearer() }
         for bearer in bearers { queue.set(start + .seconds(1), for: bearer) }
@@ -162,7 +162,7 @@ struct DeadlineQueueTests {
         #expect(bearers.allSatisfy { $0.heard == [start + .seconds(1)] })
     }
 
-    @Test("A bearer that left is let go, and so is the alarm of a queue that is gone")
+    @Test("A removed bearer is released, and so is the alarm of a released queue")
     func lifetime() {
         var bearer: RecordingBearer? = RecordingBearer()
         weak let gone = bearer
@@ -206,7 +206,7 @@ struct DeadlineQueueTests {
                 }
             }
             if queue.count != due.count { disagreements += 1 }
-            // Nobody is forgotten: the alarm is never later than the first of them.
+            // The alarm is never later than the first deadline.
             if let next = due.values.min(), time.nextAlarm.map({ $0 <= next }) != true { disagreements += 1 }
         }
         #expect(disagreements == 0)

@@ -29,7 +29,7 @@ import Testing
         #expect(instant < instant + .nanoseconds(1))
     }
 
-    @Test("What lies between two is a duration, whatever they are")
+    @Test("The difference of any two instants is a duration")
     func distance() {
         let first = MonotonicInstant(nanoseconds: 5)
         let second = first + .seconds(90)
@@ -49,7 +49,7 @@ import Testing
         let second = MonotonicInstant.now
         let elapsed = before.duration(to: .now)
         #expect(first <= second)
-        // Read in between, on the same clock.
+        // Read between the two, on the same clock.
         #expect(first.duration(to: second) <= elapsed)
         #expect(first.nanoseconds > 0)
     }

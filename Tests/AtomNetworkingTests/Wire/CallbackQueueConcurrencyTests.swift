@@ -3,10 +3,10 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Where a session calls its delegate", .timeLimit(.minutes(5)))
+@Suite("The delegate queue of a session", .timeLimit(.minutes(5)))
 struct CallbackQueueConcurrencyTests {
     private final class Journal: @unchecked Sendable {
-        // Touched under `lock` only.
+        // Accessed only under `lock`.
         private let lock = NSLock()
         private var entries: [Int] = []
         private var running = 0
@@ -32,7 +32,7 @@ struct CallbackQueueConcurrencyTests {
     private let queue = CallbackQueue()
     private let journal = Journal()
 
-    /// Returns when all that was added has run.
+    /// Returns after all added blocks have run.
     private func finish() async {
         await withCheckedContinuation { continuation in
             queue.addOperation { continuation.resume() }
@@ -46,7 +46,7 @@ struct CallbackQueueConcurrencyTests {
         #expect(journal.all == Array(0..<1_000))
     }
 
-    @Test("What is urgent runs before all that waits, and after what runs")
+    @Test("An urgent block runs after the running block and before all waiting ones")
     func urgent() async {
         let started = DispatchSemaphore(value: 0)
         let goOn = DispatchSemaphore(value: 0)
@@ -99,7 +99,7 @@ struct CallbackQueueConcurrencyTests {
         }
     }
 
-    @Test("What has run is let go of, though others wait")
+    @Test("A block is released after it has run, although others wait")
     func release() async {
         weak var released: Token?
         let started = DispatchSemaphore(value: 0)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import AtomNetworking
 
-/// On Linux a task that is cancelled just as it completes kills the process.
+/// On Linux a task that is cancelled while it completes ends the process.
 @Suite(.timeLimit(.minutes(5))) struct CancellationConcurrencyTests {
-    /// Where in an exchange the test cancels.
+    /// The moment of the cancellation.
     enum Moment: CaseIterable, Sendable {
         case head
         case firstBytes

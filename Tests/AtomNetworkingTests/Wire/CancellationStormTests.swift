@@ -8,10 +8,11 @@ import Testing
     import Glibc
 #endif
 
-/// Many requests, cancelled at random moments by handles and by tasks: everyone hears once, nothing is left behind and
-/// the process is alive.
+/// Many requests that handles and tasks cancel at random moments: each caller
+/// gets one result, nothing leaks and the process survives.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct CancellationStormTests {
-    /// As many as `ATOM_STORM_REQUESTS` says, which is 30,000 in CI; else few enough not to disturb the other tests.
+    /// The value of `ATOM_STORM_REQUESTS`, which is 30,000 in CI; otherwise few
+    /// enough not to disturb the other tests.
     private static let requests: Int = {
         if let wish = ProcessInfo.processInfo.environment["ATOM_STORM_REQUESTS"].flatMap({ Int($0) }) { return wish }
         return dlsym(nil, "__tsan_init") == nil ? 4_000 : 2_000
@@ -54,7 +55,8 @@ import Testing
         let manager = RequestableQueueManager(
             .forTest(request: 60, resource: 120) {
                 $0.transport = transport
-                // Most are cancelled on the wire, the others in the queue for it.
+                // Most are cancelled on the wire, the others while they wait
+                // for a slot.
                 $0.maximumExchangesPerOrigin = 12
             })
         var endpoint = server.endpoint()

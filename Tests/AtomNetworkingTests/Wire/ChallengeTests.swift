@@ -4,7 +4,8 @@ import Testing
 
 @testable import AtomNetworking
 
-/// Foundation on Linux hangs for ever on a Basic challenge, and traps on others when they are answered.
+/// Foundation on Linux hangs forever on a Basic challenge, and traps on other
+/// challenges when they are answered.
 @Suite(.timeLimit(.minutes(5))) struct ChallengeTests {
     @Test(
         "A 401 comes back at once with its body and its challenge",

@@ -9,7 +9,8 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(5))) struct CookieTests {
-    /// Answers `/set…` with the cookies and everything else with what was sent.
+    /// Responds to `/set…` with the cookies and to other paths with the
+    /// received `Cookie` field.
     private static func handler(_ cookies: String...) -> LoopbackServer.Handler {
         { request in
             request.path.hasPrefix("/set")
@@ -152,7 +153,8 @@ import Testing
                 }
                 let atom = Atom.forTest()
                 for _ in 0..<3 { _ = await atom.outcome(of: server.endpoint()) }
-                // Foundation makes folders as soon as it is asked for a configuration; what counts is what lies in them.
+                // Foundation creates folders when a configuration is created;
+                // only the files in them count.
                 let files = try FileManager.default.subpathsOfDirectory(atPath: home.path).filter {
                     var isFolder: ObjCBool = false
                     let path = home.appendingPathComponent($0).path

@@ -5,10 +5,12 @@ import Testing
 @testable import AtomNetworking
 
 #if os(Linux)
-    /// Answers on which Foundation on Linux ends the process.
+    /// Responses for which Foundation on Linux ends the process.
     ///
-    /// It does so before anything of the SDK's is called, so nothing above URLSession can prevent it. Each test fails once
-    /// Foundation has been repaired (swift-corelibs-foundation #5285), and then belongs among the others.
+    /// Foundation does so before it calls any code of the SDK, so nothing above
+    /// URLSession can prevent it. Each test fails when Foundation has been
+    /// fixed (swift-corelibs-foundation #5285), and then belongs to the other
+    /// suites.
     @Suite(.timeLimit(.minutes(5))) struct FoundationTrapTests {
         @Test func anEndInTheMiddleOfTheHead() async {
             await withKnownIssue("Transfer completed, but there's no response") {

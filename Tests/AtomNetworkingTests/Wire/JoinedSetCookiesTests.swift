@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A comma in a text is no end",
+        "A comma in a text doesn't end a line",
         arguments: [
             "pref=chosen by a user, session=EVIL", "pref=\"1, session=EVIL\"; Path=/", "pref=\"1, session=EVIL\"",
             "pref=a b, c d, session=EVIL; Path=/", "a=1, Wed b=2",
@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// Counts how often a byte is looked at.
+/// Counts how often each byte is read.
 private struct CountedBytes: RandomAccessCollection {
     let bytes: [UInt8]
     let reads: Box<Int>

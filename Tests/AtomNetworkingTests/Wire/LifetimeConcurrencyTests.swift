@@ -5,7 +5,7 @@ import Testing
 @testable import AtomNetworking
 
 @Suite(.timeLimit(.minutes(5))) struct LifetimeConcurrencyTests {
-    /// What must be gone in the end.
+    /// The objects that must be released at the end.
     private struct Remains {
         weak var transport: URLSessionTransport?
         weak var delegate: ExchangeDelegate?

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What the server sees of a request and the caller of an answer.
+/// A request as the server gets it, and a response as the caller gets it.
 @Suite(.timeLimit(.minutes(5))) struct MessageTests {
     private func seen(_ change: (inout WireEndpoint) -> Void) async throws -> LoopbackServer.Request {
         var request: LoopbackServer.Request?
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "What could break out of a header never reaches the network",
+        "A value with header injection never reaches the network",
         arguments: [
             ("X", "a\r\nEvil: 1"), ("X", "a\nEvil: 1"), ("X", "a\rb"), ("X", "a\u{0}b"), ("X", "\u{7F}"),
             ("X\r\nEvil", "1"),
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "A field that delimits the message or belongs to the connection is the transport's, whatever the app says",
+        "Only the transport writes fields that delimit the message or belong to the connection",
         arguments: [
             ("Content-Length", "1"), ("transfer-encoding", "chunked"), ("Host", "evil"), ("Connection", "close"),
             ("Upgrade", "h2c"),
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "What is no method never reaches the network",
+        "An invalid method never reaches the network",
         arguments: ["GET ", "GET\r\nEvil: 1", "", "G\u{0}T", "GET /evil HTTP/1.1\r\n", "caf\u{E9}", "G:T"])
     func methodInjection(method: String) async throws {
         try await refused { $0.method = .token(method) }

@@ -8,7 +8,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Inside URLSession on Linux waiting requests run into their timeouts, in no order.
+/// Inside URLSession on Linux waiting requests run into their timeouts, without
+/// order.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SlotConcurrencyTests {
     /// Starts the endpoints in order and waits for all outcomes.
     private func outcomes(

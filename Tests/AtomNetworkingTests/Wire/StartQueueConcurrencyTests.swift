@@ -7,9 +7,9 @@ import Testing
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 
-    /// A session in which something happens between making a task and resuming it.
+    /// A session with a hook between creating a task and resuming it.
     private final class InterruptedSession: URLSession, @unchecked Sendable {
-        // Set before the one start that it is for.
+        // Set before the only start for which it is used.
         var interruption: () -> Void = {}
 
         override func dataTask(with request: URLRequest) -> URLSessionDataTask {
@@ -45,7 +45,7 @@ import Testing
             return (recorder, exchange)
         }
 
-        /// Nothing that is put off is started until the block has run.
+        /// No deferred exchange starts before the block has run.
         private func withStartsHeld(_ body: () throws -> Void) rethrows {
             let goOn = DispatchSemaphore(value: 0)
             StartQueue.add { goOn.wait() }
@@ -53,7 +53,7 @@ import Testing
             try body()
         }
 
-        @Test("Whoever is cancelled before the start was never sent, and ends once")
+        @Test("An exchange that is cancelled before the start is never sent, and ends once")
         func cancelledBefore() async throws {
             defer { server.stop() }
             let first = try start("/first").recorder
@@ -84,7 +84,7 @@ import Testing
             for _ in 0..<150 {
                 let started = try (0..<4).map { _ in try start(path) }
                 for (recorder, exchange) in started { recorder.cancel(exchange) }
-                // What hangs ends only if its cancellation has not been lost.
+                // A hanging request ends only if its cancellation isn't lost.
                 try #require(await eventually { started.allSatisfy { $0.recorder.terminals == 1 } })
                 #expect(started.allSatisfy { $0.recorder.violations == [] })
             }
@@ -93,7 +93,7 @@ import Testing
             #expect(await eventually { last.kinds.last == .finished })
         }
 
-        @Test("Nobody starts before one that was put off, though nothing is on the wire any more")
+        @Test("No exchange overtakes a deferred one, even if nothing is on the wire")
         func order() async throws {
             defer { server.stop() }
             let first = try start("/first").recorder
@@ -106,14 +106,14 @@ import Testing
             let third = try start("/third")
             goOn.signal()
             #expect(await eventually { second.recorder.terminals == 1 && third.recorder.terminals == 1 })
-            // Behind the block in which the last was started.
+            // After the block in which the last exchange was started.
             await withCheckedContinuation { continuation in StartQueue.add { continuation.resume() } }
-            // A session numbers its tasks as it makes them.
+            // A session numbers its tasks in the order of creation.
             let numbers = [second, third].map { ($0.exchange as? DataTaskExchange)?.task?.taskIdentifier ?? 0 }
             #expect(numbers[0] < numbers[1], "\(numbers)")
         }
 
-        @Test("In the middle of a start newcomers are put off, and a cancellation is kept until its end")
+        @Test("During a start new exchanges are deferred, and a cancellation waits for its end")
         func middle() async throws {
             defer { server.stop() }
             let delegate = ExchangeDelegate()
@@ -152,7 +152,8 @@ import Testing
             defer { server.stop() }
             for _ in 0..<5 {
                 let (recorder, exchange) = try start("/challenge")
-                // Asking the recorder would order the two, and hide a race from the thread sanitizer.
+                // Asking the recorder would order the two, and hide a race from
+                // the thread sanitizer.
                 try await Task.sleep(for: .milliseconds(50))
                 exchange.cancel()
                 #expect(await eventually { recorder.terminals == 1 })
@@ -161,7 +162,7 @@ import Testing
             #expect(await eventually { transport.delegate.count == 0 })
         }
 
-        @Test("What was put off is sent though nobody holds the transport any more")
+        @Test("A deferred exchange is sent although the transport has been released")
         func outlives() async throws {
             defer { server.stop() }
             var transport: URLSessionTransport? = URLSessionTransport()

@@ -18,7 +18,7 @@ import Testing
             let outcome = await Atom.forTest().outcome(of: endpoint)
             #expect(outcome.urlError?.code == .secureConnectionFailed)
             #expect(outcome.error?.delivery == .notSent)
-            #expect(outcome.error?.description.contains("does not speak TLS") == true)
+            #expect(outcome.error?.description.contains("does not use TLS") == true)
             #expect(server.requestCount == 0)
         }
 
@@ -50,9 +50,10 @@ import Testing
             var server: OpenSSLServer? = try await OpenSSLServer()
             let folder = try #require(server?.folder)
             if isEnded { await server?.end() }
-            // As in a test that throws.
+            // This happens too when a test throws.
             server = nil
-            // The shell removes it last, when the server is gone. The port says nothing: another test may have it by now.
+            // The shell removes the folder last, after the server has ended.
+            // The port proves nothing: another test may already use it.
             #expect(await eventually { !FileManager.default.fileExists(atPath: folder.path) })
         }
     }
@@ -63,17 +64,17 @@ import Testing
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// `openssl s_server` with a certificate of its own making, for as long as
-    /// there is this object.
+    /// `openssl s_server` with a self-made certificate, for the lifetime of
+    /// this object.
     ///
-    /// Signals don't end it: it inherits from a thread of Dispatch that all but
-    /// SIGKILL are blocked. So a shell stands between that ends it when nobody
-    /// holds the other end of its input any more, however that comes about.
+    /// Only SIGKILL ends it, because it inherits a Dispatch thread's mask that
+    /// blocks all other signals. Therefore a shell between the two ends it when
+    /// the other end of the shell's input is closed for any reason.
     final class OpenSSLServer: Sendable {
         struct SetupError: Error {}
 
         let port: Int
-        /// Holds the certificate and its key, and is removed by the shell.
+        /// Contains the certificate and its key; the shell removes it.
         let folder: URL
 
         private let input = Pipe()
@@ -81,7 +82,7 @@ import Testing
 
         init() async throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
-            // A port that was free a moment ago.
+            // This port was free a moment ago.
             let free = try LoopbackServer { _ in .empty() }
             free.stop()
             port = free.port
@@ -103,7 +104,8 @@ import Testing
             shell.standardOutput = output
             shell.standardError = FileHandle.nullDevice
             try shell.run()
-            // It serves one connection at a time: one that only asks whether it listens could keep others out.
+            // The server accepts one connection at a time, so a test connection
+            // could block others.
             let handle = output.fileHandleForReading
             let isListening = await onAThreadOfItsOwn {
                 var heard = Data()
@@ -121,7 +123,7 @@ import Testing
             try? input.fileHandleForWriting.close()
         }
 
-        /// Ends it, and waits until it is gone.
+        /// Ends the server, and waits for that.
         func end() async {
             try? input.fileHandleForWriting.close()
             let shell = shell

@@ -8,8 +8,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Foundation on Linux cuts timeouts to whole seconds, fails at once below one, traps on huge ones and passes over the
-/// resource timeout.
+/// Foundation on Linux truncates timeouts to whole seconds, fails at once below
+/// one second, traps on huge values and ignores the resource timeout.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TimeoutTests {
     private let clock = ContinuousClock()
 
@@ -103,7 +103,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test("What URLSession is told is whole and later than ours", arguments: [1e-9, 0.3, 1, 29.5, 1e6, 3e7])
+    @Test("URLSession's timeout is whole and later than the SDK's", arguments: [1e-9, 0.3, 1, 29.5, 1e6, 3e7])
     func roundedUp(seconds: Double) {
         let interval = URLSessionTransport.timeoutInterval(above: .seconds(seconds))
         #expect(interval == interval.rounded() && interval >= seconds + 1)

@@ -3,18 +3,19 @@ import LoopbackServer
 
 @testable import AtomNetworking
 
-/// A transport that has to keep the promises of ``Transport``; `TransportUnderTest` lists those that are checked.
+/// A transport that has to meet the requirements of ``Transport``;
+/// `TransportUnderTest` lists the tested ones.
 struct ContractSubject: Sendable, CustomStringConvertible {
     let description: String
-    /// Whether it opens connections one after the other, and not from several
-    /// threads: only then the order of the calls is seen from outside.
+    /// Whether it opens connections one after the other, and not on several
+    /// threads: only then a server can see the order of the calls.
     var opensConnectionsInOrder = true
     let make: @Sendable () -> any Transport
 
     static let all = TransportUnderTest.subjects
 }
 
-/// Takes the events of one exchange and notices what must not be.
+/// Records the events of one exchange and detects violations.
 final class EventRecorder: @unchecked Sendable {
     enum Kind: Equatable, Sendable {
         case sent
@@ -24,19 +25,21 @@ final class EventRecorder: @unchecked Sendable {
         case failed
     }
 
-    // All variables are touched under `lock` only.
+    // All variables are accessed only under `lock`.
     private let lock = NSLock()
     private var recorded: [TransportEvent] = []
     private var threadInCancel: Thread?
     private var complaints: [String] = []
 
-    /// Held while an event is taken, and never waited for: that would put the
-    /// second of two events behind the first.
+    /// Locked while an event is processed.
+    ///
+    /// No event waits for it, because that would put the second of two events
+    /// behind the first.
     private let receiving = NSLock()
     private let whileReceiving: @Sendable () -> Void
 
-    /// - Parameter whileReceiving: Runs while an event is being taken. By
-    ///   default it gives way, so that two events at a time meet.
+    /// - Parameter whileReceiving: Runs while an event is processed. By default
+    ///   it yields, so that concurrent events overlap.
     init(whileReceiving: @escaping @Sendable () -> Void = { for _ in 0..<5 { sched_yield() } }) {
         self.whileReceiving = whileReceiving
     }
@@ -88,7 +91,7 @@ final class EventRecorder: @unchecked Sendable {
         if case .failed(let failure) = events.last { failure } else { nil }
     }
 
-    /// What was wrong with the order of the events of an exchange that has ended.
+    /// The violations of the order of events, for an exchange that has ended.
     var violations: [String] {
         var violations = lock.withLock { complaints }
         let kinds = kinds

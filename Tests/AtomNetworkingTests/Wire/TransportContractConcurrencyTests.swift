@@ -4,7 +4,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// What every ``Transport`` promises.
+/// The requirements of every ``Transport``.
 @Suite(.timeLimit(.minutes(10))) struct TransportContractConcurrencyTests {
     private func request(
         _ server: LoopbackServer, _ path: String = "/x", method: String = "GET", body: Data? = nil
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Whoever is cancelled still ends once, and never inside the call", arguments: ContractSubject.all)
+    @Test("A cancelled exchange ends once, and never inside the call", arguments: ContractSubject.all)
     func cancellation(subject: ContractSubject) async throws {
         let server = try LoopbackServer { $0.path == "/hang" ? .hang : .streamed([.write(text: "a"), .hang]) }
         defer { server.stop() }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("A body goes out whole and is told of", arguments: ContractSubject.all)
+    @Test("A body is sent completely and reported", arguments: ContractSubject.all)
     func upload(subject: ContractSubject) async throws {
         let body = Data((0..<500_000).map { UInt8(truncatingIfNeeded: $0) })
         let server = try LoopbackServer { _ in .json("{}") }
@@ -114,7 +114,7 @@ import Testing
         #expect(recorder.sent == body.count && recorder.violations == [])
     }
 
-    @Test("Exchanges outlive the transport that nobody holds", arguments: ContractSubject.all)
+    @Test("Exchanges outlive their released transport", arguments: ContractSubject.all)
     func lifetime(subject: ContractSubject) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .text("here").after(gate) }
@@ -128,7 +128,7 @@ import Testing
 
     @Test("Started one after the other they arrive one after the other", arguments: ContractSubject.all)
     func startOrder(subject: ContractSubject) async throws {
-        // Each keeps its connection until all are there.
+        // Each exchange keeps its connection until all have arrived.
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
@@ -138,7 +138,8 @@ import Testing
         gate.open()
         #expect(await eventually { recorders.allSatisfy { $0.terminals > 0 } })
         #expect(recorders.allSatisfy { $0.violations == [] })
-        // Connections are numbered as they come; their requests are read by a thread for each.
+        // Connections are numbered in the order of arrival; each has its own
+        // thread, which reads its requests.
         let arrived = server.requests.sorted { $0.connection < $1.connection }.map(\.path)
         let order = (0..<6).map { "/\($0)" }
         #expect((subject.opensConnectionsInOrder ? arrived : arrived.sorted()) == order)

@@ -1,12 +1,13 @@
 @testable import AtomNetworking
 
-/// Which transport the suites on real connections run over.
+/// The transport of the suites with real connections.
 ///
-/// The package of another transport takes these suites in by symbolic links and has a file like this of its own.
+/// The package of another transport includes these suites with symbolic links,
+/// and has its own version of this file.
 enum TransportUnderTest {
-    /// Each of these has to keep the contract.
+    /// Each of these has to meet the requirements.
     static let subjects = [ContractSubject(description: "URLSession") { URLSessionTransport() }]
 
-    /// Makes the transport of a service; `nil` leaves it to the service.
+    /// Creates a service's transport; with `nil` the service uses its default.
     static let make: (@Sendable () -> any Transport)? = nil
 }

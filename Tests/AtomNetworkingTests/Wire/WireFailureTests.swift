@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Foundation on Linux says "unknown error" to most of these.
+/// Foundation on Linux reports most of these as "unknown error".
 @Suite(.timeLimit(.minutes(5))) struct WireFailureTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -27,7 +27,7 @@ import Testing
     }
 
     static let cases: [Case] = [
-        Case("empty reply", .closeImmediately, .networkConnectionLost, .maybeSent, "without an answer"),
+        Case("empty reply", .closeImmediately, .networkConnectionLost, .maybeSent, "without a response"),
         Case("reset", .reset, .networkConnectionLost, .maybeSent, "lost"),
         Case(
             "reset in the body", .streamed([.write(text: "abc"), .delay(milliseconds: 100), .reset]),
@@ -64,10 +64,10 @@ import Testing
             .cannotDecodeRawData, .answered, "can't be read"),
         Case(
             "only an interim answer", .raw("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"), .networkConnectionLost,
-            .maybeSent, "without an answer"),
+            .maybeSent, "without a response"),
     ]
 
-    /// What URLSession on Linux can't read, and others can.
+    /// Responses that only URLSession on Linux can't read.
     static let casesOfURLSession: [Case] = [
         Case(
             "not UTF-8", .raw(Data("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8)),
@@ -78,7 +78,7 @@ import Testing
     func keptConnection(size: Int) async throws {
         let server = try LoopbackServer { $0.method == "GET" ? .text("kept") : .closeImmediately }
         defer { server.stop() }
-        // The whole time is that of the silence: by itself, URLSession on Linux waits for it to pass.
+        // The idle timeout: without the fix, URLSession on Linux waits for it.
         let atom = Atom.forTest(request: 20)
         #expect(await atom.outcome(of: server.endpoint()).text == "kept")
         let post = server.endpoint(method: .post(Data(repeating: 0x61, count: size)))
@@ -158,7 +158,7 @@ import Testing
         #expect(outcome.response?.data.count == 100_000)
     }
 
-    @Test(.enabled(if: TransportUnderTest.make == nil, "whoever never sends twice can meet the close on its way"))
+    @Test(.enabled(if: TransportUnderTest.make == nil, "a transport that never sends twice may fail here"))
     func aConnectionThatTheServerClosedWhileIdleIsReplaced() async throws {
         let server = try LoopbackServer { _ in .json("{}").closingSilently() }
         defer { server.stop() }
@@ -182,7 +182,8 @@ import Testing
 
     @Test func nonsenseNeverCrashesOrHangs() async throws {
         var generator = SystemRandomNumberGenerator()
-        // Never an end inside the head, which Foundation traps on; see `FoundationTrapTests`.
+        // Never an end inside the head, for which Foundation traps; see
+        // `FoundationTrapTests`.
         let answers = (0..<200).map { _ in
             Data(
                 (0..<Int.random(in: 1...200, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)

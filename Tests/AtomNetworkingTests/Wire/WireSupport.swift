@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// An endpoint whose every member is a variable.
+/// An endpoint in which every member is a variable.
 struct WireEndpoint: Requestable {
     var scheme = BaseURLScheme.http
     var host: String
@@ -36,14 +36,15 @@ extension LoopbackServer {
 }
 
 extension Atom {
-    /// A service for a test: a minute of silence, two in all, completions anywhere.
+    /// A service for a test: an idle timeout of one minute, a total of two, and
+    /// completions on any thread.
     static func forTest(
         request: Double = 60, resource: Double = 120, _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) -> Atom {
         Atom(serviceConfiguration: .forTest(request: request, resource: resource, change))
     }
 
-    /// Sends one request and gives what came of it.
+    /// Sends one request and returns its result.
     func outcome(of endpoint: WireEndpoint) async -> Result<AtomResponse, AtomError> {
         await enqueue(endpoint).outcome()
     }
@@ -68,7 +69,7 @@ extension Service {
 }
 
 extension Result where Success == AtomResponse, Failure == AtomError {
-    /// The answer, whether its status is acceptable or not.
+    /// The response, whether its status is acceptable or not.
     var response: AtomResponse? {
         switch self {
         case .success(let response), .failure(.response(let response)): response
@@ -89,7 +90,7 @@ extension Result where Success == AtomResponse, Failure == AtomError {
 
 /// A value under a lock.
 final class Box<Value>: @unchecked Sendable {
-    // `stored` is touched under `lock` only.
+    // `stored` is accessed only under `lock`.
     private let lock = NSLock()
     private var stored: Value
 
@@ -101,7 +102,7 @@ final class Box<Value>: @unchecked Sendable {
     func change<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
 }
 
-/// Waits for something that no callback tells of, looking every few milliseconds; `false` when it doesn't come.
+/// Polls a condition that has no callback; `false` if it isn't met in time.
 func eventually(
     seconds: Double = 120, isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
 ) async -> Bool {
@@ -115,7 +116,7 @@ func eventually(
     return true
 }
 
-/// Passes everything through to another transport and tells of the events first.
+/// Forwards everything to another transport, and reports the events first.
 struct SpyTransport: Transport {
     var base: any Transport = TransportUnderTest.make?() ?? URLSessionTransport()
     let observe: @Sendable (TransportEvent) -> Void

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.0
 
-// The SDK over AsyncHTTPClient, and AsyncHTTPClient alone. A package of its
-// own, since what it depends on takes minutes to build; Tests/Benchmarks/report
-// runs it.
+// The SDK over AsyncHTTPClient, and AsyncHTTPClient alone. It is a separate
+// package, because its dependencies take minutes to build;
+// Tests/Benchmarks/report runs it.
 
 import PackageDescription
 

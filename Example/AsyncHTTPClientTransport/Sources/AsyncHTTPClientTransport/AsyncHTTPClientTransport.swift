@@ -9,7 +9,7 @@ import Tracing
     import FoundationNetworking
 #endif
 
-/// Carries requests with AsyncHTTPClient, for servers.
+/// Sends requests with AsyncHTTPClient, for servers.
 ///
 /// ```swift
 /// var configuration = ServiceConfiguration()
@@ -17,17 +17,19 @@ import Tracing
 /// let atom = Atom(serviceConfiguration: configuration)
 /// ```
 ///
-/// It makes clients of its own and takes no existing `HTTPClient`: one that
-/// follows redirects would take the app's header fields to another server, and
-/// a client doesn't tell what it was configured to do. Share the event loops
+/// It creates its own clients and doesn't accept an existing `HTTPClient`: a
+/// client that follows redirects would send the app's header fields to another
+/// server, and a client doesn't expose its configuration. Share the event loops
 /// instead.
 ///
-/// Connections are kept as long as the transport is, or an exchange that it has
-/// started; nobody has to shut it down. ``shutdown()`` does so at once.
+/// Connections are kept while the transport exists, or an exchange that it has
+/// started. You don't have to shut it down; ``shutdown()`` closes the
+/// connections at once.
 public final class AsyncHTTPClientTransport: Transport {
-    /// How many connections to one origin are open at once over HTTP/1.1, and
-    /// how many requests are on their way to it, whatever the version: a
-    /// request that has been signed must not wait inside a pool.
+    /// The number of connections to one origin over HTTP/1.1, and the number of
+    /// concurrent requests to it with any version.
+    ///
+    /// A signed request must not wait inside a pool.
     public var exchangesPerOrigin: Int? { connectionsPerOrigin }
 
     private let connectionsPerOrigin: Int
@@ -37,21 +39,21 @@ public final class AsyncHTTPClientTransport: Transport {
     private let starts = StartOrder()
     private let loops: LoopShares
 
-    /// Makes a transport with connections of its own.
+    /// Creates a transport with its own connections.
     ///
     /// - Parameters:
-    ///   - connectionsPerOrigin: How many connections to one origin are open at
-    ///     once, 32 by default. Values below 1 are 1.
+    ///   - connectionsPerOrigin: The number of connections to one origin, 32 by
+    ///     default. Values below 1 count as 1.
     ///   - configuration: TLS, proxy, HTTP version, name resolution, and how
-    ///     long idle connections are kept. What a transport must not do, or
-    ///     the service does itself, is set over: redirects are never followed,
-    ///     there is no timeout for reading or writing, failed connections
-    ///     aren't tried again, and content codings are decoded.
-    ///     `timeout.connect` is how long one attempt to connect may take, 30
-    ///     seconds if it is `nil`; the next one follows as long as the request
-    ///     has time.
-    ///   - eventLoopGroup: Where the exchanges run; by default on the event
-    ///     loops that AsyncHTTPClient shares in the process. It must outlive
+    ///     long idle connections are kept. The transport overrides the settings
+    ///     for what it must not do or what the service does itself: redirects
+    ///     are never followed, there is no timeout for reading or writing,
+    ///     failed connections aren't retried, and content codings are decoded.
+    ///     `timeout.connect` is the time for one attempt to connect, 30 seconds
+    ///     if it is `nil`; another attempt follows while the request has time
+    ///     left.
+    ///   - eventLoopGroup: The event loops of the exchanges; by default those
+    ///     that AsyncHTTPClient shares in the process. The group must outlive
     ///     the transport.
     public init(
         connectionsPerOrigin: Int = 32, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
@@ -67,27 +69,29 @@ public final class AsyncHTTPClientTransport: Transport {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = self.connectionsPerOrigin
         if case .disabled = configuration.decompression {
-            // The service limits what it collects, and nothing is read that hasn't been asked for.
+            // The service limits what it collects, and only requested data is
+            // read.
             configuration.decompression = .enabled(limit: .none)
         }
-        // Nobody sees the spans that it makes, and AsyncHTTPClient describes each request to them.
+        // No tracer uses these spans, but AsyncHTTPClient describes each
+        // request for them.
         if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         self.configuration = configuration
         loops = LoopShares(eventLoopGroup, connections: self.connectionsPerOrigin, starts: starts)
         pool = OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration))
     }
 
-    /// Closes all connections now, busy ones too, and returns when they are
-    /// closed.
+    /// Closes all connections now, including busy ones, and returns when they
+    /// are closed.
     ///
-    /// Running exchanges fail, and so does whatever is started from then on.
-    /// Wanted before event loops of one's own are shut down; else it is enough
-    /// to let go of the transport. Calling it again does nothing.
+    /// Running exchanges fail, and so do exchanges that are started later. Call
+    /// it before you shut down your own event loops; otherwise it is enough to
+    /// release the transport. Calling it again does nothing.
     public func shutdown() async {
         await pool.shutdown()
     }
 
-    /// Hands the request to AsyncHTTPClient.
+    /// Passes the request to AsyncHTTPClient.
     public func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
@@ -98,7 +102,8 @@ public final class AsyncHTTPClientTransport: Transport {
             receive(.failed(ClientFailure(error: error, stage: .unsent).transportFailure))
             return EndedExchange()
         }
-        // Connections belong to a client: those of a new one have not been used and are not in use.
+        // A client has its own connections: those of a new client have not been
+        // used and are not in use.
         let client =
             request.needsFreshConnection && !pool.isShutDown
             ? OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration)) : pool
@@ -110,13 +115,13 @@ public final class AsyncHTTPClientTransport: Transport {
     }
 }
 
-/// What `start` returns when there was nothing to start.
+/// The result of `start` when nothing could be started.
 private struct EndedExchange: TransportExchange {
     func cancel() {}
 }
 
 extension HTTPClient.Request {
-    /// The same request as AsyncHTTPClient takes it.
+    /// The request in AsyncHTTPClient's form.
     fileprivate init(_ request: TransportRequest) throws {
         var fields: [(String, String)] = []
         fields.reserveCapacity(request.headerFields.count + 3)
@@ -130,7 +135,8 @@ extension HTTPClient.Request {
 }
 
 extension TargetURL {
-    /// The host, and the port unless it is the scheme's own (RFC 9110 §7.2).
+    /// The host, and the port unless it is the scheme's default port (RFC 9110
+    /// §7.2).
     fileprivate var hostField: String {
         switch (scheme, port) {
         case (.http, 80), (.https, 443): host

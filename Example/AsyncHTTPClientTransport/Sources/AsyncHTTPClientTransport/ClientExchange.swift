@@ -5,21 +5,21 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// One exchange: the delegate of its task, and the handle to cancel it with.
+/// One exchange: the delegate of its task, and the handle to cancel it.
 ///
 /// AsyncHTTPClient calls a delegate on its task's event loop, one call after
-/// the other, and completes the task's future there exactly once, whatever
-/// happens; the last event comes from that future, since some failures reach
-/// no delegate.
+/// the other, and always completes the task's future there exactly once. The
+/// last event comes from that future, because some failures don't reach the
+/// delegate.
 ///
-/// A pooled connection may have been closed by the server just before the
-/// request got to it. As long as AsyncHTTPClient has written nothing of the
-/// request it is handed over again, to another connection; what has been
-/// written is never written again.
+/// The server may have closed a pooled connection just before the request was
+/// sent on it. While AsyncHTTPClient has written nothing of the request, the
+/// exchange passes it on again for another connection. Written bytes are never
+/// written again.
 final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unchecked Sendable {
     typealias Response = Void
 
-    /// How often another connection is looked for.
+    /// How often the exchange tries another connection.
     private static let changesOfConnection = 3
 
     private let request: HTTPClient.Request
@@ -29,15 +29,15 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let turn: LoopTurn
     private let mayChangeConnection: Bool
     private let receive: @Sendable (TransportEvent) -> Void
-    /// When the time of the request to reach a connection is up.
+    /// The deadline for the request to get a connection.
     private let connectDeadline: NIODeadline
 
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var task: HTTPClient.Task<Void>?
     private var isCancelled = false
 
-    // Touched on the loop only.
+    // Accessed only on the loop.
     private var stage = ClientFailure.Stage.unsent
     private var head: HTTPResponseHead?
     private var hasData = false
@@ -54,11 +54,12 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         (place, turn) = loops.take()
         self.mayChangeConnection = mayChangeConnection
         self.receive = receive
-        // A second later than the service's own deadline, which is to be the one that ends the exchange.
+        // A second later than the service's own deadline, which should end the
+        // exchange.
         connectDeadline = .now() + .seconds(min(max(idleTimeout.components.seconds, 0), 31_536_000) + 2)
     }
 
-    /// Hands the request to AsyncHTTPClient.
+    /// Passes the request to AsyncHTTPClient.
     func start() {
         guard !lock.withLock({ isCancelled }) else { return turn.loop.execute { [self] in endUnsent() } }
         let task = client.client.execute(
@@ -84,8 +85,8 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         if let task { Self.cancel(task) }
     }
 
-    /// Later: on the event loop, a task that is cancelled ends before the call
-    /// returns.
+    /// Cancels asynchronously: on the event loop, a cancelled task ends before
+    /// the call returns.
     private static func cancel(_ task: HTTPClient.Task<Void>) {
         task.eventLoop.execute { task.cancel() }
     }
@@ -96,13 +97,13 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         turn.end(self)
     }
 
-    /// Called once, by the turn of the loop that this ended in.
+    /// Called once, in the turn of the loop in which the exchange ended.
     func tellEnd() {
         loops.giveBack(place)
         if let lastEvent { receive(lastEvent) }
     }
 
-    /// It was cancelled before AsyncHTTPClient got it.
+    /// Ends an exchange that was cancelled before AsyncHTTPClient got it.
     private func endUnsent() {
         let failure = ClientFailure(error: HTTPClientError.cancelled, stage: .unsent, isCancelled: true)
         end(with: .failed(failure.transportFailure))
@@ -111,7 +112,8 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private func fail(_ error: any Error) {
         let isCancelled = lock.withLock { self.isCancelled }
         if isCancelled {
-            // What the event loop has written for it may not have been told yet.
+            // The event loop may have written parts that have not been reported
+            // yet.
             stage = max(stage, .sent)
         } else if stage == .unsent, canChangeConnection(after: error) {
             return start()
@@ -125,7 +127,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         if let error = error as? HTTPClientError {
             switch error {
             case .remoteConnectionClosed: return looksForAnotherConnection()
-            // The client's timeout is shorter than the silence that was asked for.
+            // The client's timeout is shorter than the request's idle timeout.
             case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
                 return NIODeadline.now() < connectDeadline
             default: return false
@@ -140,8 +142,8 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         return mayChangeConnection && changes <= Self.changesOfConnection
     }
 
-    /// Whether the decoder misses a body that cannot be there: the answer to
-    /// HEAD tells the coding of what GET would bring (RFC 9110 §9.3.2).
+    /// Whether the decoder expects a body that can't exist: the response to
+    /// HEAD contains the content coding of a GET (RFC 9110 §9.3.2).
     private func isEndWithoutBody(_ error: any Error) -> Bool {
         guard let head, !hasData, error is NIOHTTPDecompression.ExtraDecompressionError else { return false }
         return request.method == .HEAD || head.status == .noContent || head.status == .notModified
@@ -149,7 +151,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     }
 }
 
-// MARK: - What happens to the task
+// MARK: - Events of the task
 
 extension ClientExchange {
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
@@ -157,7 +159,8 @@ extension ClientExchange {
     }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
-        // What was on its way when the exchange ended is still told of.
+        // Bytes that are written after the end of the exchange aren't reported
+        // as an event.
         if lastEvent == nil, part.readableBytes > 0 { receive(.sent(part.readableBytes)) }
     }
 
@@ -172,7 +175,7 @@ extension ClientExchange {
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
-    /// More is read when this has returned: whoever takes the data sets the pace.
+    /// More data is read after this returns, so the receiver controls the pace.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         if buffer.readableBytes > 0 {
             hasData = true

@@ -11,16 +11,17 @@ import NIOSSL
     import FoundationNetworking
 #endif
 
-/// What an error of AsyncHTTPClient means, in words, and how far the request got.
+/// The meaning of an AsyncHTTPClient error, as text, and how far the request
+/// got.
 struct ClientFailure {
-    /// How far an exchange has come.
+    /// How far an exchange got.
     enum Stage: Int, Comparable {
-        /// Nothing has been written. What fails before the head has gone out
-        /// as a whole can't have been acted on.
+        /// Nothing has been written. A server can't act on a request before the
+        /// complete head has been sent.
         case unsent
         /// The head has been written.
         case sent
-        /// The head of the answer has arrived.
+        /// The head of the response has arrived.
         case answered
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -33,7 +34,7 @@ struct ClientFailure {
     var transportFailure: TransportFailure {
         let (code, explanation) = isCancelled ? (.cancelled, "The exchange was cancelled") : diagnosis
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: explanation]
-        // AsyncHTTPClient quotes header fields that it refuses.
+        // AsyncHTTPClient quotes the header fields that it rejects.
         if !isRefusal { userInfo[NSUnderlyingErrorKey] = error }
         return TransportFailure(URLError(code, userInfo: userInfo), delivery: delivery)
     }
@@ -52,9 +53,9 @@ struct ClientFailure {
         case let error as IOError: system(error)
         case let error as HTTPClientError: client(error)
         case let error as HTTPParserError: parser(error)
-        case is NIOHTTPDecoderError: (.badServerResponse, "The server's answer is not HTTP")
+        case is NIOHTTPDecoderError: (.badServerResponse, "The server's response is not HTTP")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
-            (.cannotDecodeRawData, "The body of the server's answer can't be read: \(error)")
+            (.cannotDecodeRawData, "The body of the server's response can't be read: \(error)")
         case is SocketAddressError:
             (.cannotFindHost, "No server with this name was found")
         case let error as ChannelError:
@@ -65,13 +66,13 @@ struct ClientFailure {
     }
 
     private var timedOut: (URLError.Code, String) {
-        (.timedOut, "The server could not be connected to in time")
+        (.timedOut, "The connection to the server timed out")
     }
 
     private var lost: (URLError.Code, String) {
         switch stage {
         case .unsent: (.networkConnectionLost, "The connection was lost before the request was sent")
-        case .sent: (.networkConnectionLost, "The connection was lost: the server closed it without an answer")
+        case .sent: (.networkConnectionLost, "The connection was lost: the server closed it without a response")
         case .answered:
             (.networkConnectionLost, "The connection was lost: it was closed before the whole body had arrived")
         }
@@ -97,7 +98,7 @@ struct ClientFailure {
         case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout,
             .httpProxyHandshakeTimeout:
             timedOut
-        case .readTimeout, .writeTimeout, .deadlineExceeded: (.timedOut, "The server did not answer in time")
+        case .readTimeout, .writeTimeout, .deadlineExceeded: (.timedOut, "The server did not respond in time")
         case .alreadyShutdown: (.cancelled, "The transport has been shut down")
         case .cancelled: (.cancelled, "The exchange was cancelled: the transport has been shut down")
         case .invalidURL, .emptyHost, .emptyScheme: (.badURL, "AsyncHTTPClient can't read the URL")
@@ -105,9 +106,9 @@ struct ClientFailure {
             (.cannotConnectToHost, "The proxy refused the connection: \(error.shortDescription)")
         default:
             if isRefusal {
-                (.unknown, "AsyncHTTPClient refuses the request: \(error.shortDescription)")
+                (.unknown, "AsyncHTTPClient rejects the request: \(error.shortDescription)")
             } else if error.shortDescription == Self.unsupportedProtocol {
-                (.secureConnectionFailed, "The server offered no protocol that AsyncHTTPClient speaks")
+                (.secureConnectionFailed, "The server offered no protocol that AsyncHTTPClient supports")
             } else {
                 lost
             }
@@ -128,16 +129,16 @@ struct ClientFailure {
     private func parser(_ error: HTTPParserError) -> (URLError.Code, String) {
         if stage == .answered {
             if case .invalidEOFState = error { return lost }
-            return (.cannotDecodeRawData, "The body of the server's answer can't be read: \(error)")
+            return (.cannotDecodeRawData, "The body of the server's response can't be read: \(error)")
         }
         switch error {
         case .invalidEOFState, .closedConnection: return lost
         case .headerOverflow:
-            return (.cannotParseResponse, "The head of the server's answer can't be read: it is too large")
+            return (.cannotParseResponse, "The head of the server's response can't be read: it is too large")
         case .invalidConstant, .invalidVersion, .invalidStatus, .invalidMethod, .unknown:
-            return (.badServerResponse, "The server's answer is not HTTP")
+            return (.badServerResponse, "The server's response is not HTTP")
         default:
-            return (.cannotParseResponse, "The head of the server's answer can't be read: \(error)")
+            return (.cannotParseResponse, "The head of the server's response can't be read: \(error)")
         }
     }
 }
@@ -160,7 +161,7 @@ extension ClientFailure {
             return (.serverCertificateUntrusted, explanation + " (the certificate is not trusted)")
         }
         if text.contains("WRONG_VERSION_NUMBER") {
-            return (.secureConnectionFailed, explanation + " (what answers does not speak TLS)")
+            return (.secureConnectionFailed, explanation + " (the server does not use TLS)")
         }
         return (.secureConnectionFailed, explanation)
     }

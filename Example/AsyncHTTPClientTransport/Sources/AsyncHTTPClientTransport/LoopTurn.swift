@@ -1,15 +1,15 @@
 import NIOCore
 
-/// Tells of all exchanges that end in one turn of an event loop together, once
-/// everything that was read in that turn has been dealt with.
+/// Reports the ends of all exchanges of one event loop turn together, after
+/// everything that was read in that turn has been processed.
 ///
-/// An end wakes whoever awaits it, on another thread, and makes room for an
-/// exchange that is started on this one. One after the other, each end would
-/// find the other thread asleep again.
+/// An end wakes its awaiting caller on another thread, and makes room for an
+/// exchange that is started on this one. If each end were reported separately,
+/// the other thread would be asleep again each time.
 final class LoopTurn: @unchecked Sendable {
     let loop: any EventLoop
     private let starts: StartOrder
-    // Touched on `loop` only.
+    // Accessed only on `loop`.
     private var ended: [ClientExchange] = []
 
     init(_ loop: any EventLoop, starts: StartOrder) {

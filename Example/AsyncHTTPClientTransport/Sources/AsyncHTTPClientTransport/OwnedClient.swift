@@ -1,13 +1,13 @@
 import AsyncHTTPClient
 import Foundation
 
-/// A client that is shut down when nobody needs it any more.
+/// A client that is shut down when its last reference is released.
 ///
-/// The transport holds it, and so does each exchange until it ends.
+/// The transport holds a reference, and so does each exchange until it ends.
 final class OwnedClient: @unchecked Sendable {
     let client: HTTPClient
 
-    // `isClosed` is touched under `lock` only.
+    // `isClosed` is accessed only under `lock`.
     private let lock = NSLock()
     private var isClosed = false
 
@@ -17,14 +17,15 @@ final class OwnedClient: @unchecked Sendable {
 
     deinit {
         guard !isClosed else { return }
-        // On a thread of its own choice: this may be an event loop inside the client, under a lock of its pool.
+        // On another thread: this may run on an event loop inside the client,
+        // under a lock of its pool.
         DispatchQueue.global().async { [client] in client.shutdown { _ in } }
     }
 
     var isShutDown: Bool { lock.withLock { isClosed } }
 
-    /// Closes all connections and waits until they are closed; the second time
-    /// it does nothing.
+    /// Closes all connections and waits until they are closed; a second call
+    /// does nothing.
     func shutdown() async {
         let isFirst = lock.withLock {
             defer { isClosed = true }

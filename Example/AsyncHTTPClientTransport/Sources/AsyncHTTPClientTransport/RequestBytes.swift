@@ -3,11 +3,12 @@ import Foundation
 import NIOCore
 
 extension HTTPClient.Body {
-    /// The size of the parts in which a large body goes out: small enough to
-    /// tell of progress well within any timeout.
+    /// The size of the parts of a large body: small enough to report progress
+    /// within any timeout.
     private static let partSize = 128 << 10
 
-    /// Bytes that are copied part by part, as the connection takes them.
+    /// Bytes that are copied part by part, as fast as the connection accepts
+    /// them.
     static func data(_ data: Data) -> Self {
         guard data.count > partSize else { return .byteBuffer(ByteBuffer(bytes: data)) }
         return .stream(contentLength: Int64(data.count)) { writer in
@@ -16,10 +17,10 @@ extension HTTPClient.Body {
     }
 }
 
-/// What is left of a body that is being written.
+/// The rest of a body that is being written.
 ///
-/// `rest` is touched on the task's event loop only, where AsyncHTTPClient asks
-/// for a body and completes its writes.
+/// `rest` is accessed only on the task's event loop, where AsyncHTTPClient
+/// requests a body and completes its writes.
 private final class RequestBytes: @unchecked Sendable {
     private var rest: Data
     private let partSize: Int
@@ -47,7 +48,8 @@ private final class RequestBytes: @unchecked Sendable {
     private func proceed(after written: EventLoopFuture<Void>, _ done: EventLoopPromise<Void>) {
         written.whenComplete { [self] result in
             guard case .success = result, !rest.isEmpty else { return done.completeWith(result) }
-            // Not from inside the write before: over HTTP/2 writes complete at once, and the stack would grow.
+            // Not inside the previous write: over HTTP/2 writes complete at
+            // once, and the stack would grow.
             done.futureResult.eventLoop.execute { [self] in proceed(after: writePart(), done) }
         }
     }

@@ -1,18 +1,21 @@
 import Foundation
 import NIOCore
 
-/// Hands exchanges to AsyncHTTPClient in the order in which they were started.
+/// Passes exchanges to AsyncHTTPClient in the order in which they were started.
 ///
-/// What an event loop starts while it tells of ends waits until it has told of
-/// all of them. What is started meanwhile, on any thread, waits behind it.
+/// If an event loop starts an exchange while it reports ends, the exchange
+/// waits until all ends have been reported. Exchanges that are started in the
+/// meantime, on any thread, wait behind it.
 final class StartOrder: @unchecked Sendable {
-    // All of it is touched under `lock` only. While something waits, a loop is telling or one is draining.
+    // All properties are accessed only under `lock`. While exchanges wait, a
+    // loop is reporting ends or starting them.
     private let lock = NSLock()
     private var waiting: [ClientExchange] = []
-    /// The loops that are telling of ends.
+    /// The loops that are reporting ends.
     private var telling: [any EventLoop] = []
-    /// Whether a loop is handing over what waits; everyone else leaves it to
-    /// that loop, or two exchanges could change places.
+    /// Whether a loop is starting the waiting exchanges.
+    ///
+    /// Others leave this to it; otherwise two exchanges could change places.
     private var isDraining = false
 
     func start(_ exchange: ClientExchange) {
@@ -24,7 +27,8 @@ final class StartOrder: @unchecked Sendable {
         if !waits { exchange.start() }
     }
 
-    /// Runs the body on its event loop, and then starts what the body started.
+    /// Runs the body on its event loop, and then starts the exchanges that the
+    /// body added.
     func holdBack(on loop: any EventLoop, _ body: () -> Void) {
         lock.withLock { telling.append(loop) }
         body()
@@ -44,7 +48,8 @@ final class StartOrder: @unchecked Sendable {
         }
         for exchange in batch { exchange.start() }
         let goesOn = lock.withLock {
-            // Others may keep adding: whoever is telling takes over, or the loop sees to its connections first.
+            // Other threads may keep adding: a reporting loop takes over, or
+            // the loop first serves its connections.
             isDraining = telling.isEmpty && !waiting.isEmpty
             return isDraining
         }

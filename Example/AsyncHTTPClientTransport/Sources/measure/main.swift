@@ -5,13 +5,15 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 
-// What the service costs over this transport, and AsyncHTTPClient by itself on the same work:
+// Measures the service over this transport, and AsyncHTTPClient alone with the
+// same work:
 //
 //     swift run -c release --package-path Example/AsyncHTTPClientTransport measure client 16 20000 8080
 //     swift run -c release --package-path Example/AsyncHTTPClientTransport measure service 16 20000 8080
 //
-// sends signed requests to /flight on that port, so many at once, decodes each answer, and prints how many a second
-// were answered. A fifth argument is the number of connections.
+// It sends signed requests to /flight on that port, with the given concurrency,
+// decodes each response, and prints the number of responses per second. A fifth
+// argument is the number of connections.
 
 struct Flight: Model {
     let id: Int

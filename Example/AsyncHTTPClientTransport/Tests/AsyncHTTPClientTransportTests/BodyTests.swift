@@ -26,7 +26,7 @@ import Testing
         defer { server.stop() }
         let outcome = await Atom.forTest().outcome(of: server.endpoint())
         #expect(outcome.text == #"{"seats": 180}"#)
-        // As URLSession leaves them.
+        // As with URLSession.
         #expect(outcome.response?.headerFields["Content-Encoding"] == coding)
         #expect(outcome.response?.headerFields["Content-Length"] == "\(body.count)")
         #expect(server.requests.first?.values(for: "Accept-Encoding") == ["gzip, deflate"])
@@ -167,7 +167,8 @@ import Testing
                 }
                 #expect(await eventually { received.value > 0 })
                 let before = received.value
-                // The server writes until the system's buffers are full; what is read here shows in the memory.
+                // The server writes until the system's buffers are full; data
+                // that is read here increases the memory.
                 for _ in 0..<200 { await Task.yield() }
                 #expect(received.value == before)
                 #expect(try Memory.peak() < 100_000)
@@ -181,7 +182,7 @@ import Testing
 }
 
 enum Memory {
-    /// The largest amount of memory that this process has had, in kilobytes.
+    /// The peak memory of this process, in kilobytes.
     static func peak() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") }

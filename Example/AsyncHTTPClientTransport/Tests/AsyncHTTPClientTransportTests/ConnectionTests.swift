@@ -12,7 +12,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Starts a request on a transport and records what comes of it.
+/// Starts a request on a transport and records its events.
 func start(
     _ transport: any Transport, _ server: LoopbackServer, _ path: String = "/x", method: String = "GET",
     headerFields: HeaderFields = HeaderFields(), body: Data? = nil, needsFreshConnection: Bool = false
@@ -31,7 +31,7 @@ extension EventRecorder {
         await eventually { terminals > 0 } ? kinds.last : nil
     }
 
-    /// The head of the answer.
+    /// The head of the response.
     var response: TransportResponse? {
         for case .response(let response) in events { return response }
         return nil
@@ -75,7 +75,7 @@ extension EventRecorder {
         let transport = AsyncHTTPClientTransport(connectionsPerOrigin: 1)
         let (used, _) = try start(transport, server)
         #expect(await used.end() == .finished)
-        // The one connection is idle, then busy.
+        // The only connection is first idle, then busy.
         let (idle, _) = try start(transport, server, "/fresh", needsFreshConnection: true)
         #expect(await idle.end() == .finished)
         let (held, _) = try start(transport, server, "/held")
@@ -83,7 +83,7 @@ extension EventRecorder {
         let (busy, _) = try start(transport, server, "/fresh", needsFreshConnection: true)
         #expect(await busy.end() == .finished)
         #expect(server.requests.map(\.connection) == [0, 1, 0, 2])
-        // Nobody else will use them.
+        // No other request uses them.
         #expect(await server.waitForOpenConnections(atMost: 1))
         gate.open()
         #expect(await held.end() == .finished)
@@ -96,7 +96,8 @@ extension EventRecorder {
         var finished = 0
         for _ in 0..<300 {
             let (recorder, _) = try start(transport, server, method: "POST", body: Data("x".utf8))
-            // Rarely the close is still on its way to the event loop when the head goes out.
+            // Rarely, the event loop learns of the close only after the head
+            // was sent.
             if await recorder.end() == .finished {
                 finished += 1
             } else {
@@ -138,7 +139,8 @@ extension EventRecorder {
         _ = transport.start(first) { event in
             guard case .finished = event else { return }
             for path in ["/1", "/cancelled", "/2"] { begin(path) }
-            // What another thread starts meanwhile comes after these.
+            // Exchanges that another thread starts in the meantime come after
+            // these.
             let isBegun = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 begin("/3")
@@ -218,7 +220,7 @@ extension EventRecorder {
         endpoint.scheme = .https
         let outcome = await atom.outcome(of: endpoint)
         #expect(outcome.urlError?.code == .timedOut)
-        // In the words of the service's deadline.
+        // The error is that of the service's deadline.
         #expect(outcome.error?.description.contains("Nothing came or went") == true)
     }
 
@@ -233,7 +235,7 @@ extension EventRecorder {
     }
 }
 
-/// A port that takes connections and never says a word.
+/// A port that accepts connections and never sends a byte.
 private struct SilentListener {
     private let channel: any Channel
 

@@ -1,9 +1,10 @@
 import NIOCore
 import NIOPosix
 
-/// A server that answers a request as soon as its first bytes have come, and goes on reading or reads no more.
+/// A server that responds as soon as the first bytes of a request have arrived,
+/// and then continues or stops reading.
 ///
-/// Bodies have to consist of zeros.
+/// Bodies must consist of zeros.
 struct EarlyAnswer {
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

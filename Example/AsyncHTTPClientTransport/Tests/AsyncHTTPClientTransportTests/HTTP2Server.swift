@@ -5,7 +5,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// A server that speaks HTTP/2 over TLS, with a certificate of its own making for `localhost`.
+/// A server for HTTP/2 over TLS, with a self-made certificate for `localhost`.
 ///
 /// `/echo` sends the body back, `/reset` resets the stream, `/hang` does nothing.
 final class HTTP2Server: Sendable {
@@ -79,9 +79,9 @@ final class HTTP2Server: Sendable {
 }
 
 extension HTTP2Server {
-    /// What has happened.
+    /// The events so far.
     private final class Log: @unchecked Sendable {
-        // Touched under `lock` only.
+        // Accessed only under `lock`.
         private let lock = NSLock()
         private var received: [Request] = []
         private var accepted = 0
@@ -132,7 +132,7 @@ extension HTTP2Server {
             switch path {
             case "/hang": break
             case "/reset":
-                // A stream that is closed before its end is reset.
+                // Closing a stream before its end resets it.
                 context.close(promise: nil)
             default:
                 let head = HTTPResponseHead(version: .http2, status: .ok)

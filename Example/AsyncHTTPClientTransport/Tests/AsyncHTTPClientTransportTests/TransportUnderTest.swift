@@ -2,10 +2,10 @@ import AsyncHTTPClientTransport
 
 @testable import AtomNetworking
 
-/// The suites in `Shared`, which are the SDK's own, run over this transport.
+/// Runs the SDK's suites in `Shared` with this transport.
 enum TransportUnderTest {
     static let subjects = [
-        // Each connection is opened by the next of several event loops.
+        // Several event loops open the connections in turn.
         ContractSubject(description: "AsyncHTTPClient", opensConnectionsInOrder: false) { AsyncHTTPClientTransport() }
     ]
     static let make: (@Sendable () -> any Transport)? = { AsyncHTTPClientTransport() }

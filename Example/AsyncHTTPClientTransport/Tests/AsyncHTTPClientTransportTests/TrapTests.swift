@@ -9,7 +9,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Answers on which Foundation on Linux ends the process, and nonsense of all kinds.
+/// Responses for which Foundation on Linux ends the process, and invalid
+/// responses of all kinds.
 @Suite(.timeLimit(.minutes(5))) struct TrapTests {
     @Test func anEndInTheMiddleOfTheHeadIsAFailure() async throws {
         let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
@@ -48,7 +49,8 @@ import Testing
         for _ in 0..<20 {
             let outcome = await atom.outcome(of: endpoint)
             #expect(outcome.response.map { $0.statusCode == 200 ? $0.data.count == 2 : $0.data.isEmpty } == true)
-            // A client that had the rest would take it for this one's answer.
+            // A client that kept the rest would read it as the response to this
+            // request.
             let next = await atom.outcome(of: server.endpoint("/next"))
             #expect(next.text == "next" || [.networkConnectionLost, .badServerResponse].contains(next.urlError?.code))
         }

@@ -9,14 +9,14 @@ import Dispatch
     import Darwin
 #endif
 
-/// A connection to the server, and the thread that waits for it.
+/// A connection to the server, with its own thread.
 ///
-/// libpq's calls block, so they run on a queue of the connection's own and
-/// never on a thread that Swift's tasks share. Every wait ends: a server that
-/// falls silent counts as lost.
+/// libpq's calls block, so they run on the connection's own queue and never on
+/// a thread that Swift's tasks share. Every wait is limited: a server that
+/// doesn't respond counts as lost.
 final class Connection: @unchecked Sendable {
-    // `handle` and `ending` are touched on `queue` only, and in `deinit`, when
-    // nobody has a reference any more.
+    // `handle` and `ending` are accessed only on `queue`, and in `deinit`, when
+    // there is no other reference.
     private let queue = DispatchQueue(label: "PostgresStore.Connection")
     private var handle: OpaquePointer?
     private let ending = Ending()
@@ -24,13 +24,14 @@ final class Connection: @unchecked Sendable {
     private init() {}
 
     deinit {
-        // Sends a farewell and closes; what was not committed is undone.
+        // Says goodbye and closes the connection; uncommitted changes are
+        // rolled back.
         PQfinish(handle)
     }
 
     /// Connects.
     ///
-    /// - Parameter string: As libpq takes it: `host=… dbname=…`, or a URL.
+    /// - Parameter string: In libpq's format: `host=… dbname=…`, or a URL.
     static func open(
         _ string: String, _ limits: PostgresTokenCredentialStore.Limits
     ) async throws(PostgresStoreError) -> Connection {
@@ -39,9 +40,9 @@ final class Connection: @unchecked Sendable {
         return connection
     }
 
-    /// Sends a statement and waits for its answer, for `limit` at most.
+    /// Sends a statement and waits for its result, for at most `limit`.
     ///
-    /// - Returns: The rows; of a statement that is several, the last one's.
+    /// - Returns: The rows; for several statements, those of the last one.
     @discardableResult
     func run(_ statement: Statement, within limit: Duration) async throws(PostgresStoreError) -> [[String?]] {
         try await onQueue { self.perform(statement, within: limit) }.get()
@@ -60,16 +61,17 @@ extension Connection {
     private func connect(
         _ string: String, _ limits: PostgresTokenCredentialStore.Limits
     ) -> Result<Void, PostgresStoreError> {
-        // libpq would quote the string in its message, and a password with it.
+        // libpq would quote the string, including a password, in its message.
         guard let options = PQconninfoParse(string, nil) else { return .failure(.invalidConnectionString) }
         PQconninfoFree(options)
 
         let seconds = min(max((limits.connection.inMilliseconds + 999) / 1000, 2), 3600)
-        // Of a keyword that is there twice the last one counts: what stands
-        // before `dbname` gives way to the connection string.
+        // The last value of a repeated keyword counts: values before `dbname`
+        // can be overridden by the connection string.
         let settings: [(String, String)] = [
             ("fallback_application_name", "AtomNetworking"),
-            // Where the string names several hosts, tokens are kept by the one that takes writes.
+            // If the string names several hosts, the one that accepts writes
+            // stores the tokens.
             ("target_session_attrs", "read-write"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "2"),
             ("dbname", string),
@@ -83,7 +85,7 @@ extension Connection {
             return .failure(.unreachable(Self.text(PQerrorMessage(handle))))
         }
         PQsetnonblocking(handle, 1)
-        // What the server says when nothing was asked goes here instead of to
+        // The receiver gets unsolicited messages of the server instead of
         // standard error. `ending` outlives the connection, which owns it.
         PQsetNoticeReceiver(
             handle,
@@ -97,7 +99,7 @@ extension Connection {
         return .success(())
     }
 
-    /// A message of libpq's: its lines, without the space around them.
+    /// A libpq message in one line.
     private static func text(_ message: UnsafePointer<CChar>?) -> String {
         message.map { String(cString: $0).split(whereSeparator: \.isNewline).joined(separator: " ") } ?? ""
     }
@@ -113,19 +115,19 @@ private enum Diagnosis {
     static let message = Int32(UInt8(ascii: "M"))
 }
 
-/// The code with which the server ended a connection on its own.
+/// The code with which the server itself closed a connection.
 private final class Ending {
     var sqlState: String?
 }
 
-/// Calls a body with C strings and a null pointer at their end.
+/// Calls a body with C strings and a null pointer at the end.
 private func withCStrings<T>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> T) -> T {
     let copies = strings.map { strdup($0) }
     defer { for copy in copies { free(copy) } }
     return body(copies.map { UnsafePointer($0) } + [nil])
 }
 
-// MARK: - On the queue: asking
+// MARK: - On the queue: statements
 
 extension Connection {
     private func perform(_ statement: Statement, within limit: Duration) -> Result<[[String?]], PostgresStoreError> {
@@ -138,7 +140,8 @@ extension Connection {
         while true {
             while PQisBusy(handle) != 0 {
                 guard wait(for: POLLIN, until: end), PQconsumeInput(handle) != 0 else {
-                    // The connection may have ended with an answer that says why.
+                    // The connection may have ended with a result that explains
+                    // why.
                     if PQisBusy(handle) == 0 { break }
                     return .failure(failure ?? lost(end))
                 }
@@ -155,10 +158,11 @@ extension Connection {
     }
 
     private func send(_ statement: Statement) -> Bool {
-        // The simple protocol takes several statements at once, the other one values.
+        // The simple protocol supports several statements at once, the extended
+        // protocol supports values.
         guard !statement.values.isEmpty else { return PQsendQuery(handle, statement.sql) != 0 }
         let count = statement.values.count
-        // With lengths, so that a text isn't cut off at a zero byte.
+        // With lengths, so that a text isn't truncated at a zero byte.
         let bytes = statement.values.map { $0.map { Array($0.utf8) } }
         let buffers = bytes.map { bytes in
             bytes.map { bytes in
@@ -181,14 +185,14 @@ extension Connection {
             switch PQflush(handle) {
             case 0: return true
             case 1:
-                // The server may have to be read before it reads on.
+                // The server may only continue to read when its output is read.
                 guard wait(for: POLLIN | POLLOUT, until: end), PQconsumeInput(handle) != 0 else { return false }
             default: return false
             }
         }
     }
 
-    /// Whether something can be done with the socket before the time is up.
+    /// Whether the socket becomes ready before the time is up.
     private func wait(for events: Int32, until end: ContinuousClock.Instant) -> Bool {
         while true {
             let rest = ContinuousClock.now.duration(to: end).inMilliseconds
@@ -200,7 +204,7 @@ extension Connection {
         }
     }
 
-    /// Closes the connection, about which nothing is known any more.
+    /// Closes the connection, whose state is unknown.
     private func lost(_ end: ContinuousClock.Instant) -> PostgresStoreError {
         let isSilent = ContinuousClock.now >= end && PQstatus(handle) == CONNECTION_OK
         PQfinish(handle)
@@ -218,7 +222,7 @@ extension Connection {
     }
 }
 
-// MARK: - What went wrong
+// MARK: - Errors
 
 extension Connection {
     private func reason(_ result: OpaquePointer, _ statement: Statement) -> PostgresStoreError {
@@ -238,8 +242,8 @@ extension Connection {
         code == "25P03" ? .heldTooLong : .connectionLost(sqlState: code)
     }
 
-    /// Whether the server ends the connection with this code: classes 08 and
-    /// 57P, and its limit of idle transactions.
+    /// Whether the server closes the connection after this code: classes 08 and
+    /// 57P, and its limit for idle transactions.
     private static func ends(_ code: String) -> Bool {
         code.hasPrefix("08") || code.hasPrefix("57P") || code == "25P03"
     }

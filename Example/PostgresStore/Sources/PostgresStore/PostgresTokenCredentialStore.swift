@@ -1,37 +1,37 @@
 import AtomNetworking
 
 /// Keeps a session's tokens in PostgreSQL, shared by all processes and machines
-/// that reach the server.
+/// that can connect to the server.
 ///
-/// All who name the same ``session`` share it. ``exchange(_:)`` holds the lock
-/// of the session's row, so at most one refresh runs among all of them, and the
-/// others read what it stored.
+/// All stores with the same ``session`` share it. ``exchange(_:)`` locks the
+/// session's row, so at most one refresh runs among all of them, and the others
+/// read what it stored.
 ///
 /// ```swift
 /// let store = PostgresTokenCredentialStore("service=tokens", session: "partner-api")
 /// try await store.prepare()
 /// ```
 ///
-/// Each call makes a connection of its own and closes it: nothing is shared
-/// with a forked process, a restarted server is simply reached again, and a
-/// token's life needs but a few calls. In an exchange there are two while a
-/// note is written. What it throws of its own is a ``PostgresStoreError``.
+/// Each call opens its own connection and closes it: a forked process shares no
+/// connection, a restarted server needs no special handling, and a session
+/// needs only a few calls. In an exchange there are two connections while a
+/// note is written. The store's own errors are ``PostgresStoreError``s.
 public final class PostgresTokenCredentialStore: RefreshIntentRecording {
-    /// The name that the tokens are stored under.
+    /// The name under which the tokens are stored.
     public let session: String
 
-    /// How long this store waits, and for what.
+    /// How long this store waits.
     public let limits: Limits
 
     private let connectionString: String
 
-    /// Makes a store; nothing is connected yet.
+    /// Creates a store; it doesn't connect yet.
     ///
     /// - Parameters:
-    ///   - connectionString: As libpq takes it: `host=db dbname=tokens`, or
-    ///     `postgresql://db/tokens`; `""` goes by the environment (`PGHOST`, …).
-    ///     A password is best left to a password or service file.
-    ///   - session: The name that the tokens are stored under.
+    ///   - connectionString: In libpq's format: `host=db dbname=tokens`, or
+    ///     `postgresql://db/tokens`; `""` uses the environment (`PGHOST`, …).
+    ///     Put a password into a password file or a service file.
+    ///   - session: The name under which the tokens are stored.
     ///   - limits: How long to wait.
     public init(_ connectionString: String, session: String = "default", limits: Limits = Limits()) {
         self.connectionString = connectionString
@@ -39,7 +39,7 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
         self.limits = limits
     }
 
-    /// Makes the tables if they aren't there: what the file `Schema.sql` says.
+    /// Creates the tables if they don't exist, with the file `Schema.sql`.
     ///
     /// - Throws: A ``PostgresStoreError``.
     public func prepare() async throws {
@@ -53,7 +53,7 @@ public final class PostgresTokenCredentialStore: RefreshIntentRecording {
 extension PostgresTokenCredentialStore {
     /// The session's tokens; `nil` when there are none.
     ///
-    /// Waits for an exchange that runs.
+    /// It waits for a running exchange.
     ///
     /// - Throws: A ``PostgresStoreError``.
     public func load() async throws -> TokenCredential? {
@@ -65,10 +65,10 @@ extension PostgresTokenCredentialStore {
 
     /// Stores tokens in place of the old ones; `nil` removes them.
     ///
-    /// Waits for an exchange that runs.
+    /// It waits for a running exchange.
     ///
-    /// - Throws: A ``PostgresStoreError``; the old ones are still there then,
-    ///   but for ``PostgresStoreError/outcomeUnknown``.
+    /// - Throws: A ``PostgresStoreError``; the old ones are still stored then,
+    ///   except for ``PostgresStoreError/outcomeUnknown``.
     public func save(_ credential: TokenCredential?) async throws {
         let statement = try Statement.store(credential, for: session)
         let connection = try await begin()
@@ -76,16 +76,16 @@ extension PostgresTokenCredentialStore {
         try await commit(connection)
     }
 
-    /// Reads the tokens, computes new ones and stores them, and lets nobody
-    /// else do anything with them meanwhile.
+    /// Reads the tokens, computes new ones and stores them, with exclusive
+    /// access.
     ///
-    /// The session's row is locked while `body` runs, for
-    /// ``Limits-swift.struct/exchange`` at most; the server then frees it, and
-    /// what `body` returns later isn't stored. When this process dies the row
-    /// is free at once. Don't call this store's ``load()``, ``save(_:)`` or
+    /// The session's row is locked while `body` runs, for at most
+    /// ``Limits-swift.struct/exchange``. After that the server unlocks it, and
+    /// a later result of `body` isn't stored. If this process dies, the row is
+    /// unlocked at once. Don't call this store's ``load()``, ``save(_:)`` or
     /// ``exchange(_:)`` in `body`: they would wait for it.
     ///
-    /// - Throws: What `body` throws, or a ``PostgresStoreError``.
+    /// - Throws: The error of `body`, or a ``PostgresStoreError``.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
@@ -107,16 +107,17 @@ extension PostgresTokenCredentialStore {
         return new
     }
 
-    /// Locks the session's row, which is made first if it isn't there.
+    /// Locks the session's row, and creates it if it doesn't exist.
     private func lockRow(_ connection: Connection) async throws(PostgresStoreError) -> [String?]? {
         let row = try await connection.run(.lock(session), within: turn).first
         if let row { return row }
-        // Committed before it is locked: others must find it, and wait.
+        // Committed before it is locked: others must see it, and wait.
         try await connection.run(.makeRow(for: session), within: turn)
         try await connection.run(.commit, within: limits.answer)
         try await begin(on: connection)
         guard let made = try await connection.run(.lock(session), within: turn).first else {
-            // Without a row there is no lock, and an exchange alone is no exchange.
+            // Without a row there is no lock, and an exchange without a lock
+            // isn't exclusive.
             throw .refused(sqlState: "02000", message: "The session's row can't be seen.")
         }
         return made
@@ -128,16 +129,16 @@ extension PostgresTokenCredentialStore {
     }
 }
 
-// MARK: - Notes of what is about to be spent
+// MARK: - Refresh notes
 
 extension PostgresTokenCredentialStore {
-    /// Notes, before it is sent, that the refresh token of this credential is
-    /// about to be spent.
+    /// Records that the refresh token of this credential is about to be sent.
     ///
-    /// Written and committed by a connection of its own, so that it is there
-    /// when the one that holds the row is cut off. A hash of the token is kept.
+    /// A separate connection writes and commits the note, so that it exists
+    /// even if the connection that locks the row is lost. The note is a hash of
+    /// the token.
     ///
-    /// - Returns: Whether the same token was noted before.
+    /// - Returns: Whether there was already a note for the same token.
     /// - Throws: A ``PostgresStoreError``.
     public func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
         let connection = try await begin()
@@ -146,8 +147,8 @@ extension PostgresTokenCredentialStore {
         return answer.first?.first == "t"
     }
 
-    /// Removes the note: the server has answered, and the refresh token was
-    /// not spent.
+    /// Removes the note: the server has answered without using up the refresh
+    /// token.
     public func removeRefreshIntent(for credential: TokenCredential) async {
         guard let connection = try? await begin() else { return }
         guard (try? await connection.run(.removeNote(of: credential.refreshToken, for: session), within: turn)) != nil
@@ -159,8 +160,8 @@ extension PostgresTokenCredentialStore {
 // MARK: - Transactions
 
 extension PostgresTokenCredentialStore {
-    /// How long this side waits for a statement that waits for others: the
-    /// server's own limit comes first.
+    /// The client's limit for a statement that waits for a lock; the server's
+    /// own limit comes first.
     private var turn: Duration { limits.turn + limits.answer }
 
     private func connect() async throws(PostgresStoreError) -> Connection {
@@ -178,12 +179,13 @@ extension PostgresTokenCredentialStore {
         try await connection.run(.bounds(limits), within: limits.answer)
     }
 
-    /// Gives the row back, or leaves that to the end of the connection.
+    /// Rolls back, or leaves that to the end of the connection.
     private func rollBack(_ connection: Connection) async {
         _ = try? await connection.run(.rollback, within: limits.answer)
     }
 
-    /// Commits; a connection that is lost meanwhile leaves open what came of it.
+    /// Commits; if the connection is lost in the meantime, the outcome is
+    /// unknown.
     private func commit(_ connection: Connection) async throws(PostgresStoreError) {
         do throws(PostgresStoreError) {
             try await connection.run(.commit, within: limits.answer)
@@ -197,9 +199,9 @@ extension PostgresTokenCredentialStore {
 }
 
 extension PostgresTokenCredentialStore: CustomStringConvertible, CustomReflectable {
-    /// The session's name, and nothing of the connection string.
+    /// Shows the session's name, and nothing of the connection string.
     public var description: String { "PostgresTokenCredentialStore(session: \(session))" }
 
-    /// Keeps `dump` from showing a password.
+    /// Prevents `dump` from showing a password.
     public var customMirror: Mirror { Mirror(self, children: ["session": session]) }
 }

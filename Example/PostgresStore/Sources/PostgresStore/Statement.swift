@@ -1,11 +1,11 @@
 import AtomNetworking
 
-/// What is sent to the server: SQL that is written here, and values beside it.
+/// An SQL statement with separate values.
 struct Statement: Sendable {
     let sql: String
     var values: [String?] = []
-    /// Whether a value is a token; what the server says of such a statement is
-    /// kept to its code.
+    /// Whether a value is a token; then only the code of the server's error is
+    /// kept.
     var carriesSecret = false
 
     private init(_ sql: String, _ values: [String?] = [], carriesSecret: Bool = false) {
@@ -18,16 +18,16 @@ struct Statement: Sendable {
 // MARK: - Transactions
 
 extension Statement {
-    // Named in full: where the default is stricter, a row that changed while
-    // one waited for it is an error.
+    // Specified explicitly: with a stricter default, a row that changed during
+    // the wait is an error.
     static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
     static let commit = Statement("COMMIT")
     static let rollback = Statement("ROLLBACK")
 
-    /// Bounds the transaction, and makes its commit durable.
+    /// Sets the limits of the transaction, and makes its commit durable.
     ///
-    /// The keepalives let a server find out within about 20 s that a client's
-    /// machine has vanished.
+    /// With the keepalives the server detects within about 20 s that a client's
+    /// machine has failed.
     static func bounds(_ limits: PostgresTokenCredentialStore.Limits) -> Statement {
         Statement(
             """
@@ -46,27 +46,26 @@ extension Statement {
 // MARK: - Tokens
 
 extension Statement {
-    /// Reads the session's tokens, after those who exchange them.
+    /// Reads the session's tokens, after running exchanges.
     static func read(_ session: String) -> Statement {
         Statement("SELECT credential FROM atom_token_credentials WHERE session = $1 FOR SHARE", [session])
     }
 
-    /// Reads the session's tokens and keeps all others out until the
-    /// transaction ends.
+    /// Reads the session's tokens and locks them until the transaction ends.
     static func lock(_ session: String) -> Statement {
         Statement("SELECT credential FROM atom_token_credentials WHERE session = $1 FOR UPDATE", [session])
     }
 
-    /// Makes a row for the session if there is none.
+    /// Creates a row for the session if there is none.
     static func makeRow(for session: String) -> Statement {
         Statement(
             "INSERT INTO atom_token_credentials (session) VALUES ($1) ON CONFLICT (session) DO NOTHING", [session])
     }
 
-    /// Stores the session's tokens, and forgets which were about to be spent.
+    /// Stores the session's tokens, and removes the refresh note.
     ///
-    /// In this order: whoever waits for an exchange here must not hold the note
-    /// meanwhile that the exchange is about to write.
+    /// In this order, so that a caller that waits for an exchange here doesn't
+    /// lock the note that the exchange is about to write.
     static func store(
         _ credential: TokenCredential?, for session: String
     ) throws(PostgresStoreError) -> Statement {
@@ -90,10 +89,11 @@ extension Statement {
     }
 }
 
-// MARK: - Notes of what is about to be spent
+// MARK: - Refresh notes
 
 extension Statement {
-    /// Notes a refresh token; answers whether the same one was noted before.
+    /// Records a refresh token; returns whether the same one was recorded
+    /// before.
     static func note(_ refreshToken: String, for session: String) -> Statement {
         Statement(
             """
@@ -107,7 +107,7 @@ extension Statement {
             [session, refreshToken], carriesSecret: true)
     }
 
-    /// Removes the note of a refresh token, if it is there.
+    /// Removes the note for a refresh token, if there is one.
     static func removeNote(of refreshToken: String, for session: String) -> Statement {
         Statement(
             """
@@ -121,6 +121,6 @@ extension Statement {
 // MARK: - Tables
 
 extension Statement {
-    /// Makes the tables; several statements in one.
+    /// Creates the tables; several statements in one.
     static let makeTables = Statement(String(decoding: PackageResources.Schema_sql, as: UTF8.self))
 }

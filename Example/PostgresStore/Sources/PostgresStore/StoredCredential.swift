@@ -1,12 +1,11 @@
 import AtomNetworking
 import Foundation
 
-/// A credential as it stands in the table.
+/// A credential in the format of the table.
 ///
-/// It is the JSON that `TokenCredential` writes, and the expiry once more as
-/// seconds since 2001: `Date` counts from there, and Unix seconds lose its last
-/// bit. Without it a credential that was read would differ from the one that
-/// was written.
+/// It is the JSON of `TokenCredential`, with the expiry repeated as seconds
+/// since 2001: `Date` counts from there, and Unix seconds lose its last bit.
+/// Otherwise a credential would differ after it was read back.
 struct StoredCredential {
     let credential: TokenCredential
 
@@ -15,14 +14,15 @@ struct StoredCredential {
     }
 
     init(text: String) throws(PostgresStoreError) {
-        // The decoder's error may quote what it read.
+        // The decoder's error may quote its input.
         guard let stored = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { throw .unreadable }
         self = stored
     }
 
     func text() throws(PostgresStoreError) -> String {
         let encoder = JSONEncoder()
-        // What stands in the table is Unix seconds, whatever a credential is written as by default.
+        // The table contains Unix seconds, whatever a credential's default
+        // format is.
         encoder.dateEncodingStrategy = .secondsSince1970
         guard let data = try? encoder.encode(self) else { throw .unwritable }
         return String(decoding: data, as: UTF8.self)
@@ -40,7 +40,8 @@ extension StoredCredential: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let exact = try container.decodeIfPresent(Double.self, forKey: .exactExpiry)
             .map(Date.init(timeIntervalSinceReferenceDate:))
-        // Somebody may have changed the one and left the other; what lies millennia ahead is written as unknown.
+        // One of the two may have been changed by hand; dates that are
+        // millennia away are written as unknown.
         let seconds = try container.decodeIfPresent(Double.self, forKey: .expiresAt)
         let unchanged = [exact?.timeIntervalSince1970, Date.distantFuture.timeIntervalSince1970]
         guard let exact, unchanged.contains(seconds) else {

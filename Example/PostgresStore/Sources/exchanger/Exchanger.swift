@@ -2,14 +2,14 @@ import AtomNetworking
 import Foundation
 import PostgresStore
 
-/// A process for the tests, which count on it, stop it and kill it.
+/// A process that the tests start, pause and kill.
 ///
-/// - `exchanger count SESSION TIMES` adds one to the number that is the access
-///   token, so many times.
+/// - `exchanger count SESSION TIMES` adds one to the number in the access
+///   token, the given number of times.
 /// - `exchanger hold SESSION SECONDS` and `exchanger spend SESSION SECONDS`
-///   begin an exchange, say `holding`, wait for a line, and store the token
-///   `late`; `spend` notes before that the refresh token is about to be spent.
-///   The server lets them hold the row for so many seconds.
+///   begin an exchange, print `holding`, wait for a line, and store the token
+///   `late`; `spend` first records that the refresh token is about to be used.
+///   The server lets them lock the row for the given number of seconds.
 @main
 enum Exchanger {
     static func main() async {
@@ -38,7 +38,7 @@ enum Exchanger {
         for _ in 0..<times {
             _ = try await store.exchange { old in
                 let number = old.flatMap { Int($0.accessToken) } ?? 0
-                // Others get every chance to read the same number.
+                // Others get a chance to read the same number.
                 await Task.yield()
                 return TokenCredential(accessToken: "\(number + 1)", expiresAt: .distantFuture, refreshToken: "r")
             }
@@ -65,7 +65,7 @@ enum Exchanger {
 
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
-    /// Waits for a line, or for the end of the process that would write it.
+    /// Waits for a line, or for the end of the process that writes it.
     private static func nextLine() async {
         await withCheckedContinuation { continuation in
             Thread {

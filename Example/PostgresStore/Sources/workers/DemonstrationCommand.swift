@@ -4,46 +4,47 @@ import AtomNetworking
 import Foundation
 import PostgresStore
 
-/// Starts the airline's server and the workers, and tells what the server saw.
+/// Starts the airline server and the workers, and prints what the server
+/// counted.
 struct DemonstrationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demonstration",
-        abstract: "Starts an authorization server and workers, and tells what the server saw. The default.",
+        abstract: "Starts an authorization server and workers, and prints what the server counted. The default.",
         discussion: """
-            The server runs in this process, on 127.0.0.1. Its access tokens live for two seconds, each refresh \
-            token can be used once, and one that comes back ends the session for everybody.
+            The server runs in this process, on 127.0.0.1. Its access tokens are valid for two seconds, each refresh \
+            token can be used once, and using one twice ends the session.
 
-            Ends with status 0 if the session was refreshed, no refresh token was used twice, and no request failed.
+            The exit status is 0 if the session was refreshed, no refresh token was used twice, and no request failed.
             """)
 
-    @Option(help: "How many worker processes.")
+    @Option(help: "The number of worker processes.")
     var count = 4
 
     @Option(help: "How long they send requests.")
     var seconds = 20.0
 
-    @Option(help: .init("How long an access token lives.", valueName: "seconds"))
+    @Option(help: .init("The lifetime of an access token.", valueName: "seconds"))
     var tokenLifetime = 2.0
 
-    @Option(help: .init("How long the server takes for a refresh.", valueName: "seconds"))
+    @Option(help: .init("The delay of each refresh on the server.", valueName: "seconds"))
     var refreshTime = 0.2
 
-    @Option(help: .init("Kill a worker again and again, and start another (default: never)", valueName: "seconds"))
+    @Option(help: .init("Kill and replace a worker repeatedly after this time (default: never)", valueName: "seconds"))
     var killEvery: Double?
 
     @Option(
         help: .init(
-            "How long a used refresh token may be used again, as after an answer that a killed worker lost.",
+            "How long a used refresh token is still accepted, for example after a worker was killed.",
             valueName: "seconds"))
     var gracePeriod = 0.0
 
-    @Option(help: .init("Where the database is (default: what ATOM_POSTGRES says)", valueName: "connection string"))
+    @Option(help: .init("The database (default: $ATOM_POSTGRES)", valueName: "connection string"))
     var database: String?
 
     func validate() throws {
         guard count > 0, seconds > 0, tokenLifetime > 0, refreshTime >= 0, killEvery ?? 1 > 0, gracePeriod >= 0
         else {
-            throw ValidationError("There is at least one worker, and a time is a positive number of seconds.")
+            throw ValidationError("--count must be at least 1, and a time must be a positive number of seconds.")
         }
     }
 
@@ -54,15 +55,16 @@ struct DemonstrationCommand: AsyncParsableCommand {
         try await store.prepare()
         let server = try await AirlineServer.start(configuration)
         try await store.save(try await signIn(to: server))
-        // Long enough for all workers to find the token too old, and for some to be killed meanwhile.
+        // Long enough that all workers find the token expired, and that some
+        // are killed in the meantime.
         server.updateFaults { $0.delayMilliseconds = Int(min(refreshTime, 600) * 1000) }
 
         print("\(count) processes share a session in PostgreSQL for \(seconds) s.")
-        print("An access token lives \(tokenLifetime) s, a refresh token can be used once.")
+        print("An access token is valid for \(tokenLifetime) s; a refresh token can be used once.")
         let report = await send(Assignment(port: server.port, database: database, session: session))
         let counters = server.counters
         await server.stop()
-        // The session goes with the tokens' server.
+        // The session belongs to the server that issued its tokens.
         try await store.save(nil)
 
         print()
@@ -76,7 +78,7 @@ struct DemonstrationCommand: AsyncParsableCommand {
         let isAsExpected =
             counters.refreshes > 0 && counters.reuseDetected == 0 && report.failed == 0 && report.answered > 0
             && report.brokenWorkers == 0
-        print(isAsExpected ? "One session, and nobody's token was used twice." : "This is not what was promised.")
+        print(isAsExpected ? "One session, and no token was used twice." : "The result is not as expected.")
         guard isAsExpected else { throw ExitCode.failure }
     }
 
@@ -91,7 +93,7 @@ struct DemonstrationCommand: AsyncParsableCommand {
         try await Atom().enqueue(SignIn(port: server.port)).resume(expecting: TokenCredential.self)
     }
 
-    /// Lets the workers work, and kills some of them if that is asked for.
+    /// Runs the workers, and kills some of them if requested.
     private func send(_ assignment: Assignment) async -> Report {
         var report = Report()
         var workers: [WorkerProcess] = []
@@ -132,12 +134,12 @@ struct DemonstrationCommand: AsyncParsableCommand {
         var lines = [
             ("tokens issued by the server", counters.tokensIssued),
             ("refreshes", counters.refreshes),
-            ("refreshes at one moment, at most", counters.peakConcurrentTokenRequests),
+            ("refreshes at the same time, maximum", counters.peakConcurrentTokenRequests),
             ("refresh tokens used twice (reuse detected)", counters.reuseDetected),
             ("requests that the server answered with data", counters.apiRequestsAccepted),
-            ("requests that came with a dead token", counters.apiRequestsWithDeadToken),
-            ("requests answered, as the workers saw it", report.answered),
-            ("requests failed, as the workers saw it", report.failed),
+            ("requests with an invalid token", counters.apiRequestsWithDeadToken),
+            ("requests answered, per the workers", report.answered),
+            ("requests failed, per the workers", report.failed),
         ]
         if killEvery != nil {
             lines.append(("workers killed and replaced", report.killed))
@@ -147,12 +149,12 @@ struct DemonstrationCommand: AsyncParsableCommand {
     }
 }
 
-/// What the workers said.
+/// The reports of the workers.
 struct Report {
     var answered = 0
     var failures: [String: Int] = [:]
     var killed = 0
-    /// Workers that ended in another way than they were asked to.
+    /// Workers that ended unexpectedly.
     var brokenWorkers = 0
 
     var failed: Int { failures.values.reduce(0, +) }

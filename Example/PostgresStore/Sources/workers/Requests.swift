@@ -1,7 +1,7 @@
 import AirlineServer
 import AtomNetworking
 
-/// The session's beginning: user name and password for tokens.
+/// The sign-in: user name and password for tokens.
 struct SignIn: Requestable {
     let port: UInt16
 
@@ -26,7 +26,7 @@ struct SignIn: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath(AirlineServer.tokenPath) }
 }
 
-/// A member's miles; the answer repeats the number.
+/// A member's miles; the response repeats the number.
 struct MilesRequest: Requestable {
     let port: UInt16
     let number: String
@@ -40,7 +40,7 @@ struct MilesRequest: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath("/account/miles") }
 }
 
-/// What the server answers to a ``MilesRequest``.
+/// The server's response to a ``MilesRequest``.
 struct Miles: Model {
     let number: String?
 }

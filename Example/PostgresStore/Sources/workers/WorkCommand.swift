@@ -4,7 +4,7 @@ import AtomNetworking
 import Foundation
 import PostgresStore
 
-/// Sends requests until standard input ends, and says what came of each.
+/// Sends requests until standard input ends, and reports each result.
 struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "work", abstract: "One worker: sends requests until standard input ends.", shouldDisplay: false)
@@ -41,7 +41,7 @@ struct WorkCommand: AsyncParsableCommand {
             do {
                 let miles = try await atom.enqueue(MilesRequest(port: port, number: number))
                     .resume(expecting: Miles.self)
-                say(miles.number == number ? answeredLine : "somebody else's answer")
+                say(miles.number == number ? answeredLine : "the response to another request")
             } catch {
                 // One line each, so that it arrives in one piece.
                 say(error.description.split(whereSeparator: \.isNewline).joined(separator: " "))
@@ -54,9 +54,10 @@ struct WorkCommand: AsyncParsableCommand {
     }
 }
 
-/// Whether whoever started this process has closed its standard input, or ended.
+/// Whether the parent process has closed this process's standard input, or has
+/// ended.
 private final class StandardInput: @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var isAtEnd = false
 

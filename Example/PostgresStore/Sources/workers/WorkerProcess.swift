@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a worker needs to know.
+/// The parameters of a worker.
 struct Assignment: Sendable {
     let port: UInt16
     let database: String
     let session: String
 }
 
-/// A worker, seen from the process that started it.
+/// A worker process, for its parent.
 final class WorkerProcess: Sendable {
     struct Result: Sendable {
         var answered = 0
         var failures: [String: Int] = [:]
-        /// Whether it ended because it was asked to, and said so.
+        /// Whether it ended on request, and said so.
         var endedWell = false
     }
 
@@ -24,7 +24,7 @@ final class WorkerProcess: Sendable {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
         process.arguments = ["work", "--port", "\(assignment.port)", "--session", assignment.session]
-        // Not an argument: everybody on the machine can read those.
+        // Not an argument: all users of the machine can read arguments.
         process.environment = ProcessInfo.processInfo.environment
             .merging(["ATOM_POSTGRES": assignment.database]) { $1 }
         let output = Pipe()
@@ -40,13 +40,13 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Ends it at once, wherever it is.
+    /// Kills it at once.
     func kill() { Foundation.kill(process.process.processIdentifier, SIGKILL) }
 
-    /// Asks it to finish what it has begun, and to end.
+    /// Asks it to finish its current work and to end.
     func finish() { try? input.fileHandleForWriting.close() }
 
-    /// What it has done, once it has ended.
+    /// Its result, after it has ended.
     func result() async -> Result {
         let result = await reading.value
         process.process.waitUntilExit()
@@ -75,8 +75,8 @@ final class WorkerProcess: Sendable {
 
 /// A process that has been started.
 ///
-/// Only its identifier is read from then on, and its end is waited for, by one
-/// caller.
+/// After the start only its identifier is read, and one caller waits for its
+/// end.
 private struct SendableProcess: @unchecked Sendable {
     let process: Process
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Several processes that share one session, whose tokens PostgreSQL keeps.
+/// Several processes that share one session, whose tokens are in PostgreSQL.
 @main
 struct Workers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

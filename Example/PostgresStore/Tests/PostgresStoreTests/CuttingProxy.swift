@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// A line to the server that goes wrong at the first COMMIT.
+/// A proxy to the server that fails at the first COMMIT.
 final class CuttingProxy: @unchecked Sendable {
     enum Fault {
         /// The server never gets the COMMIT, and both sides lose the connection.
         case cutBeforeCommit
         /// The server commits, and the client loses the connection before it
-        /// hears so.
+        /// gets the result.
         case cutAfterCommit
-        /// The COMMIT is swallowed, and nobody says anything any more.
+        /// The COMMIT is dropped, and the connection stays silent.
         case silenceBeforeCommit
     }
 
-    // Immutable. The thread that accepts ends when the listener is shut down.
+    // Immutable. The accepting thread ends when the listener is shut down.
     private let listener: LoopbackSocket
 
     var port: UInt16 { listener.port }
@@ -34,7 +34,7 @@ final class CuttingProxy: @unchecked Sendable {
         shutdown(listener.descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Passes bytes on in both directions until the fault, or an end.
+    /// Forwards bytes in both directions until the fault, or an end.
     private static func relay(_ client: Int32, to target: UInt16, _ fault: Fault) {
         let server = socket(AF_INET, LoopbackSocket.stream, 0)
         defer {
@@ -55,7 +55,7 @@ final class CuttingProxy: @unchecked Sendable {
             guard poll(&waiting, 2, -1) > 0 else { return }
             if waiting[0].revents != 0 {
                 guard let bytes = read(from: client) else { return }
-                // With its end: a transaction is begun as READ COMMITTED.
+                // With its terminator, because BEGIN contains READ COMMITTED.
                 if String(decoding: bytes, as: UTF8.self).contains("COMMIT\0") {
                     switch fault {
                     case .cutBeforeCommit: return
@@ -82,7 +82,7 @@ final class CuttingProxy: @unchecked Sendable {
     }
 }
 
-/// A socket with a port of 127.0.0.1 that nobody else can take.
+/// A socket with a port of 127.0.0.1 that no other program can use.
 struct LoopbackSocket {
     let descriptor: Int32
     let port: UInt16

@@ -4,10 +4,10 @@ import Foundation
 import PostgresStore
 import Testing
 
-/// The server that the tests run on; the script `test` starts one and says
-/// where it is.
+/// The server for the tests; the script `test` starts one and provides its
+/// address.
 struct Database {
-    /// As libpq takes it; `nil` without a server.
+    /// In libpq's format; `nil` without a server.
     static let connectionString = ProcessInfo.processInfo.environment["ATOM_POSTGRES"]
 
     static var isThere: Bool { connectionString != nil }
@@ -18,7 +18,7 @@ struct Database {
         connectionString = try #require(Self.connectionString)
     }
 
-    /// A store for a session that no other test uses, with its tables made.
+    /// A store for a session that no other test uses, with its tables created.
     func store(
         _ session: String = UUID().uuidString, as application: String = "tests",
         _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
@@ -27,7 +27,7 @@ struct Database {
         return plainStore(session, as: application, change)
     }
 
-    /// A store whose connections have a name at the server.
+    /// A store whose connections have a name on the server.
     func plainStore(
         _ session: String, as application: String, options: String = "",
         _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
@@ -38,7 +38,7 @@ struct Database {
             "\(connectionString) application_name='\(application)' \(options)", session: session, limits: limits)
     }
 
-    /// The first column of what the server answers.
+    /// The first column of the server's result.
     @discardableResult
     func ask(_ sql: String) throws -> [String] {
         let connection = PQconnectdb(connectionString)
@@ -62,7 +62,7 @@ struct Database {
             "SELECT 1 FROM pg_stat_activity WHERE application_name = '\(application)' AND wait_event_type = 'Lock'")
     }
 
-    /// Asks until there is an answer with a row.
+    /// Repeats the query until it returns a row.
     func waitUntil(_ sql: String) async throws {
         for _ in 0..<500 {
             if try !ask(sql).isEmpty { return }
@@ -79,9 +79,9 @@ extension TokenCredential {
     }
 }
 
-/// Something that happens once, and can be waited for.
+/// An event that happens once and can be awaited.
 final class Gate: @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -106,12 +106,12 @@ final class Gate: @unchecked Sendable {
     }
 }
 
-/// An exchange that is held open until the test lets it end.
+/// An exchange that stays open until the test ends it.
 struct HeldExchange {
     let running: Task<TokenCredential?, any Error>
     private let end = Gate()
 
-    /// Returns when the exchange holds the row.
+    /// Returns when the exchange has locked the row.
     init(
         of store: PostgresTokenCredentialStore, storing new: TokenCredential?,
         _ duringIt: @escaping @Sendable (TokenCredential?) async throws -> Void = { _ in }

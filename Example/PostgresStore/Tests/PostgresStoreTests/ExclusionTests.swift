@@ -40,7 +40,7 @@ struct ExclusionTests {
         let database = try Database()
         let session = UUID().uuidString
         _ = try await database.store(session)
-        // None of them finds a row at the beginning.
+        // None of them finds a row at first.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {

@@ -14,7 +14,8 @@ struct FailureTests {
         await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.exchange { $0 } }
         await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.load() }
         await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.save(.named("x")) }
-        // Others' impatience is nothing to the one who holds the row.
+        // The timeout of a waiting caller doesn't affect the one that locks the
+        // row.
         #expect(try await held.finish() == .named("new"))
         #expect(try await second.load() == .named("new"))
     }
@@ -25,7 +26,7 @@ struct FailureTests {
         try await store.save(.named("old"))
         let slow = try await database.store(store.session) { $0.exchange = .seconds(1) }
         let held = try await HeldExchange(of: slow, storing: .named("new"))
-        // Comes to its turn while the first one still holds on.
+        // It gets its turn while the first one still holds on.
         #expect(try await store.exchange { $0 } == .named("old"))
         await #expect(throws: PostgresStoreError.heldTooLong) { try await held.finish() }
         #expect(try await store.load() == .named("old"))
@@ -73,7 +74,7 @@ struct FailureTests {
         try await direct.save(.named("old"))
         let (store, proxy) = try cut(direct.session, .silenceBeforeCommit) { $0.answer = .milliseconds(300) }
         await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.save(.named("new")) }
-        // The connection is closed then, and the row free.
+        // The connection is closed then, and the row is unlocked.
         #expect(try await direct.load() == .named("old"))
         withExtendedLifetime(proxy) {}
     }
@@ -108,7 +109,8 @@ struct FailureTests {
         try database.ask("CREATE SCHEMA \(schema)")
         let store = database.plainStore("x", as: "tests", options: "options=-csearch_path=\(schema)")
         try await store.prepare()
-        // Its detail quotes the whole row, and a trigger's message whatever it likes.
+        // Its detail quotes the whole row, and a trigger's message may contain
+        // anything.
         try database.ask(
             """
             ALTER TABLE \(schema).atom_token_credentials ADD CHECK (credential IS NULL OR session <> 'x');
@@ -164,7 +166,7 @@ struct FailureTests {
 
 @Suite(.timeLimit(.minutes(5))) struct UnreachableTests {
     @Test func aServerThatIsNotThereIsATypedError() async throws {
-        // Bound and not listened on: nobody else answers there.
+        // Bound but not listening, so that no server responds there.
         let reserved = try LoopbackSocket()
         defer { close(reserved.descriptor) }
         let store = PostgresTokenCredentialStore(

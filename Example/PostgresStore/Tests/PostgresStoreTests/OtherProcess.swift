@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// An `exchanger`, which the test talks to line by line.
+/// An `exchanger` that the test controls line by line.
 final class OtherProcess {
     private let process = Process()
     private let input = Pipe()
@@ -16,7 +16,7 @@ final class OtherProcess {
         let (stream, continuation) = AsyncStream<String>.makeStream()
         lines = stream.makeAsyncIterator()
         try process.run()
-        // What is read is cut into lines on the one thread that calls this.
+        // The output is split into lines on the only thread that calls this.
         let reader = output.fileHandleForReading
         Thread {
             var rest = Data()
@@ -36,7 +36,7 @@ final class OtherProcess {
         process.waitUntilExit()
     }
 
-    /// The products of a package lie beside its tests.
+    /// SwiftPM puts the products of a package next to its tests.
     private static func executable() throws -> URL {
         let tests = (Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? .main).bundleURL
         let folders = [
@@ -47,7 +47,7 @@ final class OtherProcess {
         return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
     }
 
-    /// The next line that it says; `nil` after the last one.
+    /// The next line of its output; `nil` after the last one.
     func line() async -> String? {
         await lines.next(isolation: #isolation)
     }

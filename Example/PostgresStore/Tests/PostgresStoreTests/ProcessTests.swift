@@ -62,7 +62,7 @@ struct ProcessTests {
         #expect(await process.line() == "holding")
         process.signal(SIGSTOP)
         #expect(try await store.exchange { _ in .named("taken over") } == .named("taken over"))
-        // Awake again it learns that what it brought home isn't stored.
+        // After it has been resumed, it learns that its result isn't stored.
         process.signal(SIGCONT)
         process.proceed()
         #expect(await process.line() == PostgresStoreError.heldTooLong.description)

@@ -43,7 +43,7 @@ struct RefreshIntentTests {
         _ = try await store.exchange { _ in
             let wasNoted = try await store.recordRefreshIntent(for: .named("old"))
             #expect(!wasNoted)
-            // The same refresh token stays good where tokens don't rotate.
+            // Without rotation the same refresh token stays valid.
             return TokenCredential(accessToken: "new", expiresAt: .distantFuture, refreshToken: "rt-old")
         }
         #expect(try await store.recordRefreshIntent(for: .named("old")) == false)

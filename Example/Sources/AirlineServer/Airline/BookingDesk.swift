@@ -1,6 +1,6 @@
 import Foundation
 
-/// A booking as the API shows it.
+/// A booking in the API.
 struct Booking: Encodable, Sendable {
     let reference: String
     let flight: String
@@ -8,14 +8,14 @@ struct Booking: Encodable, Sendable {
     let passenger: String
 }
 
-/// What a client asks for; all that is missing is reported at once.
+/// The order of a client; all missing values are reported at once.
 struct BookingRequest: Decodable, Sendable {
     let flight: String?
     let seat: String?
     let passenger: String?
 }
 
-/// Knows what is sold.
+/// Stores the bookings.
 struct BookingDesk {
     let flights: [Flight]
     private var sold: [String: Set<String>] = [:]
@@ -88,7 +88,7 @@ struct BookingDesk {
         order.compactMap { bookings[$0] }.filter { $0.member == member }.map(\.booking)
     }
 
-    /// Gives the seat back.
+    /// Cancels a booking and frees the seat.
     mutating func cancel(_ reference: String) throws(Problem) {
         guard let entry = bookings.removeValue(forKey: reference) else { throw notFound(reference) }
         order.removeAll { $0 == reference }
@@ -99,7 +99,7 @@ struct BookingDesk {
         Problem(404, "booking_not_found", "There is no booking \(reference).")
     }
 
-    /// Six letters and digits, without those that look alike.
+    /// Six letters and digits, without similar ones.
     private func newReference() -> String {
         let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
         while true {

@@ -1,4 +1,4 @@
-/// The seats of a flight, row by row, as the API shows them.
+/// The seats of a flight, row by row, in the API.
 struct SeatMap: Encodable, Sendable {
     let flight: String
     let rows: [Row]
@@ -15,8 +15,8 @@ struct SeatMap: Encodable, Sendable {
     }
 }
 
-/// How every aircraft of this airline is laid out: 24 rows of 6, the first
-/// four of them in first class with 4.
+/// The layout of every aircraft of this airline: 24 rows of 6 seats; the first
+/// four rows are first class with 4 seats.
 enum Cabin {
     static let rows = 1...24
 
@@ -30,7 +30,8 @@ enum Cabin {
 
     static let seats = Set(rows.flatMap { row in letters(inRow: row).map { "\(row)\($0)" } })
 
-    /// What has been sold before the server starts; seat 1A always has.
+    /// The seats that are sold before the server starts; seat 1A is always
+    /// sold.
     static func soldInAdvance(flightAt index: Int) -> Set<String> {
         var sold: Set<String> = ["1A"]
         for row in rows {

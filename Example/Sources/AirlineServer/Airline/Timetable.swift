@@ -1,6 +1,6 @@
 import Foundation
 
-/// A flight as the API shows it.
+/// A flight in the API.
 struct Flight: Encodable, Sendable {
     let number: String
     let origin: String
@@ -13,10 +13,11 @@ struct Flight: Encodable, Sendable {
     let fareInCents: Int
 }
 
-/// The flights of the day after a date.
+/// The flights of the next day.
 enum Timetable {
     static func flights(after date: Date) -> [Flight] {
-        let midnight = (Int(date.timeIntervalSince1970) / 86_400 + 1) * 86_400
+        let day = CalendarTime.secondsPerDay
+        let midnight = (Int(date.timeIntervalSince1970) / day + 1) * day
         func flight(
             _ number: String,
             _ origin: String,

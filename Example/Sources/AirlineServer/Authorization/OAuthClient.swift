@@ -1,12 +1,14 @@
-/// An application that is known to the authorization server (RFC 6749 §2).
+/// A client of the authorization server (RFC 6749 §2).
 public struct OAuthClient: Sendable, Hashable {
     /// The client's identifier.
     public let id: String
 
-    /// The client's password; `nil` for a public client, which can't keep one.
+    /// The client's password; `nil` for a public client, which can't keep a
+    /// secret.
     public let secret: String?
 
-    /// A client with a secret is confidential, one without is public.
+    /// Creates a client: a confidential one with a secret, a public one
+    /// without.
     public init(id: String, secret: String? = nil) {
         self.id = id
         self.secret = secret

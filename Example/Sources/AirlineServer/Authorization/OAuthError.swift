@@ -1,9 +1,9 @@
-/// An answer of the token endpoint that says no (RFC 6749 §5.2).
+/// An error response of the token endpoint (RFC 6749 §5.2).
 struct OAuthError: Error {
     let code: Code
     let description: String
-    /// Whether the client tried to authenticate in the `Authorization` header,
-    /// and so must be challenged there.
+    /// Whether the client used the `Authorization` header, so that the response
+    /// needs a challenge.
     var isChallenge = false
 
     init(_ code: Code, _ description: String, isChallenge: Bool = false) {

@@ -1,29 +1,30 @@
-/// What goes wrong at the token endpoint, and how often.
+/// The faults of the token endpoint, and how often they occur.
 public struct TokenEndpointFaults: Sendable, Codable, Hashable {
-    /// How many calls to come are answered with 503, before anything is processed.
+    /// How many of the next calls get a 503 before they are processed.
     public var unavailable = 0
 
-    /// The `Retry-After` of those answers, in whole seconds; `nil` sends none.
+    /// The `Retry-After` of those responses, in whole seconds; `nil` for none.
     public var retryAfter: Int?
 
-    /// How long every call waits before it is processed; ten minutes at most.
+    /// How long every call waits before it is processed; at most ten minutes.
     public var delayMilliseconds = 0
 
-    /// How many answers to come are lost: the call is processed, tokens
-    /// rotate, and the client doesn't hear of it.
+    /// How many of the next responses are lost: the call is processed and
+    /// tokens rotate, but the client gets no response.
     public var lostAnswers = 0
 
-    /// What the client sees of a lost answer.
+    /// How a lost response looks to the client.
     public var lossStyle = LossStyle.hangUp
 
-    /// Nothing goes wrong.
+    /// No faults.
     public init() {}
 
-    /// What the client sees of a lost answer.
+    /// How a lost response looks to the client.
     public enum LossStyle: String, Sendable, Codable, CaseIterable {
-        /// The connection is closed without a byte.
+        /// The server closes the connection without a byte.
         case hangUp
-        /// Nothing at all: the connection stays open for two minutes.
+        /// The server sends nothing and keeps the connection open for two
+        /// minutes.
         case silence
     }
 
@@ -37,7 +38,7 @@ public struct TokenEndpointFaults: Sendable, Codable, Hashable {
 }
 
 extension TokenEndpointFaults {
-    /// What happens to one call.
+    /// The faults of one call.
     struct Fate {
         var delayMilliseconds: Int
         var isUnavailable = false
@@ -45,7 +46,7 @@ extension TokenEndpointFaults {
         var lossStyle: LossStyle?
     }
 
-    /// Decides the next call's fate and counts it off.
+    /// Determines the faults of the next call and counts them down.
     mutating func nextFate() -> Fate {
         var fate = Fate(delayMilliseconds: min(max(delayMilliseconds, 0), 600_000))
         if unavailable > 0 {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Which tokens exist, whose they are, and which of them still count.
+/// All tokens, their owners, and their states.
 ///
-/// A pure value: time is an argument, and nothing here knows of HTTP. Every
-/// sign-in starts a *family*; refreshing keeps the session in its family. A
-/// refresh token works once. When one comes back that has been used, either
-/// its owner didn't get the answer or somebody stole it; after the grace
-/// period, and at once if its successor has been used too, the ledger assumes
-/// theft and revokes the whole family (RFC 9700 §4.14.2).
+/// It is a pure value: time is an argument, and it doesn't depend on HTTP.
+/// Every sign-in starts a *family*; refreshes keep the session in its family. A
+/// refresh token works once. If a used one is sent again, either its owner
+/// didn't get the response or the token was stolen. After the grace period, and at
+/// once if its successor has been used too, the ledger assumes theft and
+/// revokes the whole family (RFC 9700 §4.14.2).
 struct TokenLedger {
     private var families: [Family] = []
     private var accessTokens: [String: AccessToken] = [:]
@@ -20,9 +20,10 @@ struct TokenLedger {
         var scope: [String]
     }
 
-    /// What a client gets.
+    /// The tokens for a client.
     struct Issue {
-        /// Counts access tokens from 1, to speak of one without showing it.
+        /// The number of the access token, from 1, which identifies it without
+        /// showing it.
         var number: Int
         var family: Int
         var accessToken: String
@@ -50,7 +51,7 @@ struct TokenLedger {
         var family: Int
         var expiresAt: TimeInterval?
         var usedAt: TimeInterval?
-        /// What its first use brought.
+        /// The refresh token that its first use returned.
         var successor: String?
     }
 }
@@ -105,10 +106,11 @@ extension TokenLedger {
         let granted = families[family].owner.scope
         let scope = requested ?? granted
         guard Set(scope).isSubset(of: granted) else {
-            return .refused(OAuthError(.invalidScope, "A refresh can't ask for more than was granted."))
+            return .refused(OAuthError(.invalidScope, "A refresh can't request more scopes than were granted."))
         }
         if let usedAt = known.usedAt {
-            // Whoever uses the successor has got the answer: only a thief needs the old one then.
+            // A client that uses the successor has got the response, so only a
+            // thief needs the old token.
             guard now - usedAt < policy.gracePeriod, let successor = known.successor,
                 refreshTokens[successor]?.usedAt == nil
             else {
@@ -161,7 +163,7 @@ extension TokenLedger {
         )
     }
 
-    /// 128 random bits in hexadecimal behind a prefix that says what it is.
+    /// 128 random bits in hexadecimal, after a prefix that names the type.
     private static func newToken(prefix: String) -> String {
         let digits = (0..<2).map { _ in
             let half = String(UInt64.random(in: 0...UInt64.max), radix: 16)
@@ -171,10 +173,10 @@ extension TokenLedger {
     }
 }
 
-// MARK: - Judging
+// MARK: - Checking
 
 extension TokenLedger {
-    /// What is to be said of an access token that came with a request.
+    /// The state of an access token in a request.
     struct Judgement {
         enum Verdict {
             case good(Owner)
@@ -187,7 +189,7 @@ extension TokenLedger {
         var number: Int?
         /// A newer access token of the same family has been issued.
         var isSuperseded = false
-        /// The client has been told before that this token is dead.
+        /// The client has already got a 401 for this token.
         var wasRejected = false
     }
 
@@ -224,9 +226,9 @@ extension TokenLedger {
         case refused(OAuthError)
     }
 
-    /// Revokes one token at the client's wish (RFC 7009).
+    /// Revokes one token for the client (RFC 7009).
     ///
-    /// A refresh token takes its whole family with it.
+    /// Revoking a refresh token revokes its whole family.
     mutating func revoke(_ token: String, clientID: String) -> RevocationOutcome {
         guard let family = accessTokens[token]?.family ?? refreshTokens[token]?.family else {
             return .nothingToRevoke
@@ -243,17 +245,17 @@ extension TokenLedger {
         return .familyRevoked(family: family)
     }
 
-    /// Lets every access token that is good now expire; returns how many.
+    /// Lets every valid access token expire; returns their number.
     mutating func expireAccessTokens(now: TimeInterval) -> Int {
         endAccessTokens(now: now) { $0.expiresAt = now }
     }
 
-    /// Revokes every access token that is good now; returns how many.
+    /// Revokes every valid access token; returns their number.
     mutating func revokeAccessTokens(now: TimeInterval) -> Int {
         endAccessTokens(now: now) { $0.isRevoked = true }
     }
 
-    /// Revokes every family with all its tokens; returns which.
+    /// Revokes every family with all its tokens; returns the families.
     mutating func revokeFamilies() -> [Int] {
         let living = families.indices.filter { !families[$0].isRevoked }
         for family in living {

@@ -1,44 +1,46 @@
-/// How the authorization server's tokens live and die.
+/// The lifetimes and the rotation of tokens.
 public struct TokenPolicy: Sendable, Codable, Hashable {
-    /// Seconds that an access token lives; fractions count.
+    /// The lifetime of an access token in seconds; fractions are allowed.
     public var accessTokenLifetime: Double = 3600
 
-    /// Seconds that a refresh token lives; `nil` is for ever.
+    /// The lifetime of a refresh token in seconds; `nil` for unlimited.
     public var refreshTokenLifetime: Double?
 
-    /// Seconds during which a refresh token that has been used may be used
-    /// again, as after a lost answer, to get the same successor once more,
-    /// until that has been used; 0 allows no repetition.
+    /// The number of seconds in which a used refresh token is accepted again,
+    /// for example after a lost response.
+    ///
+    /// It returns the same successor, until that has been used. 0 disables
+    /// this.
     public var gracePeriod: Double = 0
 
     /// Whether a refresh replaces the refresh token.
     ///
-    /// If not, answers to a refresh leave it out, and the old one stays good
-    /// (RFC 6749 §6).
+    /// If not, the response to a refresh leaves it out, and the old one stays
+    /// valid (RFC 6749 §6).
     public var rotatesRefreshTokens = true
 
     /// Whether a refresh revokes the access tokens issued before it.
     public var refreshRevokesAccessTokens = false
 
-    /// How an answer says when the access token expires.
+    /// The format of the expiry in a response.
     public var expiryStyle = ExpiryStyle.number
 
-    /// Seconds by which the `Date` header and `expires_at` run ahead of the
-    /// machine's clock; negative lets them lag.
+    /// The number of seconds by which the `Date` header and `expires_at` are
+    /// ahead of the machine's clock; negative for behind.
     public var dateOffset: Double = 0
 
-    /// A policy with every value at its default.
+    /// A policy with default values.
     public init() {}
 
-    /// How an answer of the token endpoint says when the access token expires.
+    /// The format of the expiry in a response of the token endpoint.
     public enum ExpiryStyle: String, Sendable, Codable, CaseIterable {
-        /// `"expires_in": 3600`, as RFC 6749 §5.1 has it.
+        /// `"expires_in": 3600`, as in RFC 6749 §5.1.
         case number
-        /// `"expires_in": "3600"`, as some servers have it.
+        /// `"expires_in": "3600"`, as in some servers.
         case string
         /// `"expires_at": 1790000000`, Unix seconds.
         case unixTime
-        /// Not at all.
+        /// Without expiry.
         case omitted
     }
 

@@ -2,8 +2,8 @@
 struct FormParameters {
     private let values: [String: String]
 
-    /// Refuses what isn't a form and what repeats a parameter; drops empty
-    /// ones, as if they had been left out (RFC 6749 §3.2).
+    /// Rejects other content types and repeated parameters; ignores empty
+    /// parameters, as if they were missing (RFC 6749 §3.2).
     init(_ call: Call) throws(OAuthError) {
         guard call.mediaType == "application/x-www-form-urlencoded" else {
             throw OAuthError(.invalidRequest, "The body must be application/x-www-form-urlencoded.")
@@ -30,7 +30,7 @@ struct FormParameters {
     }
 }
 
-/// Which grant a client asks for.
+/// The grant in a request.
 enum Grant {
     case password(username: String, password: String)
     case refreshToken(String)

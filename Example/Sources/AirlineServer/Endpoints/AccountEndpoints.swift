@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a bearer token opens (RFC 6750).
+/// Endpoints that need a bearer token (RFC 6750).
 struct AccountEndpoints {
     let state: Locked<ServerState>
     let clock: ServerClock
@@ -9,7 +9,7 @@ struct AccountEndpoints {
         let state = state
 
         router.on("GET", "/account", signed { _, owner in .json(Member(name: owner.name)) })
-        // Made for storms: small, and the number tells each answer from all the others.
+        // Made for storms: the response is small, and the number identifies it.
         router.on(
             "GET",
             "/account/miles",
@@ -43,7 +43,7 @@ struct AccountEndpoints {
         let number: String?
     }
 
-    /// Lets a call through if its token is good now, on arrival.
+    /// Processes a call if its token is valid on arrival.
     private func signed(
         _ endpoint: @escaping @Sendable (Call, TokenLedger.Owner) async throws -> Reply
     ) -> Router.Endpoint {
@@ -53,7 +53,7 @@ struct AccountEndpoints {
             guard let authorization = call.header("Authorization") else {
                 state.withLock { $0.counters.apiRequestsUnsigned += 1 }
                 // RFC 6750 §3.1: no error code for a request that lacks a token.
-                throw refusal("unsigned", "This needs an access token.", challenge: "Bearer realm=\"airline\"")
+                throw refusal("unsigned", "An access token is required.", challenge: "Bearer realm=\"airline\"")
             }
             let token = AuthorizationHeader.value(of: authorization, scheme: "Bearer") ?? ""
             let judgement = state.withLock { $0.judge(token, now: clock.now()) }
@@ -95,7 +95,8 @@ extension TokenLedger.Owner {
 }
 
 extension ServerState {
-    /// Judges the token of a request for a protected resource and counts it.
+    /// Checks the token of a request for a protected resource and counts the
+    /// request.
     fileprivate mutating func judge(_ token: String, now: TimeInterval) -> TokenLedger.Judgement {
         let judgement = ledger.judge(token, now: now)
         switch judgement.verdict {

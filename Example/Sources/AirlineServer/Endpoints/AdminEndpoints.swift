@@ -2,7 +2,7 @@ import Foundation
 
 /// The switches over HTTP, for a client in another process.
 ///
-/// They ask for no password: the server listens on 127.0.0.1 only.
+/// They need no password, because the server listens only on 127.0.0.1.
 struct AdminEndpoints {
     let configuration: ServerConfiguration
     let state: Locked<ServerState>
@@ -57,9 +57,9 @@ struct AdminEndpoints {
 }
 
 extension Call {
-    /// The value with those members replaced that the JSON body names.
+    /// The value with the members of the JSON body replaced.
     ///
-    /// A name that doesn't exist is refused: a misspelt switch must not look set.
+    /// An unknown name is an error, so that a misspelt switch isn't ignored.
     fileprivate func merged<Value: Codable, Key: CodingKey & CaseIterable>(
         into value: Value,
         keys: Key.Type
@@ -70,7 +70,7 @@ extension Call {
         }
         if let unknown = changes.keys.sorted().first(where: { !names.contains($0) }) {
             let known = names.sorted().joined(separator: ", ")
-            throw Problem(422, "unknown_switch", "There is no \(unknown); there are \(known).")
+            throw Problem(422, "unknown_switch", "There is no \(unknown). Available: \(known).")
         }
         do {
             let current = try JSONSerialization.jsonObject(with: JSONEncoder().encode(value)) as? [String: Any]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Answers that a client must be able to take: slow, wrong, moved, none.
+/// Responses that a client must handle: slow, invalid, redirected, missing.
 struct DiagnosticEndpoints {
     func install(on router: inout Router) {
         router.on("*", "/echo/*") { call in .json(Echo(call)) }
@@ -34,11 +34,11 @@ struct DiagnosticEndpoints {
             guard let status = Int(call.parameter("status")), (200...599).contains(status) else {
                 throw Problem(422, "invalid_status", "The status must be from 200 to 599.")
             }
-            return Problem(status, "as_requested", "This is the \(status) that you asked for.").reply
+            return Problem(status, "as_requested", "This is the requested status \(status).").reply
         }
     }
 
-    /// What the server understood of a request.
+    /// The server's view of a request.
     private struct Echo: Encodable {
         let method: String
         let target: String

@@ -1,4 +1,4 @@
-/// What anybody may ask and do: flights, seats, bookings.
+/// Endpoints without authentication: flights, seats, bookings.
 struct FlightEndpoints {
     let state: Locked<ServerState>
 

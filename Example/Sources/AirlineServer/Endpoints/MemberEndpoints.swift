@@ -1,4 +1,4 @@
-/// What a user name and a password open (RFC 7617).
+/// Endpoints that need a user name and a password (RFC 7617).
 struct MemberEndpoints {
     let users: [String: String]
 
@@ -21,7 +21,7 @@ struct MemberEndpoints {
     }
 }
 
-/// A member as the API shows one.
+/// A member in the API.
 struct Member: Encodable, Sendable {
     let name: String
     var tier = "gold"

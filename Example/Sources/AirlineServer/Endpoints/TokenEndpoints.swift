@@ -40,13 +40,13 @@ struct TokenEndpoints {
         if let lossStyle = fate.lossStyle {
             state.withLock { $0.counters.answersLost += 1 }
             reply.delivery = lossStyle == .hangUp ? .hangUp : .silence
-            reply.note = "processed, answer lost"
+            reply.note = "processed, response lost"
         }
         return reply
     }
 
     private func unavailable(retryAfter: Int?) -> Reply {
-        var reply = Problem(503, "unavailable", "The token endpoint is out of order.").reply.uncacheable()
+        var reply = Problem(503, "unavailable", "The token endpoint is not available.").reply.uncacheable()
         if let retryAfter {
             reply.headers.append(("Retry-After", String(retryAfter)))
         }
@@ -66,7 +66,7 @@ struct TokenEndpoints {
             issue = signIn(.init(user: username, clientID: client.id, scope: try granted(scope)), isRefreshable: true)
         case .clientCredentials:
             guard client.secret != nil else {
-                throw OAuthError(.unauthorizedClient, "Only a client with a secret can sign in as itself.")
+                throw OAuthError(.unauthorizedClient, "Only a client with a secret can use this grant.")
             }
             // RFC 6749 §4.4.3: no refresh token.
             issue = signIn(.init(user: nil, clientID: client.id, scope: try granted(scope)), isRefreshable: false)
@@ -82,7 +82,7 @@ struct TokenEndpoints {
     private func granted(_ requested: [String]?) throws(OAuthError) -> [String] {
         guard let requested else { return configuration.scopes }
         guard Set(requested).isSubset(of: configuration.scopes) else {
-            throw OAuthError(.invalidScope, "This server knows \(configuration.scopes.joined(separator: ", ")).")
+            throw OAuthError(.invalidScope, "The available scopes are \(configuration.scopes.joined(separator: ", ")).")
         }
         return requested
     }
@@ -122,7 +122,7 @@ struct TokenEndpoints {
                 state.counters.familiesRevoked += 1
                 state.log.append(.reuseDetected, at: now, detail: "family \(family)")
                 state.log.append(.familyRevoked, at: now, detail: "family \(family), after reuse")
-                return .failure(OAuthError(.invalidGrant, "The refresh token was used before; the session is over."))
+                return .failure(OAuthError(.invalidGrant, "The refresh token was used before; the session has ended."))
             case .refused(let error):
                 return .failure(error)
             }
@@ -151,7 +151,7 @@ struct TokenEndpoints {
                 return outcome
             }
             if case .refused(let error) = outcome { throw error }
-            // RFC 7009 §2.2: 200 for an unknown token too; there is nothing left to do.
+            // RFC 7009 §2.2: an unknown token also gets a 200.
             return Reply(status: 200).uncacheable()
         } catch {
             return error.reply
@@ -159,7 +159,7 @@ struct TokenEndpoints {
     }
 }
 
-/// What a client gets (RFC 6749 §5.1).
+/// The token response (RFC 6749 §5.1).
 private struct TokenAnswer: Encodable {
     let issue: TokenLedger.Issue
     let policy: TokenPolicy

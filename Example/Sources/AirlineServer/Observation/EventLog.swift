@@ -1,6 +1,6 @@
 import Foundation
 
-/// The newest events, up to a limit.
+/// The latest events, up to a limit.
 struct EventLog {
     private let capacity: Int
     private var events: [ServerEvent] = []
@@ -24,7 +24,8 @@ struct EventLog {
         event.detail = detail
         fill(&event)
         events.append(event)
-        // The oldest go in one sweep, so that a full log costs nothing per event.
+        // The oldest are removed together, so that a full log costs nothing per
+        // event.
         if events.count >= capacity * 2 {
             events.removeFirst(events.count - capacity)
         }
@@ -37,7 +38,7 @@ struct EventLog {
         return Array(kept.dropFirst(number - first.number + 1))
     }
 
-    /// Forgets all events; numbers go on.
+    /// Removes all events; the numbering continues.
     mutating func removeAll() {
         events.removeAll()
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What an `Authorization` header of the scheme Basic holds (RFC 7617).
+/// The content of an `Authorization` header with the scheme Basic (RFC 7617).
 struct BasicCredentials: Equatable {
     let user: String
     let password: String
 
-    /// `nil` if the header is missing, of another scheme or malformed.
+    /// `nil` if the header is missing, malformed or has another scheme.
     init?(authorization: String?) {
         guard
             let encoded = authorization.flatMap({ AuthorizationHeader.value(of: $0, scheme: "Basic") }),
@@ -19,7 +19,7 @@ struct BasicCredentials: Equatable {
 }
 
 enum AuthorizationHeader {
-    /// What follows the scheme; `nil` if the scheme is another.
+    /// The text after the scheme; `nil` for another scheme.
     static func value(of header: String, scheme: String) -> String? {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].caseInsensitiveCompare(scheme) == .orderedSame else { return nil }

@@ -1,4 +1,5 @@
-/// A moment in UTC, split up, without a formatter: `Date` is in every answer.
+/// The parts of a UTC time, without a formatter, because every response has a
+/// `Date`.
 struct CalendarTime: Equatable {
     let year: Int
     let month: Int
@@ -9,9 +10,11 @@ struct CalendarTime: Equatable {
     /// 0 is Sunday.
     let weekday: Int
 
+    static let secondsPerDay = 86_400
+
     init(unixSeconds: Int) {
-        let days = Int((Double(unixSeconds) / 86_400).rounded(.down))
-        let time = unixSeconds - days * 86_400
+        let days = Int((Double(unixSeconds) / Double(Self.secondsPerDay)).rounded(.down))
+        let time = unixSeconds - days * Self.secondsPerDay
         hour = time / 3600
         minute = time % 3600 / 60
         second = time % 60

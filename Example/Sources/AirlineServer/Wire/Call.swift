@@ -1,6 +1,6 @@
 import Foundation
 
-/// One request as the endpoints see it.
+/// A request in the form for the endpoints.
 struct Call: Sendable {
     let method: String
     /// The decoded path.
@@ -10,7 +10,7 @@ struct Call: Sendable {
     let headers: [(name: String, value: String)]
     let query: [(name: String, value: String)]
     let body: Data
-    /// What the placeholders of the route stand for.
+    /// The values of the route's placeholders.
     var parameters: [String: String] = [:]
 
     func header(_ name: String) -> String? {
@@ -54,7 +54,7 @@ extension Call {
             let fields = [field: "has the wrong type"]
             throw Problem(422, "validation_failed", "The body is not acceptable.", fields: fields)
         } catch {
-            throw Problem(400, "malformed_json", "The body is not the JSON that was expected.")
+            throw Problem(400, "malformed_json", "The body is not the expected JSON.")
         }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// `application/x-www-form-urlencoded`, read.
+/// A parser for `application/x-www-form-urlencoded`.
 enum FormEncoding {
     /// The names and values; `nil` if a percent sign isn't followed by two
-    /// hexadecimal digits or what comes out isn't UTF-8.
+    /// hexadecimal digits or the result isn't UTF-8.
     static func decode(_ text: String) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
         for pair in text.split(separator: "&") {

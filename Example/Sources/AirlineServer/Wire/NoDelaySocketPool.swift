@@ -1,13 +1,13 @@
 import FlyingSocks
 import Foundation
 
-/// Switches Nagle's algorithm off on every socket that FlyingFox waits for.
+/// Disables Nagle's algorithm on every socket of FlyingFox.
 ///
-/// FlyingFox writes an answer's head and body separately and has no option
-/// for it; with the algorithm on, each answer on a kept connection waits for
-/// the client's delayed acknowledgement, about 40 ms. The listening socket
-/// waits before any connection is accepted, and accepted sockets inherit the
-/// option from it on Linux.
+/// FlyingFox writes the head and the body of a response separately and has no
+/// option for this. With the algorithm, each response on a kept-alive
+/// connection waits for the client's delayed acknowledgement, about 40 ms. The
+/// listening socket is set before any connection is accepted, and accepted
+/// sockets inherit the option on Linux.
 struct NoDelaySocketPool: AsyncSocketPool {
     let base: any AsyncSocketPool
 

@@ -1,4 +1,4 @@
-/// An answer that says no, with a JSON body that says why.
+/// An error response, with a JSON body that explains it.
 ///
 /// ```json
 /// {"code": "seat_taken", "message": "Seat 1A on AS100 is taken.", "fields": {"seat": "is taken"}}
@@ -7,7 +7,7 @@ struct Problem: Error, Encodable {
     let status: Int
     let code: String
     let message: String
-    /// What is wrong with which field of the request.
+    /// The invalid fields of the request, with reasons.
     let fields: [String: String]?
     let headers: [(name: String, value: String)]
 

@@ -1,21 +1,21 @@
 import Foundation
 
-/// One answer as the endpoints give it.
+/// A response of an endpoint.
 struct Reply: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body = Data()
     var delivery = Delivery.answer
-    /// More about it, for the event log.
+    /// More information, for the event log.
     var note: String?
-    /// The number of the access token that the request came with.
+    /// The number of the access token in the request.
     var token: Int?
 
     enum Delivery: Sendable {
         case answer
         /// Close the connection without a byte.
         case hangUp
-        /// Say nothing, and keep the connection open.
+        /// Send nothing, and keep the connection open.
         case silence
     }
 }
@@ -31,7 +31,7 @@ extension Reply {
                 body: try encoder.encode(value)
             )
         } catch {
-            return .text("The answer could not be encoded.", status: 500)
+            return .text("The response could not be encoded.", status: 500)
         }
     }
 
@@ -43,14 +43,16 @@ extension Reply {
         Reply(status: status, headers: [("Location", location)])
     }
 
-    /// As RFC 6749 §5.1 wants it for everything that holds a token.
+    /// With the header fields that RFC 6749 §5.1 requires for every response
+    /// with a token.
     func uncacheable() -> Reply {
         var reply = self
         reply.headers += [("Cache-Control", "no-store"), ("Pragma", "no-cache")]
         return reply
     }
 
-    /// With an `ETag` of the body; 304 without a body if the client has it.
+    /// With an `ETag` of the body; a 304 without a body if the client has that
+    /// version.
     func validated(for call: Call) -> Reply {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in body {

@@ -1,9 +1,9 @@
 import FlyingFox
 import Foundation
 
-/// What stands between FlyingFox and the endpoints, which don't know of it:
-/// turns its requests into ``Call``s and ``Reply``s into its responses, and
-/// writes every exchange into the log.
+/// Connects FlyingFox and the endpoints, which don't depend on it: converts its
+/// requests to ``Call``s and ``Reply``s to its responses, and logs every
+/// exchange.
 struct RequestHandler: HTTPHandler {
     let router: Router
     let state: Locked<ServerState>
@@ -17,7 +17,8 @@ struct RequestHandler: HTTPHandler {
         do {
             reply = try await self.reply(to: request)
         } catch {
-            // The server stops, or the connection broke while the body was read.
+            // The server is stopping, or the connection broke while the body
+            // was read.
             state.withLock { $0.requestEnded() }
             return HTTPResponse(webSocket: HangUp())
         }
@@ -37,7 +38,7 @@ struct RequestHandler: HTTPHandler {
         case .answer:
             return response(reply, to: request, dateOffset: dateOffset)
         case .silence:
-            // Ends early when the server stops.
+            // This ends early when the server stops.
             try? await Task.sleep(nanoseconds: 120_000_000_000)
             return HTTPResponse(webSocket: HangUp())
         case .hangUp:
@@ -61,11 +62,11 @@ struct RequestHandler: HTTPHandler {
             return Problem(
                 405,
                 "method_not_allowed",
-                "\(method) is not possible here; possible: \(allow).",
+                "\(method) is not allowed here; allowed: \(allow).",
                 headers: [("Allow", allow)]
             ).reply
         case .notFound:
-            return Problem(404, "not_found", "There is nothing at \(request.path).").reply
+            return Problem(404, "not_found", "There is no endpoint at \(request.path).").reply
         }
     }
 
@@ -73,13 +74,14 @@ struct RequestHandler: HTTPHandler {
         var body = Data()
         if request.bodySequence.count != 0 {
             for try await chunk in request.bodySequence {
-                // What is too much is still read, so that the client gets to hear the answer.
+                // The rest is read too, so that the client can read the
+                // response.
                 guard body.count <= bodyLimit else { continue }
                 body.append(chunk)
             }
         }
         guard body.count <= bodyLimit else {
-            throw Problem(413, "payload_too_large", "A body may have \(bodyLimit) bytes.")
+            throw Problem(413, "payload_too_large", "A body may have at most \(bodyLimit) bytes.")
         }
         return Call(
             method: request.method.rawValue,
@@ -96,7 +98,7 @@ struct RequestHandler: HTTPHandler {
         for (name, value) in reply.headers {
             headers.addValue(value, for: HTTPHeader(name))
         }
-        // Within the years that the header can hold, whatever the offset is.
+        // Limited to the years that the header can represent, for any offset.
         let seconds = min(max(Date().timeIntervalSince1970 + dateOffset, -62_135_596_800), 253_402_300_799)
         headers.addValue(CalendarTime(unixSeconds: Int(seconds.rounded(.down))).httpDate, for: .date)
         headers.addValue("atom-airline", for: HTTPHeader("Server"))
@@ -113,8 +115,8 @@ struct RequestHandler: HTTPHandler {
     }
 }
 
-/// FlyingFox asks a handler for its frames before it writes the head; one that
-/// has none makes it close the connection without a byte.
+/// FlyingFox asks a handler for its frames before it writes the head; without
+/// frames it closes the connection without a byte.
 private struct HangUp: WSHandler {
     func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
         throw CancellationError()

@@ -1,7 +1,7 @@
 /// Finds the endpoint for a method and a path.
 ///
-/// A pattern's segment that starts with a colon stands for any one segment;
-/// a last segment `*` stands for any number of them.
+/// A segment of a pattern that starts with a colon matches any one segment; a
+/// last segment `*` matches any number of segments.
 struct Router: Sendable {
     typealias Endpoint = @Sendable (Call) async throws -> Reply
 
@@ -20,7 +20,7 @@ struct Router: Sendable {
     /// Routes by their first segment.
     private var routes: [String: [Route]] = [:]
 
-    /// Adds an endpoint; the method `*` stands for any.
+    /// Adds an endpoint; the method `*` matches every method.
     mutating func on(_ method: String, _ path: String, _ endpoint: @escaping Endpoint) {
         let pattern = path.split(separator: "/").map(String.init)
         routes[pattern.first ?? "", default: []].append(Route(method: method, pattern: pattern, endpoint: endpoint))

@@ -2,10 +2,10 @@ import AirlineServer
 import AtomNetworking
 import Foundation
 
-/// Where an airline's server is.
+/// The address of an airline's server.
 ///
-/// An app would name its one host in `baseURL()`; here the server has another
-/// port each time, so endpoints carry it with them.
+/// An app would name its only host in `baseURL()`. Here the port of the server
+/// varies, so endpoints contain the address.
 struct Airline: Sendable, Hashable {
     let base: BaseURL
 
@@ -17,18 +17,18 @@ struct Airline: Sendable, Hashable {
         base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
     }
 
-    /// The server at a URL as a person types it; a path is of no account.
+    /// The server at a URL that a user types; the path is ignored.
     init(url: String) throws(AtomError) {
         let url = try RequestURL(url)
         base = try BaseURL(scheme: url.scheme, host: url.host, port: url.port)
     }
 
-    /// `http://127.0.0.1:8080`, as a person types it.
+    /// `http://127.0.0.1:8080`, as a user types it.
     var url: String {
         "\(base.scheme.rawValue)://\(base.host)" + (base.port.map { ":\($0)" } ?? "")
     }
 
-    /// Whether a request to that base goes to this server (RFC 6454 §4).
+    /// Whether a request to that base URL goes to this server (RFC 6454 §4).
     func isAtOrigin(of other: BaseURL) -> Bool {
         func port(of base: BaseURL) -> Int { base.port ?? (base.scheme == .https ? 443 : 80) }
         return base.scheme == other.scheme && base.host.lowercased() == other.host.lowercased()
@@ -41,7 +41,7 @@ struct Airline: Sendable, Hashable {
             scheme: base.scheme, host: base.host, path: AirlineServer.tokenPath, port: base.port)
     }
 
-    /// Where tokens are revoked.
+    /// The revocation endpoint.
     func revocationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
         try AuthorizationEndpoint(
             scheme: base.scheme, host: base.host, path: AirlineServer.revocationPath, port: base.port)

@@ -1,7 +1,7 @@
 import AirlineServer
 import AtomNetworking
 
-/// Flights, seats and bookings, open to everybody.
+/// Flights, seats and bookings, without authentication.
 enum FlightEndpoint: Requestable {
     case list(Airline)
     case seats(Airline, flight: String)
@@ -34,13 +34,14 @@ enum FlightEndpoint: Requestable {
     }
 }
 
-/// What needs a user name and password, or an access token.
+/// Endpoints that need a user name and password, or an access token.
 enum AccountEndpoint: Requestable {
     /// With Basic authentication.
     case member(Airline)
     /// With an access token.
     case account(Airline)
-    /// With an access token; small, numbered, and as slow as one likes.
+    /// With an access token; the response is small and numbered, with a chosen
+    /// delay.
     case miles(Airline, number: Int, milliseconds: Int)
 
     var headerItems: [HeaderItem]? {
@@ -67,10 +68,11 @@ enum AccountEndpoint: Requestable {
     }
 }
 
-/// The authorization server, by requests like any other: this is how one signs in.
+/// The authorization server, as normal requests: a sign-in works like this.
 enum SignInEndpoint: Requestable {
     case password(Airline, user: NameAndSecret, client: NameAndSecret)
-    /// Ends a session by its refresh token (RFC 7009), as a client without a secret.
+    /// Ends a session with its refresh token (RFC 7009), as a client without a
+    /// secret.
     case revocation(Airline, token: String, clientID: String)
 
     var method: HTTPMethod { .post }
@@ -104,7 +106,7 @@ enum SignInEndpoint: Requestable {
     }
 }
 
-/// Answers that are slow, wrong or elsewhere.
+/// Responses that are slow, wrong or redirected.
 enum DiagnosticEndpoint: Requestable {
     case slow(Airline, milliseconds: Int, timeout: ServiceTimeout? = nil)
     case redirect(Airline, times: Int)

@@ -31,14 +31,14 @@ struct SeatMap: Model {
     var seats: [Seat] { rows.flatMap(\.seats) }
 }
 
-/// What a passenger asks for.
+/// The order of a passenger.
 struct BookingOrder: Model {
     var flight: String
     var seat: String
     var passenger: String
 }
 
-/// What a passenger gets.
+/// The booking that a passenger gets.
 struct Booking: Model {
     let reference: String
     let flight: String
@@ -46,28 +46,28 @@ struct Booking: Model {
     let passenger: String
 }
 
-/// What the server says when it says no.
+/// The server's error response.
 struct Problem: Model {
     let code: String
     let message: String
     let fields: [String: String]?
 }
 
-/// Somebody with an account.
+/// A user with an account.
 struct Member: Model {
     let name: String
     let tier: String
     let miles: Int
 }
 
-/// A member's miles, with the number of the request that asked.
+/// A member's miles, with the number of the request.
 struct Miles: Model {
     let member: String
     let miles: Int
     let number: String?
 }
 
-/// What the server understood of a request.
+/// The server's view of a request.
 struct Echo: Model {
     let method: String
     let body: String?

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A name and what proves it, written `name:secret`.
+/// A name and its password or secret, written `name:secret`.
 struct NameAndSecret: Sendable, Hashable, ExpressibleByArgument {
     let name: String
     let secret: String
@@ -10,7 +10,7 @@ struct NameAndSecret: Sendable, Hashable, ExpressibleByArgument {
         self.secret = secret
     }
 
-    /// The name goes up to the first colon (RFC 7617 §2).
+    /// The name ends at the first colon (RFC 7617 §2).
     init?(argument: String) {
         guard let colon = argument.firstIndex(of: ":") else { return nil }
         self.init(name: String(argument[..<colon]), secret: String(argument[argument.index(after: colon)...]))

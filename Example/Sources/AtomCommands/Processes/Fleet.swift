@@ -2,7 +2,7 @@ import AirlineServer
 import AtomNetworking
 import Foundation
 
-/// Processes that share one session, and the server that counts what they do.
+/// Processes that share one session, and the server that counts their requests.
 actor Fleet {
     struct Plan: Sendable {
         var count: Int
@@ -21,7 +21,8 @@ actor Fleet {
         }
     }
 
-    /// The public client, since a secret has no place in the arguments of a process.
+    /// The public client, because the arguments of a process must not contain a
+    /// secret.
     private static let clientID = OAuthClient.publicExample.id
 
     private let plan: Plan
@@ -34,7 +35,7 @@ actor Fleet {
     private var workers: [Int: WorkerProcess] = [:]
     private var killed: Set<Int> = []
     private var isEnding = false
-    /// Sessions that have begun, this one included.
+    /// The number of sessions so far, including this one.
     private var sessions = 0
 
     private init(_ plan: Plan, server: AirlineServer, folder: URL, _ onAnswers: @escaping @Sendable () -> Void) throws {
@@ -47,11 +48,11 @@ actor Fleet {
         report = ProcessesReport(treatment: plan.treatment, processes: plan.count)
     }
 
-    /// Runs the processes for as long as planned, or until the task is
-    /// cancelled; none of them is left when it returns or throws.
+    /// Runs the processes for the planned time, or until the task is cancelled;
+    /// all of them have ended when it returns or throws.
     ///
-    /// - Parameter onAnswers: Called whenever a process tells of answers.
-    /// - Throws: What keeps the processes from beginning.
+    /// - Parameter onAnswers: Called whenever a process reports responses.
+    /// - Throws: An error if the processes can't be started.
     static func run(
         _ plan: Plan, onAnswers: @escaping @Sendable () -> Void = {}
     ) async throws -> ProcessesReport {
@@ -75,14 +76,15 @@ actor Fleet {
     private func run() async throws -> ProcessesReport {
         let stopwatch = Stopwatch()
         try await signIn()
-        // Tasks of their own, so that nobody's cancellation keeps them from seeing their processes end.
+        // Separate tasks, so that a cancellation doesn't prevent them from
+        // waiting for their processes.
         let clock = Task { await stopwatch.sleep(until: plan.seconds) }
         let berths = (1...plan.count).map { number in
             Task {
                 do {
                     try await self.man(number)
                 } catch {
-                    // What can't be started once can't be started at all.
+                    // If the first start fails, all later ones fail too.
                     clock.cancel()
                     throw error
                 }
@@ -116,7 +118,7 @@ actor Fleet {
 
     // MARK: Processes
 
-    /// Keeps one process running, and another after it if it is killed.
+    /// Keeps one process running, and starts another one if it is killed.
     private func man(_ number: Int) async throws {
         while !isEnding {
             let worker = try WorkerProcess(
@@ -133,7 +135,7 @@ actor Fleet {
             let wasKilled = killed.remove(number) != nil
             if !wasKilled, !isEnding || status != 0 {
                 report.crashes += 1
-                // One that can't live would be started again and again.
+                // A process that fails at once would be restarted in a loop.
                 try? await Task.sleep(for: .seconds(1))
             }
         }
@@ -156,9 +158,8 @@ actor Fleet {
         for worker in workers.values { worker.kill() }
     }
 
-    /// Gives what the last kill may have left behind the time to show: an
-    /// answer on its way to nobody, and a session that is over and not yet
-    /// called so.
+    /// Waits for effects of the last kill: a response that is still being sent,
+    /// and a session that has ended and isn't reported yet.
     private func settle() async {
         guard plan.killEvery != nil, !Task.isCancelled else { return }
         let stopwatch = Stopwatch()
@@ -182,10 +183,11 @@ actor Fleet {
         }
     }
 
-    /// Somebody found the session over.
+    /// A process reported that the session has ended.
     ///
-    /// Every sign-in is a family of the server's, so that it knows whether
-    /// this one has ended, or whether the word is of one before it.
+    /// Each sign-in is a token family on the server. So the server knows
+    /// whether this session has ended, or whether the report is about an
+    /// earlier one.
     private func sessionEnded(_ ending: WorkerReport.Ending) async {
         report.refused += 1
         guard server.counters.familiesRevoked == sessions, report.interrupted + report.rejected < sessions else {
@@ -200,11 +202,11 @@ actor Fleet {
         do {
             try await signIn()
         } catch {
-            report.failures["Nobody could sign in again: \(error)", default: 0] += 1
+            report.failures["Signing in again failed: \(error)", default: 0] += 1
         }
     }
 
-    /// Somebody signs in, here, and the processes see it in the file.
+    /// Signs in here; the processes find the new tokens in the file.
     private func signIn() async throws {
         sessions += 1
         let user = NameAndSecret.exampleUser

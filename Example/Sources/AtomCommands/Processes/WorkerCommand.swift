@@ -4,11 +4,11 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// One of the processes that `atom processes` starts: sends requests over the
-/// shared session until its standard input is closed.
+/// One of the processes that `atom processes` starts: it sends requests with
+/// the shared session until its standard input is closed.
 ///
-/// The input is a lifeline: it is closed by the system, too, when the process
-/// at its other end is killed.
+/// The system also closes the input when the process at its other end is
+/// killed.
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "processes-worker",
@@ -23,7 +23,8 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option var work: Int
 
     func run() async throws {
-        // What the parent ignores, its children ignore; this one hears of Ctrl-C by its lifeline.
+        // Children inherit ignored signals. This process learns of Ctrl-C when
+        // its input is closed.
         signal(SIGTERM, SIG_DFL)
         let profile = SessionFile.Profile(server: server, clientID: clientID)
         let airline = try profile.airline()
@@ -43,7 +44,8 @@ struct WorkerCommand: AsyncParsableCommand {
             }
         }
         await Self.lifelineIsCut()
-        // What is on its way gets its answer; if that takes too long, the process ends without.
+        // Running requests get their responses; if that takes too long, the
+        // process ends without them.
         DispatchQueue.global().asyncAfter(deadline: .now() + 10) { _exit(1) }
         tally.stop()
         await sending.value
@@ -69,21 +71,21 @@ struct WorkerCommand: AsyncParsableCommand {
                 try await atom.enqueue(endpoint).resume(expecting: Miles.self)
             }
             tally.note(result, of: number)
-            // A person would take longer to sign in again.
+            // A user would take longer to sign in again.
             if result.error != nil { try? await Task.sleep(for: .milliseconds(50)) }
         }
     }
 }
 
-/// Hands out the numbers of requests and reports what became of them.
+/// Numbers requests and reports their results.
 private final class WorkerTally: @unchecked Sendable {
-    // What follows is touched under `lock` only.
+    // The following properties are accessed only under `lock`.
     private let lock = NSLock()
     private var last = 0
     private var answered = 0
     private var isStopped = false
 
-    /// The next number, from 1; `nil` when no more are to be sent.
+    /// The next number, from 1; `nil` when no more requests are to be sent.
     func nextNumber() -> Int? {
         lock.withLock {
             guard !isStopped else { return nil }
@@ -99,7 +101,7 @@ private final class WorkerTally: @unchecked Sendable {
     func note(_ result: Result<Miles, AtomError>, of number: Int) {
         switch result {
         case .success(let miles) where miles.number == String(number): lock.withLock { answered += 1 }
-        case .success: report(.failed("A request got the answer to another."))
+        case .success: report(.failed("A request got the response to another request."))
         case .failure(.authentication(.refreshRejected(let error, _))):
             report(.ended(.rejected, error.description))
         case .failure(.authentication(.refreshInterrupted(let error, _))):
@@ -108,7 +110,7 @@ private final class WorkerTally: @unchecked Sendable {
         }
     }
 
-    /// Reports what was answered since the last time.
+    /// Reports the responses since the last report.
     func flush() {
         let count = lock.withLock {
             defer { answered = 0 }
@@ -117,7 +119,7 @@ private final class WorkerTally: @unchecked Sendable {
         if count > 0 { report(.answered(count)) }
     }
 
-    /// A line at a time: under the lock, and in one piece.
+    /// Writes one complete line at a time, under the lock.
     private func report(_ report: WorkerReport) {
         lock.withLock {
             FileDescriptorOutput.write(

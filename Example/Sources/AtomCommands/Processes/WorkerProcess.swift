@@ -1,17 +1,17 @@
 import Foundation
 
-/// A process that this one has started, and that doesn't outlive it.
+/// A child process that ends with this one.
 final class WorkerProcess: Sendable {
     private let process: Process
     private let lifeline: FileHandle
     private let exit: Task<Int32, Never>
 
-    /// What it writes, a line at a time, up to its end.
+    /// The lines of its output.
     let lines: AsyncStream<String>
 
-    /// Starts it.
+    /// Starts the process.
     ///
-    /// - Throws: What the system says if it can't be started.
+    /// - Throws: The system's error if it can't be started.
     init(_ executable: URL, _ arguments: [String]) throws {
         let process = Process()
         let input = Pipe()
@@ -49,18 +49,18 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Ends it as a power failure would.
+    /// Kills the process without warning.
     func kill() {
         guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
     }
 
-    /// Tells it to come to an end.
+    /// Asks the process to end.
     func finish() {
         try? lifeline.close()
     }
 
-    /// Waits until it is gone and the system has forgotten it.
+    /// Waits until the process has ended and has been reaped.
     ///
     /// - Returns: Its exit status, or the number of the signal that ended it.
     func waitUntilExit() async -> Int32 {

@@ -1,19 +1,19 @@
-/// What a worker process tells the one that started it, a line at a time.
+/// A report of a worker process to its parent, one line each.
 enum WorkerReport: Equatable {
-    /// How a session is over, by what a request was told.
+    /// How a session has ended, by a request's error.
     enum Ending: String {
-        /// The refresh token was refused.
+        /// The refresh token was rejected.
         case rejected
-        /// The refresh token was refused, and an earlier refresh with it had
-        /// been begun whose answer nobody stored.
+        /// The refresh token was rejected, and the response of an earlier
+        /// refresh with it was never stored.
         case interrupted
     }
 
-    /// So many requests got their own answers since the last report.
+    /// This many requests got their own responses since the last report.
     case answered(Int)
-    /// A request failed, other than for the end of the session.
+    /// A request failed, but not because the session has ended.
     case failed(String)
-    /// Requests found that the session is over.
+    /// Requests found that the session has ended.
     case ended(Ending, String)
 
     init?(line: String) {

@@ -24,7 +24,7 @@ struct BodyArgument: Sendable, Hashable, ExpressibleByArgument {
         do {
             _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         } catch {
-            throw ValidationError("What --json was given is not JSON.")
+            throw ValidationError("The value of --json is not JSON.")
         }
         return data
     }

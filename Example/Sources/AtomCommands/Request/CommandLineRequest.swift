@@ -9,7 +9,8 @@ struct CommandLineRequest: Requestable {
     var body: RequestBody?
     var timeout: ServiceTimeout?
 
-    /// Names are case-sensitive (RFC 9110 §9.1); the usual ones may be typed in small letters.
+    /// Names are case-sensitive (RFC 9110 §9.1); the common ones may be typed
+    /// in lower case.
     var method: HTTPMethod {
         let upper = methodName.uppercased()
         let isUsual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"].contains(upper)
@@ -20,8 +21,8 @@ struct CommandLineRequest: Requestable {
 
     var queryItems: [QueryItem]? { url.queryItems + query }
 
-    /// What is left of 3xx after redirects is an answer, not an error: a 304
-    /// to a conditional request, or a redirect that is not to be followed.
+    /// After redirects, the remaining 3xx statuses are not errors: a 304 for a
+    /// conditional request, or a redirect that isn't followed.
     var acceptableStatusCodes: ClosedRange<Int> { 200...399 }
 
     func baseURL() throws(AtomError) -> BaseURL {

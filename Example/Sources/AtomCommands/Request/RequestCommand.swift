@@ -7,7 +7,7 @@ import Terminal
 struct RequestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
-        abstract: "Sends any request through the SDK and shows what comes back.",
+        abstract: "Sends any request through the SDK and shows the response.",
         discussion: """
             The body goes to standard output, everything else to standard error:
 
@@ -18,8 +18,8 @@ struct RequestCommand: AsyncParsableCommand {
               atom request GET http://127.0.0.1:8080/account --session
 
             With --session the request is signed with the session of “atom login”, whose access token is renewed \
-            when it has to be. Any number of processes may use it at once. The tokens go to the server that they \
-            are for and to no other.
+            when necessary. Any number of processes may use the session at once. The tokens are sent only to the \
+            server that issued them.
 
             Ctrl-C cancels the request. Exit status:
 
@@ -44,13 +44,13 @@ struct RequestCommand: AsyncParsableCommand {
     @Option(help: .init("A JSON body, in a file or standard input (-) with @.", valueName: "text|@file"))
     var json: BodyArgument?
 
-    @Option(help: .init("A body as it is, in a file or standard input (-) with @.", valueName: "text|@file"))
+    @Option(help: .init("A raw body, in a file or standard input (-) with @.", valueName: "text|@file"))
     var body: BodyArgument?
 
-    @Option(help: .init("A form to send, item by item; may be repeated.", valueName: "name=value"))
+    @Option(help: .init("A form item; may be repeated.", valueName: "name=value"))
     var form: [PairArgument] = []
 
-    @Option(help: .init("Basic authentication; others on this machine may see it.", valueName: "user:password"))
+    @Option(help: .init("Basic authentication; other users of this machine may see it.", valueName: "user:password"))
     var basic: NameAndSecret?
 
     @Flag(help: "Sign with the session of “atom login”.")
@@ -58,11 +58,11 @@ struct RequestCommand: AsyncParsableCommand {
 
     @OptionGroup var sessionOptions: SessionOptions
 
-    @Option(help: .init("The longest silence on the wire; fractions count.", valueName: "seconds"))
+    @Option(help: .init("The longest idle time on the wire; fractions are allowed.", valueName: "seconds"))
     var timeout: Double = 30
 
     @Option(
-        help: .init("The longest time for everything (default: 30, or --timeout if longer)", valueName: "seconds"))
+        help: .init("The longest total time (default: 30, or --timeout if longer)", valueName: "seconds"))
     var resourceTimeout: Double?
 
     @Flag(help: "Show a redirect instead of following it.")
@@ -71,15 +71,15 @@ struct RequestCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write status and header fields to standard output, before the body.")
     var include = false
 
-    @Flag(name: .shortAndLong, help: "Write nothing but the body and errors.")
+    @Flag(name: .shortAndLong, help: "Write only the body and errors.")
     var quiet = false
 
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
-        guard bodies.count <= 1 else { throw ValidationError("Give one of --json, --body and --form.") }
-        guard !session || basic == nil else { throw ValidationError("Give one of --session and --basic.") }
+        guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
+        guard !session || basic == nil else { throw ValidationError("Use only one of --session and --basic.") }
         guard session || sessionOptions.sessionFile == nil else {
-            throw ValidationError("--session-file is for requests with --session.")
+            throw ValidationError("--session-file requires --session.")
         }
     }
 
@@ -90,7 +90,7 @@ struct RequestCommand: AsyncParsableCommand {
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
-    /// Sends the request and shows what comes back.
+    /// Sends the request and shows the response.
     func perform(
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
@@ -147,7 +147,7 @@ struct RequestCommand: AsyncParsableCommand {
         return Atom(serviceConfiguration: configuration)
     }
 
-    /// A service with the session, if the request is for the server whose session it is.
+    /// A service with the session, if the request goes to the session's server.
     private func signedAtom(for request: CommandLineRequest, over tap: WireTap) throws(AtomError) -> Atom {
         let file = sessionOptions.file
         guard let profile = file.profile() else {
@@ -155,7 +155,7 @@ struct RequestCommand: AsyncParsableCommand {
         }
         guard try Airline(url: profile.server).isAtOrigin(of: try request.baseURL()) else {
             throw .requestable(
-                .invalidURL(.init(subject: url, reason: "the session is for \(profile.server), and only that")))
+                .invalidURL(.init(subject: url, reason: "the session is only for \(profile.server)")))
         }
         return try file.atom(for: profile, timeout: deadlines) { configure(&$0, tap) }
     }

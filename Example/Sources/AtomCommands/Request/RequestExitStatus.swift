@@ -5,8 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// How `atom request` and the commands of the session end: the numbers are
-/// curl's where curl has one, or else those of sysexits.h.
+/// The exit status of `atom request` and the session commands: curl's number
+/// where curl has one, otherwise that of sysexits.h.
 enum RequestExitStatus: Int32, CaseIterable {
     case success = 0
     case failure = 1
@@ -25,7 +25,7 @@ enum RequestExitStatus: Int32, CaseIterable {
     case cancelled = 130
     case terminated = 143
 
-    /// What came of a request that failed.
+    /// The exit status for an error.
     init(_ error: AtomError) {
         self =
             switch error {
@@ -59,25 +59,25 @@ enum RequestExitStatus: Int32, CaseIterable {
     var explanation: String {
         switch self {
         case .success: "the server answered with 2xx or 3xx"
-        case .failure: "anything that has no number of its own"
+        case .failure: "any other failure"
         case .invalidRequest: "the request is not valid and was not sent"
         case .hostNotFound: "no server with this name was found"
         case .connectionFailed: "no connection was made"
         case .errorStatus: "the server answered with 4xx or 5xx"
-        case .timedOut: "the time was up"
+        case .timedOut: "the request timed out"
         case .notSecure: "no secure connection was made"
         case .tooManyRedirects: "the server redirected too often"
-        case .connectionLost: "the connection was lost, or the answer was not HTTP"
+        case .connectionLost: "the connection was lost, or the response was not HTTP"
         case .wrongArguments: "the command line is wrong"
         case .loginDenied: "the user name or the password is wrong"
-        case .storeFailed: "the file of the session can't be read or written"
-        case .signInNeeded: "nobody is signed in, or the session has ended"
+        case .storeFailed: "the session file can't be read or written"
+        case .signInNeeded: "you are not signed in, or the session has ended"
         case .cancelled: "cancelled with Ctrl-C (SIGINT)"
         case .terminated: "cancelled with SIGTERM"
         }
     }
 
-    /// All of them, a line each.
+    /// All of them, one line each.
     static var table: String {
         allCases.map { status in
             let number = String(status.rawValue)

@@ -1,10 +1,10 @@
 import AtomNetworking
 import Foundation
 
-/// A URL as a person types it, taken apart for the SDK.
+/// A URL that a user types, split into the SDK's parts.
 ///
-/// Only what the text says about its own parts is judged here; whether a host
-/// or a path can be used is for ``AtomNetworking`` to say.
+/// It checks only the syntax of the text; ``AtomNetworking`` checks whether a
+/// host or a path is valid.
 struct RequestURL: Sendable, Equatable {
     let scheme: BaseURLScheme
     let host: String
@@ -16,13 +16,13 @@ struct RequestURL: Sendable, Equatable {
     init(_ text: String) throws(AtomError) {
         guard let colon = text.range(of: "://"),
             let scheme = BaseURLScheme(rawValue: text[..<colon.lowerBound].lowercased())
-        else { throw Self.refusal(text, "a URL begins with http:// or https://") }
+        else { throw Self.refusal(text, "a URL must begin with http:// or https://") }
         self.scheme = scheme
         let rest = text[colon.upperBound...].prefix { $0 != "#" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let target = rest[authority.endIndex...]
         guard !authority.contains("@") else {
-            throw Self.refusal(text, "give user name and password with --basic")
+            throw Self.refusal(text, "use --basic for user name and password")
         }
         (host, port) = try Self.split(authority: String(authority), of: text)
         let path = target.prefix { $0 != "?" }
@@ -30,7 +30,7 @@ struct RequestURL: Sendable, Equatable {
         queryItems = try Self.items(query: target[path.endIndex...].dropFirst(), of: text)
     }
 
-    /// An IPv6 address keeps its brackets; whatever looks wrong is left for the SDK to refuse.
+    /// An IPv6 address keeps its brackets; the SDK rejects invalid hosts.
     private static func split(authority: String, of text: String) throws(AtomError) -> (String, Int?) {
         let bracket = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let end = bracket ?? authority.startIndex
@@ -44,14 +44,14 @@ struct RequestURL: Sendable, Equatable {
         return (String(authority[..<colon]), port)
     }
 
-    /// A plus is a space, as forms and nearly all servers have it.
+    /// A plus is a space, as in forms and in nearly all servers.
     private static func items(query: Substring, of text: String) throws(AtomError) -> [QueryItem] {
         var items: [QueryItem] = []
         for pair in query.split(separator: "&") {
             let name = pair.prefix { $0 != "=" }
             let value = pair[name.endIndex...].dropFirst()
             guard let name = decoded(name), let value = decoded(value) else {
-                throw refusal(text, "the query is not properly percent-encoded UTF-8; or give it with --query")
+                throw refusal(text, "the query is not percent-encoded UTF-8; you can use --query instead")
             }
             items.append(QueryItem(name: name, value: value))
         }

@@ -2,16 +2,16 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// Shows an exchange: the body on one terminal, everything about it on another.
+/// Shows an exchange: the body on one terminal, everything else on another.
 struct ResponsePrinter {
     let body: Terminal
     let notes: Terminal
-    /// Whether the head belongs to the body's output.
+    /// Whether the head is written to the body's output.
     let includesHead: Bool
-    /// Whether nothing but errors is noted.
+    /// Whether only errors are shown.
     let isQuiet: Bool
 
-    /// Where body bytes go that aren't for a terminal.
+    /// The destination of body bytes that aren't for a terminal.
     let writeBytes: @Sendable (Data) -> Void
 
     func show(_ response: AtomResponse, after records: [WireTap.Record], seconds: Double) {
@@ -26,7 +26,8 @@ struct ResponsePrinter {
         if !isQuiet { notes.print(notes.styled(timing(response, records, seconds), .dim)) }
     }
 
-    /// - Parameter advice: What to say instead of the error's own description.
+    /// - Parameter advice: The text to show instead of the error's own
+    ///   description.
     func show(_ error: AtomError, seconds: Double, advice: SessionAdvice? = nil) {
         let label = notes.styled("\(Self.name(of: error)):", .red, .bold)
         notes.print("\(label) \(Self.printable(advice?.message ?? error.description))")
@@ -37,7 +38,7 @@ struct ResponsePrinter {
 
     private func showRedirects(_ records: [WireTap.Record]) {
         for record in records.dropLast() {
-            let status = record.status.map(String.init) ?? "no answer"
+            let status = record.status.map(String.init) ?? "no response"
             notes.print(notes.styled("\(status) from \(record.method) \(Self.printable(record.url))", .dim))
         }
     }
@@ -54,7 +55,7 @@ struct ResponsePrinter {
         guard !response.data.isEmpty else { return }
         guard body.isInteractive else { return writeBytes(response.data) }
         guard let text = String(data: response.data, encoding: .utf8), !text.contains("\0") else {
-            return body.print("(\(response.data.count) bytes that are no text; redirect them into a file)")
+            return body.print("(\(response.data.count) bytes that are not text; redirect them to a file)")
         }
         body.write(Self.printable(text, keeping: "\n\t"))
         if !text.hasSuffix("\n") { body.print() }
@@ -69,9 +70,9 @@ struct ResponsePrinter {
         return parts.joined(separator: ", ")
     }
 
-    // MARK: Words
+    // MARK: Texts
 
-    /// The case of the error, as one would match it.
+    /// The case of the error, as in a pattern.
     static func name(of error: AtomError) -> String {
         switch error {
         case .requestable: "invalid request"
@@ -97,7 +98,7 @@ struct ResponsePrinter {
         seconds < 10 ? "\(Int((seconds * 1000).rounded())) ms" : "\((seconds * 10).rounded() / 10) s"
     }
 
-    /// The text without control characters, with which a server could rewrite the screen.
+    /// The text without control characters, which could rewrite the screen.
     static func printable(_ text: String, keeping kept: String = "") -> String {
         let kept = Set(kept.unicodeScalars)
         var shown = String.UnicodeScalarView()

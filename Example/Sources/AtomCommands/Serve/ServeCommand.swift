@@ -3,43 +3,45 @@ import ArgumentParser
 import Foundation
 import Terminal
 
-/// Runs the airline's server alone.
+/// Runs only the airline server.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Runs the airline's server alone, until Ctrl-C.",
+        abstract: "Runs only the airline server, until Ctrl-C.",
         discussion: """
-            It listens on 127.0.0.1 only, and its switches under /admin ask for no password. Try it with \
-            “atom request”, “atom login”, and “atom storm --server”; what it has counted is at /admin/counters.
+            It listens on 127.0.0.1 only, and its switches under /admin need no password. Try it with \
+            “atom request”, “atom login”, and “atom storm --server”; its counters are at /admin/counters.
             """
     )
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0 chooses a free one.")
     var port: UInt16 = 0
 
-    @Option(help: .init("How long an access token lives; fractions count.", valueName: "seconds"))
+    @Option(help: .init("The lifetime of an access token; fractions are allowed.", valueName: "seconds"))
     var tokenLifetime: Double = 3600
 
-    @Option(help: .init("How long a refresh token lives (default: for ever)", valueName: "seconds"))
+    @Option(help: .init("The lifetime of a refresh token (default: unlimited)", valueName: "seconds"))
     var refreshTokenLifetime: Double?
 
-    @Option(help: .init("How long a used refresh token may be used again.", valueName: "seconds"))
+    @Option(help: .init("How long a used refresh token is still accepted.", valueName: "seconds"))
     var gracePeriod: Double = 0
 
-    @Option(help: .init("How long the token endpoint takes for each answer.", valueName: "milliseconds"))
+    @Option(help: .init("The delay of each response of the token endpoint.", valueName: "milliseconds"))
     var tokenDelay = 0
 
-    @Flag(help: "Leave refresh tokens as they are when they are used.")
+    @Flag(help: "Don't replace refresh tokens when they are used.")
     var noRotation = false
 
-    @Flag(help: "Print every request that is answered.")
+    @Flag(help: "Print every answered request.")
     var log = false
 
     func validate() throws {
         guard tokenLifetime > 0, refreshTokenLifetime ?? 1 > 0, gracePeriod >= 0 else {
-            throw ValidationError("A lifetime is a positive number of seconds.")
+            throw ValidationError("A lifetime must be a positive number of seconds.")
         }
-        guard (0...600_000).contains(tokenDelay) else { throw ValidationError("--token-delay is from 0 to 600000.") }
+        guard (0...600_000).contains(tokenDelay) else {
+            throw ValidationError("--token-delay must be from 0 to 600000.")
+        }
     }
 
     func run() async throws {
@@ -48,7 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             server = try await AirlineServer.start(configuration)
         } catch {
-            throw CommandFailure("The port \(port) can't be taken; is another server listening there?")
+            throw CommandFailure("The port \(port) is not available; is another server using it?")
         }
         server.updateFaults { $0.delayMilliseconds = tokenDelay }
         introduce(server, on: terminal)
@@ -75,24 +77,24 @@ struct ServeCommand: AsyncParsableCommand {
     private func introduce(_ server: AirlineServer, on terminal: Terminal) {
         let user = NameAndSecret.exampleUser
         let client = NameAndSecret.exampleClient
-        terminal.print("The airline is at \(terminal.styled(server.baseURL, .cyan, .bold))")
+        terminal.print("The server is running at \(terminal.styled(server.baseURL, .cyan, .bold))")
         var table = Table("", "")
         table.add("token endpoint", server.baseURL + AirlineServer.tokenPath)
         table.add("revocation endpoint", server.baseURL + AirlineServer.revocationPath)
         table.add("user", user.defaultValueDescription)
         table.add("client", client.defaultValueDescription)
         table.add("public client", OAuthClient.publicExample.id)
-        table.add("access tokens live", "\(tokenLifetime) s")
+        table.add("access token lifetime", "\(tokenLifetime) s")
         terminal.print(table, indent: 2)
         terminal.print()
         terminal.print("  atom request GET \(server.baseURL)/flights")
         terminal.print("  atom login --server \(server.baseURL) --user \(user.name)")
         terminal.print("  atom storm --requests 2000 --token-lifetime 0.5 --server \(server.baseURL)")
         terminal.print()
-        terminal.print("Ctrl-C stops it.")
+        terminal.print("Press Ctrl-C to stop it.")
     }
 
-    /// Looks for new events five times a second.
+    /// Prints new events five times a second.
     private static func printEvents(of server: AirlineServer, on terminal: Terminal) async {
         var last = 0
         while !Task.isCancelled {

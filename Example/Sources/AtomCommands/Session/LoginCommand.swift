@@ -3,11 +3,11 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// Signs somebody in and keeps the session in a file.
+/// Signs a user in and stores the session in a file.
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Signs in with a user name and a password, and keeps the session in a file.",
+        abstract: "Signs in with a user name and a password, and stores the session in a file.",
         discussion: """
             “atom whoami”, “atom logout” and “atom request --session” use it, in any number of processes at once:
 
@@ -15,20 +15,20 @@ struct LoginCommand: AsyncParsableCommand {
               atom login --server http://127.0.0.1:8080 --user ada
               atom whoami
 
-            The password is $ATOM_PASSWORD if that is set. If not, it is asked for on a terminal, and not shown, \
-            or else is the first line of standard input. It is sent once and kept nowhere; the tokens are in the \
-            file, which only its owner can read. A session that was there is replaced and ended. Exit status as of \
-            “atom request”.
+            The password is $ATOM_PASSWORD if that is set. If not, a terminal prompts for it without showing it; \
+            without a terminal it is the first line of standard input. It is sent once and not stored. The tokens \
+            are in the file, which only its owner can read. An existing session is replaced and ended. The exit \
+            status is that of “atom request”.
             """
     )
 
     @Option(help: .init("The server (default: that of the last session)", valueName: "URL"))
     var server: String?
 
-    @Option(help: .init("Who signs in; asked for on a terminal.", valueName: "name"))
+    @Option(help: .init("The user name; a terminal prompts for it.", valueName: "name"))
     var user: String?
 
-    @Option(help: .init("The OAuth client, one without a secret.", valueName: "id"))
+    @Option(help: .init("The OAuth client, which must have no secret.", valueName: "id"))
     var clientID = "atom-app"
 
     @OptionGroup var sessionOptions: SessionOptions
@@ -44,9 +44,9 @@ struct LoginCommand: AsyncParsableCommand {
     /// Signs in.
     ///
     /// - Parameters:
-    ///   - notes: Where to say what came of it.
-    ///   - prompt: Whom to ask.
-    ///   - environment: Where the password may be.
+    ///   - notes: The terminal for the result.
+    ///   - prompt: The prompt for name and password.
+    ///   - environment: The environment, which may contain the password.
     func perform(
         notes: Terminal, prompt: TerminalPrompt,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -56,17 +56,17 @@ struct LoginCommand: AsyncParsableCommand {
         do {
             let profile = try profile(for: file)
             guard let user = try await userName(interview), !user.isEmpty else {
-                notes.print("Give a user name with --user.")
+                notes.print("Use --user for the user name.")
                 return .wrongArguments
             }
-            // Before anybody is asked for anything: tokens that can't be kept are none.
+            // Before any prompt: tokens that can't be stored are useless.
             let old = try await readable(file, notes)
             let login = PasswordLogin(
                 airline: try profile.airline(), clientID: profile.clientID, user: user,
                 attempts: prompt.isTerminal && environment["ATOM_PASSWORD"] == nil ? 3 : 1
             ) { attempt in
                 if let password = environment["ATOM_PASSWORD"] { return password }
-                if attempt > 1 { notes.print("That is not the password; try again.") }
+                if attempt > 1 { notes.print("The password is wrong; try again.") }
                 return try await interview.answer(to: "Password of \(user): ", isSecret: true)
             }
             let (credential, member) = try await signIn(by: login, interview)
@@ -74,7 +74,7 @@ struct LoginCommand: AsyncParsableCommand {
             notes.print("Signed in at \(profile.server) as \(member.name) (\(member.tier), \(member.miles) miles).")
             return .success
         } catch AtomError.cancelled, is CancellationError {
-            notes.print("Nobody was signed in.")
+            notes.print("No user was signed in.")
             return .cancelled
         } catch let error as AtomError {
             let advice = SessionAdvice(error, file: file.url)
@@ -93,7 +93,7 @@ struct LoginCommand: AsyncParsableCommand {
     private func profile(for file: SessionFile) throws -> SessionFile.Profile {
         if let server { return SessionFile.Profile(server: try Airline(url: server).url, clientID: clientID) }
         guard let last = file.profile() else {
-            throw CommandFailure("Give the server with --server; “atom serve” says where it is.")
+            throw CommandFailure("Use --server for the server; “atom serve” prints its URL.")
         }
         return SessionFile.Profile(server: last.server, clientID: clientID)
     }
@@ -103,7 +103,7 @@ struct LoginCommand: AsyncParsableCommand {
         return interview.prompt.isTerminal ? try await interview.answer(to: "User name: ") : nil
     }
 
-    /// What is stored; a file that is no session has been moved aside.
+    /// The stored tokens; a file that isn't a session has been moved aside.
     private func readable(_ file: SessionFile, _ notes: Terminal) async throws -> TokenCredential? {
         do {
             return try await file.store().exchange { $0 }
@@ -114,20 +114,20 @@ struct LoginCommand: AsyncParsableCommand {
         }
     }
 
-    /// Lets the session of a service ask for the password, as an app's would,
-    /// and sees that the tokens are good before they replace others.
+    /// Lets a service's session ask for the password, as in an app, and checks
+    /// the new tokens before they replace the old ones.
     private func signIn(
         by login: PasswordLogin, _ interview: Interview
     ) async throws(AtomError) -> (TokenCredential, Member) {
-        // A session goes on asking when the request that wanted it is cancelled; this one ends with the process.
+        // A provider call continues when its request is cancelled; this one ends with the process.
         defer { interview.end() }
         let store = InMemoryTokenCredentialStore()
-        // A person may take some time; the provider's own deadline is five minutes.
+        // A user may take some time; the provider's own deadline is five minutes.
         let configuration = ServiceConfiguration(
             authenticationMethod: .bearer(login, store), timeout: ServiceTimeout(request: 30, resource: 330))
         let member = try await Atom(serviceConfiguration: configuration)
             .enqueue(AccountEndpoint.account(login.airline)).resume(expecting: Member.self)
-        // The request was signed with what the store holds.
+        // The request was signed with the tokens in the store.
         guard let credential = try? await store.load() else { throw .unexpected }
         return (credential, member)
     }
@@ -139,7 +139,7 @@ struct LoginCommand: AsyncParsableCommand {
     ) async throws {
         let last = file.profile()
         if old != nil, last?.server != profile.server {
-            // At no moment may the tokens of one server, or of nobody knows which, be taken for another's.
+            // The tokens of one server must never be used for another one.
             try await file.store().save(nil)
         }
         try file.save(profile)
@@ -147,7 +147,7 @@ struct LoginCommand: AsyncParsableCommand {
         guard let old, let last, !old.refreshToken.isEmpty, old.refreshToken != credential.refreshToken,
             let airline = try? last.airline()
         else { return }
-        // Whether that server can be reached is not what this command was given for.
+        // If that server can't be reached, the sign-in is still successful.
         let plain = Atom(serviceConfiguration: ServiceConfiguration(timeout: ServiceTimeout(request: 5, resource: 5)))
         _ = try? await plain.enqueue(
             SignInEndpoint.revocation(airline, token: old.refreshToken, clientID: last.clientID)
@@ -176,7 +176,7 @@ private final class Interview: @unchecked Sendable {
         return try await question.answer()
     }
 
-    /// Gives up what is being asked.
+    /// Cancels the current question.
     func end() {
         let question = lock.withLock {
             isOver = true

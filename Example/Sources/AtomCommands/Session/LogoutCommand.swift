@@ -8,11 +8,11 @@ import Terminal
 struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "Signs out: removes the tokens, and has the server revoke them.",
+        abstract: "Signs out: removes the tokens and asks the server to revoke them.",
         discussion: """
-            The tokens are removed in any case. The server is asked once to revoke them (RFC 7009); if it can't be \
-            reached, that is said, and the tokens live there until they expire. Exit status as of “atom request”; 0 \
-            if nobody was signed in.
+            The tokens are removed in any case. The server is asked once to revoke them (RFC 7009). If it can't be \
+            reached, the command says so, and the tokens stay valid there until they expire. The exit status is that \
+            of “atom request”; 0 if no user was signed in.
             """
     )
 
@@ -24,12 +24,12 @@ struct LogoutCommand: AsyncParsableCommand {
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
-    /// Signs out, and says what came of it.
+    /// Signs out, and reports the result.
     func perform(notes: Terminal) async -> RequestExitStatus {
         let file = sessionOptions.file
         do throws(AtomError) {
             guard let profile = file.profile() else {
-                notes.print("Nobody was signed in.")
+                notes.print("No user was signed in.")
                 return .success
             }
             let (revocations, revocation) = AsyncStream.makeStream(of: WireTap.Record.self)
@@ -39,11 +39,11 @@ struct LogoutCommand: AsyncParsableCommand {
             let timeout = ServiceTimeout(request: 10, resource: 10)
             let atom = try file.atom(for: profile, timeout: timeout) { $0.transport = tap }
             guard case .signedIn = try await atom.loadSession() else {
-                notes.print("Nobody was signed in.")
+                notes.print("No user was signed in.")
                 return .success
             }
             try await atom.signOut()
-            // The SDK waits for no revocation, and a process that ends would take it along.
+            // The SDK doesn't wait for the revocation, which would end with the process.
             let limit = Task {
                 try? await Task.sleep(for: .seconds(timeout.resource + 1))
                 revocation.finish()
@@ -62,8 +62,8 @@ struct LogoutCommand: AsyncParsableCommand {
     private static func farewell(_ answer: WireTap.Record?, _ profile: SessionFile.Profile) -> String {
         switch answer?.status {
         case 200?: "Signed out; \(profile.server) has revoked the tokens."
-        case let status?: "Signed out here; \(profile.server) answered \(status) when it was to revoke the tokens."
-        case nil: "Signed out here; \(profile.server) could not be reached, and takes the tokens until they expire."
+        case let status?: "Signed out here; \(profile.server) answered \(status) to the request to revoke the tokens."
+        case nil: "Signed out here; \(profile.server) could not be reached and accepts the tokens until they expire."
         }
     }
 }

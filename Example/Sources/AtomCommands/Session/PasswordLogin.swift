@@ -1,14 +1,14 @@
 import AtomNetworking
 import Foundation
 
-/// The app's own way to its first tokens: it asks a person for a password and
-/// trades that for tokens (RFC 6749 §4.3).
+/// The app's own source of its first tokens: it asks the user for a password
+/// and exchanges it for tokens (RFC 6749 §4.3).
 struct PasswordLogin: TokenCredentialProvider {
-    /// Why nobody was signed in.
+    /// Why the sign-in failed.
     enum Failure: Error, Equatable, CustomStringConvertible {
-        /// There is nobody to ask.
+        /// No user can be asked.
         case noPassword
-        /// The server didn't take what was said.
+        /// The server rejected name or password.
         case refused(user: String)
 
         var description: String {
@@ -22,9 +22,9 @@ struct PasswordLogin: TokenCredentialProvider {
     let airline: Airline
     let clientID: String
     let user: String
-    /// How often a person may try.
+    /// How often a user may try.
     let attempts: Int
-    /// Gets a password; the number is that of the attempt, from 1.
+    /// Returns a password; the argument is the number of the attempt, from 1.
     let password: @Sendable (Int) async throws -> String?
 
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
@@ -46,7 +46,7 @@ struct PasswordLogin: TokenCredentialProvider {
         throw TokenCredentialProviderError(Failure.refused(user: user), retry: .afterSignIn)
     }
 
-    /// An answer that says no (RFC 6749 §5.2).
+    /// An error response (RFC 6749 §5.2).
     private struct OAuthAnswer: Model {
         let error: String
     }

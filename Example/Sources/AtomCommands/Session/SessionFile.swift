@@ -1,8 +1,9 @@
 import AtomNetworking
 import Foundation
 
-/// Where the session of `atom login` is kept: the tokens in a store that any
-/// number of processes may use at once, and beside it whose they are.
+/// The files of the session of `atom login`: the tokens, in a store that any
+/// number of processes may use at once, and next to it the profile that they
+/// belong to.
 struct SessionFile: Sendable, Hashable {
     let url: URL
 
@@ -10,17 +11,17 @@ struct SessionFile: Sendable, Hashable {
         self.url = url
     }
 
-    /// The file at a path, or the usual one.
+    /// The file at a path, or the default one.
     init(path: String?, environment: [String: String] = ProcessInfo.processInfo.environment) {
         url = path.map { URL(fileURLWithPath: $0) } ?? Self.usual(environment)
     }
 
-    /// The usual place: state that a user wouldn't miss in a backup.
+    /// The default location: state that need not be in a backup.
     static func usual(_ environment: [String: String]) -> URL {
         #if canImport(Darwin)
             let folder = URL.applicationSupportDirectory
         #else
-            // The XDG specification has relative paths ignored.
+            // The XDG specification says to ignore relative paths.
             let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
             let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
             let folder = URL(fileURLWithPath: state ?? home + "/.local/state")
@@ -28,31 +29,35 @@ struct SessionFile: Sendable, Hashable {
         return folder.appendingPathComponent("atom").appendingPathComponent("session.json")
     }
 
-    /// The tokens.
+    /// The store of the tokens.
     func store() -> FileTokenCredentialStore {
         FileTokenCredentialStore(fileURL: url)
     }
 
-    /// Waits for a refresh that this process has begun and nobody waits for
-    /// any more: a process that ended before it is stored would take the
-    /// session along.
+    /// Waits for a refresh that this process has started and that no request
+    /// waits for any more.
+    ///
+    /// If the process ended before the new tokens are stored, the session would
+    /// be lost.
     func settle(after error: AtomError) async {
         switch error {
         case .cancelled, .authentication(.waitedTooLong): break
         default: return
         }
-        // In line behind the refresh. A task of its own: the one that was cancelled would not wait.
+        // This waits behind the refresh, in a separate task, because a
+        // cancelled task would not wait.
         await Task { _ = try? await store().exchange { $0 } }.value
     }
 
-    // MARK: Whose tokens they are
+    // MARK: The profile
 
-    /// The server that the tokens are for, and who got them; nothing in it is secret.
+    /// The server and the user that the tokens belong to; it contains no
+    /// secret.
     struct Profile: Codable, Sendable, Hashable {
         let server: String
         let clientID: String
 
-        /// The airline there.
+        /// The airline at this server.
         func airline() throws(AtomError) -> Airline {
             try Airline(url: server)
         }
@@ -60,14 +65,14 @@ struct SessionFile: Sendable, Hashable {
 
     private var profileURL: URL { url.appendingPathExtension("profile") }
 
-    /// What ``save(_:)`` has written; `nil` if it can't be read, and then the
-    /// tokens are for nobody.
+    /// The profile that ``save(_:)`` has written; `nil` if it can't be read,
+    /// and then the tokens aren't used.
     func profile() -> Profile? {
         guard let data = try? Data(contentsOf: profileURL) else { return nil }
         return try? JSONDecoder().decode(Profile.self, from: data)
     }
 
-    /// Notes what the tokens to come are for; the folder must be there.
+    /// Stores the profile of the next tokens; the folder must exist.
     func save(_ profile: Profile) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where commands find the session.
+/// The option for the session file.
 struct SessionOptions: ParsableArguments {
     @Option(
         help: .init(

@@ -1,12 +1,14 @@
 import Foundation
 
-/// Asks a person at a terminal for one line.
+/// Asks the user at a terminal for one line.
 struct TerminalPrompt: Sendable {
     let input: Int32
     let output: Int32
 
-    /// The terminal that the process was started from; the question goes past
-    /// standard output, which may be redirected.
+    /// The terminal from which the process was started.
+    ///
+    /// The question isn't written to standard output, because that may be
+    /// redirected.
     static let standard = TerminalPrompt(
         input: FileHandle.standardInput.fileDescriptor, output: FileHandle.standardError.fileDescriptor)
 
@@ -31,16 +33,15 @@ struct TerminalPrompt: Sendable {
     }
 }
 
-/// One question; where nobody sits at a terminal its answer is read all the same.
+/// One question, which also works without a terminal.
 ///
-/// What is typed is hidden if it is secret. However the question ends, by an
-/// answer, by cancellation or by the end of input, the terminal shows again
-/// what is typed.
+/// A secret answer isn't shown. When the question ends, by an answer, by
+/// cancellation or by the end of input, the terminal shows typed text again.
 final class TerminalQuestion: @unchecked Sendable {
     private let prompt: TerminalPrompt
     private let text: String
     private let isSecret: Bool
-    // What follows is touched under `lock` only.
+    // The following properties are accessed only under `lock`.
     private let lock = NSLock()
     private var continuation: CheckedContinuation<String?, any Error>?
     private var shown: termios?
@@ -52,7 +53,7 @@ final class TerminalQuestion: @unchecked Sendable {
         self.isSecret = isSecret
     }
 
-    /// Asks, once.
+    /// Asks the question; call this once.
     ///
     /// - Returns: The line without its end; `nil` at the end of input.
     /// - Throws: `CancellationError` after ``cancel()``, or when the task is
@@ -65,7 +66,7 @@ final class TerminalQuestion: @unchecked Sendable {
         }
     }
 
-    /// Gives the question up; when it returns the terminal is as it was.
+    /// Cancels the question; when it returns, the terminal is restored.
     func cancel() {
         end(.failure(CancellationError()))
     }
@@ -79,7 +80,8 @@ final class TerminalQuestion: @unchecked Sendable {
         }
         guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
         if prompt.isTerminal { prompt.write(text) }
-        // Reading can't be taken back: a question that was given up leaves this thread to the end of the process.
+        // Reading can't be cancelled: after a cancellation this thread stays
+        // until the process ends.
         Thread { [self] in end(.success(prompt.readLine())) }.start()
     }
 
@@ -97,7 +99,7 @@ final class TerminalQuestion: @unchecked Sendable {
             if var settings = shown {
                 shown = nil
                 tcsetattr(prompt.input, TCSADRAIN, &settings)
-                // The line's end was hidden as well.
+                // The line break was hidden too.
                 prompt.write("\n")
             }
             defer { continuation = nil }

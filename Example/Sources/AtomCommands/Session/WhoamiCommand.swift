@@ -3,14 +3,14 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// Asks the server whose session it is.
+/// Asks the server who is signed in.
 struct WhoamiCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
         abstract: "Asks the server who is signed in.",
         discussion: """
-            Renews the access token first if it has to be. Exit status as of “atom request”: 0 if somebody is signed \
-            in, 77 if nobody is or the session has ended, 74 if its file can't be used.
+            Renews the access token first if necessary. The exit status is that of “atom request”: 0 if a user is \
+            signed in, 77 if not or if the session has ended, 74 if its file can't be used.
             """
     )
 
@@ -24,7 +24,7 @@ struct WhoamiCommand: AsyncParsableCommand {
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
-    /// Asks, and says what the answer was.
+    /// Asks the server, and shows the response.
     func perform(output: Terminal, notes: Terminal) async -> RequestExitStatus {
         let file = sessionOptions.file
         do throws(AtomError) {

@@ -2,7 +2,7 @@ import AirlineServer
 import AtomNetworking
 import Foundation
 
-/// Many requests over one session, so many at a time.
+/// Many requests with one session, a number of them concurrently.
 struct Storm: Sendable {
     struct Plan: Sendable {
         var requests: Int
@@ -21,7 +21,7 @@ struct Storm: Sendable {
     /// Runs until all requests are answered, have failed, or the task is cancelled.
     ///
     /// - Parameter advance: Called after each request, on any thread.
-    /// - Throws: What keeps the storm from beginning.
+    /// - Throws: An error if the storm can't be started.
     func run(_ advance: @escaping @Sendable () -> Void) async throws(AtomError) -> StormReport {
         let plain = Atom(serviceConfiguration: ServiceConfiguration(timeout: timeout))
         let policy = try await plain.enqueue(AdminEndpoint.policy(airline)).resume(expecting: TokenPolicy.self)
@@ -29,7 +29,8 @@ struct Storm: Sendable {
         let result = await outcome { () async throws(AtomError) in
             try await storm(beside: plain, advance)
         }
-        // Also after Ctrl-C, when this task's own requests would be cancelled at once.
+        // Also after Ctrl-C, when requests of this task would be cancelled at
+        // once.
         let airline = airline
         await Task {
             _ = try? await plain.enqueue(
@@ -76,7 +77,7 @@ struct Storm: Sendable {
         return Atom(serviceConfiguration: configuration)
     }
 
-    /// One of the many who send, one request after the other.
+    /// One of the concurrent senders, which sends one request after the other.
     private func send(
         until tally: StormTally, with atom: Atom, _ stopwatch: Stopwatch, _ advance: @Sendable () -> Void
     ) async {
@@ -104,7 +105,7 @@ struct Storm: Sendable {
 }
 
 extension Counters {
-    /// What was counted since then.
+    /// The difference from an earlier count.
     fileprivate func since(_ before: Counters) -> StormReport.ServerSide {
         StormReport.ServerSide(
             refreshes: refreshes - before.refreshes,

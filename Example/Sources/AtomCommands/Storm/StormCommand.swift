@@ -4,55 +4,55 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// Sends very many requests over a session whose token keeps expiring.
+/// Sends many requests with a session whose token keeps expiring.
 struct StormCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storm",
-        abstract: "Sends very many requests over a session whose token keeps expiring, and counts.",
+        abstract: "Sends many requests over a session whose token keeps expiring, and prints the counts.",
         discussion: """
-            Without --server a server runs in this process, which shares the processors and the memory. With \
-            --server it is one that speaks the same API, such as “atom serve” in another process; its token \
-            lifetime is set for the storm and put back afterwards.
+            Without --server a server runs in this process and shares the processors and the memory. With --server \
+            the storm uses a server with the same API, such as “atom serve” in another process; its token lifetime \
+            is changed for the storm and restored afterwards.
 
-            Ends with status 0 if every request got its own answer and no refresh token was used twice, with 1 if \
-            not, and with 130 after Ctrl-C. Dead tokens are counted, not judged: with lifetimes of a few hundred \
-            milliseconds, or with --revoke-every, some can't be avoided.
+            The exit status is 0 if every request got its own response and no refresh token was used twice, 1 if \
+            not, and 130 after Ctrl-C. Invalid tokens are only counted: with lifetimes of a few hundred milliseconds, \
+            or with --revoke-every, some can't be avoided.
             """
     )
 
-    @Option(name: [.customShort("n"), .long], help: "How many requests.")
+    @Option(name: [.customShort("n"), .long], help: "The number of requests.")
     var requests = 2000
 
-    @Option(name: .shortAndLong, help: "How many of them at a time.")
+    @Option(name: .shortAndLong, help: "The number of concurrent requests.")
     var concurrency = 100
 
-    @Option(help: .init("How long an access token lives; fractions count.", valueName: "seconds"))
+    @Option(help: .init("The lifetime of an access token; fractions are allowed.", valueName: "seconds"))
     var tokenLifetime = 0.5
 
-    @Option(help: .init("How long the server takes for each answer.", valueName: "milliseconds"))
+    @Option(help: .init("The delay of each response of the server.", valueName: "milliseconds"))
     var work = 0
 
-    @Option(help: .init("Revoke all access tokens again and again (default: never)", valueName: "seconds"))
+    @Option(help: .init("Revoke all access tokens repeatedly after this time (default: never)", valueName: "seconds"))
     var revokeEvery: Double?
 
-    @Option(help: .init("The server to use (default: one of its own)", valueName: "URL"))
+    @Option(help: .init("The server to use (default: a server in this process)", valueName: "URL"))
     var server: String?
 
-    @Option(help: .init("Who signs in.", valueName: "name:password"))
+    @Option(help: .init("The user who signs in.", valueName: "name:password"))
     var user = NameAndSecret.exampleUser
 
     @Option(help: .init("The OAuth client.", valueName: "id:secret"))
     var client = NameAndSecret.exampleClient
 
-    @Option(help: .init("The longest time for one request, waiting included.", valueName: "seconds"))
+    @Option(help: .init("The longest time for one request, including waiting.", valueName: "seconds"))
     var timeout = 60.0
 
     func validate() throws {
-        guard requests > 0, concurrency > 0 else { throw ValidationError("A storm has at least one request.") }
+        guard requests > 0, concurrency > 0 else { throw ValidationError("A storm needs at least one request.") }
         guard tokenLifetime > 0, revokeEvery ?? 1 > 0, timeout > 0 else {
-            throw ValidationError("A time is a positive number of seconds.")
+            throw ValidationError("A time must be a positive number of seconds.")
         }
-        guard (0...600_000).contains(work) else { throw ValidationError("--work is from 0 to 600000.") }
+        guard (0...600_000).contains(work) else { throw ValidationError("--work must be from 0 to 600000.") }
     }
 
     func run() async throws {
@@ -63,7 +63,7 @@ struct StormCommand: AsyncParsableCommand {
         guard report.report.isAsExpected else { throw ExitCode.failure }
     }
 
-    /// Runs the storm against the server that was asked for.
+    /// Runs the storm against the chosen server.
     func perform(progressOn terminal: Terminal) async throws -> (report: StormReport, signal: Int32?) {
         guard let server else {
             let embedded = try await AirlineServer.start()
@@ -91,7 +91,7 @@ struct StormCommand: AsyncParsableCommand {
         case .success(let report): return (report, signal)
         case .failure(let error):
             if let signal { throw ExitCode(128 + signal) }
-            throw CommandFailure("The storm could not begin: \(error.description)")
+            throw CommandFailure("The storm could not be started: \(error.description)")
         }
     }
 }

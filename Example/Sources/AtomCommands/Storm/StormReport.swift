@@ -1,28 +1,30 @@
 import Foundation
 import Terminal
 
-/// What came of a storm.
+/// The result of a storm.
 struct StormReport: Sendable {
-    /// What the server counted meanwhile.
+    /// The server's counts during the storm.
     struct ServerSide: Sendable {
         var refreshes: Int
         var tokensIssued: Int
         var deadTokens: Int
         var reuseDetected: Int
-        /// Since the server was started: a maximum can't be subtracted.
+        /// Since the start of the server, because a maximum can't be
+        /// subtracted.
         var peakConcurrentRefreshes: Int
     }
 
     var requests: Int
     var answered: Int
-    /// Answers that belonged to another request.
+    /// Responses that belonged to another request.
     var mixedUp: Int
-    /// Never sent, or given up, because the storm was cancelled.
+    /// Requests that were never sent, or abandoned, because the storm was
+    /// cancelled.
     var cancelled: Int
-    /// How often, by description.
+    /// Counts by description.
     var failures: [String: Int]
     var seconds: Double
-    /// In seconds, the shortest first.
+    /// In seconds, in ascending order.
     var latencies: [Double]
     var server: ServerSide?
 
@@ -32,7 +34,7 @@ struct StormReport: Sendable {
         answered == requests && (server?.reuseDetected ?? 0) == 0
     }
 
-    /// The latency that this share of the answered requests stayed below.
+    /// The latency below which this share of the answered requests stayed.
     func percentile(_ share: Double) -> Double {
         guard !latencies.isEmpty else { return 0 }
         return latencies[min(Int(share * Double(latencies.count)), latencies.count - 1)]
@@ -54,9 +56,9 @@ struct StormReport: Sendable {
         if cancelled > 0 { table.add("cancelled", terminal.styled("\(cancelled)", .yellow)) }
         if let server {
             table.add("refreshes", "\(server.refreshes)")
-            table.add("refreshes at once, at most", "\(server.peakConcurrentRefreshes)")
+            table.add("concurrent refreshes, maximum", "\(server.peakConcurrentRefreshes)")
             table.add("tokens issued", "\(server.tokensIssued)")
-            table.add("dead tokens seen", mark(server.deadTokens, .yellow, terminal))
+            table.add("invalid tokens received", mark(server.deadTokens, .yellow, terminal))
             table.add("refresh tokens reused", mark(server.reuseDetected, .red, terminal))
         } else {
             table.add("server's counters", "not available")
@@ -69,7 +71,7 @@ struct StormReport: Sendable {
         return table
     }
 
-    /// A number that is good when it is zero.
+    /// A number that should be zero.
     private func mark(_ count: Int, _ style: TextStyle, _ terminal: Terminal) -> String {
         terminal.styled("\(count)", count == 0 ? .green : style)
     }
@@ -79,7 +81,7 @@ struct StormReport: Sendable {
         return (value * factor).rounded() / factor
     }
 
-    /// The most memory in bytes that this process has had.
+    /// The peak memory of this process in bytes.
     private static var peakMemory: Int? {
         var usage = rusage()
         #if canImport(Darwin)

@@ -1,7 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// Hands out the numbers of requests and counts what became of them.
+/// Numbers requests and counts their results.
 final class StormTally: @unchecked Sendable {
     private let lock = NSLock()
     private let total: Int

@@ -15,7 +15,7 @@ struct AccessSteps {
     private func signWithPassword(_ checklist: inout Checklist) async {
         let right = await member(password: NameAndSecret.exampleUser.secret)
         checklist.check(
-            right.value?.name == NameAndSecret.exampleUser.name, "the right password opens GET /me",
+            right.value?.name == NameAndSecret.exampleUser.name, "GET /me accepts the right password",
             detail: right.value.map { "\($0.name), \($0.tier), \($0.miles) miles" } ?? right.summary)
 
         let before = tour.server.counters.requests
@@ -24,7 +24,7 @@ struct AccessSteps {
         let problem = try? wrong.error?.decodeIfPresent(as: Problem.self)
         checklist.check(
             wrong.error?.isAuthorizationFailure == true && problem?.code == "wrong_credentials" && asked == 1,
-            "the wrong one comes back as 401 with its body, asked once", detail: problem?.message ?? wrong.summary)
+            "a wrong password gets one 401, with its body", detail: problem?.message ?? wrong.summary)
     }
 
     private func member(password: String) async -> Result<Member, AtomError> {
@@ -57,6 +57,6 @@ struct AccessSteps {
         }
         var status: Int?
         if case .response(let response)? = kept.error { status = response.statusCode }
-        checklist.check(status == 302, "a redirect that is not to be followed is an answer", detail: kept.summary)
+        checklist.check(status == 302, "a redirect that isn't followed is a response", detail: kept.summary)
     }
 }

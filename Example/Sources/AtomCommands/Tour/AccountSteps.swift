@@ -3,8 +3,8 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// Switches between two accounts by putting their tokens into the app's
-/// variable in turn.
+/// Switches between two accounts by storing their tokens alternately in the
+/// app's variable.
 struct AccountSteps {
     let tour: Tour
 
@@ -32,15 +32,15 @@ struct AccountSteps {
         let atSecond = await account(atom)
         checklist.check(
             atSecond.error == nil && box.tokenCredential.refreshToken != renewed.refreshToken,
-            "the second account's are put in their place, and refreshed in their turn",
+            "the second account's tokens replace them, and are refreshed too",
             detail: atSecond.error?.description)
 
-        // As the app kept them when it signed in: their refresh token has been spent since.
+        // The app kept these tokens at the sign-in; their refresh token has been used since.
         box.tokenCredential = first
         let atFirstAgain = await account(atom)
         checklist.check(
             atFirstAgain.error == nil && box.tokenCredential.refreshToken == renewed.refreshToken,
-            "put back with a spent refresh token, the first account goes on with what became of it",
+            "put back with a used refresh token, the first account continues with its successor",
             detail: atFirstAgain.error?.description)
         let counters = tour.server.counters
         checklist.check(

@@ -7,13 +7,13 @@ import Terminal
     import FoundationNetworking
 #endif
 
-/// Lets requests fail in every way that has a name.
+/// Causes every kind of failure.
 struct FailureSteps {
     let tour: Tour
 
     func run(_ checklist: inout Checklist) async {
         let atom = tour.atom()
-        checklist.section("Let things go wrong")
+        checklist.section("Failures")
         await sendNothing(with: atom, &checklist)
         await runOutOfTime(with: atom, &checklist)
         await findNobody(with: atom, &checklist)
@@ -29,7 +29,7 @@ struct FailureSteps {
         let isRefused = if case .requestable(.invalidURLPath)? = result.error { true } else { false }
         checklist.check(
             isRefused && result.error?.delivery == .notSent && tour.server.counters.requests == before,
-            "an invalid path never reaches the network", detail: result.summary)
+            "an invalid path is never sent", detail: result.summary)
     }
 
     private func runOutOfTime(with atom: Atom, _ checklist: inout Checklist) async {
@@ -43,13 +43,13 @@ struct FailureSteps {
         let seconds = tour.stopwatch.seconds - start
         checklist.check(
             result.error?.wireCode == .timedOut && result.error?.delivery == .maybeSent && seconds < 3,
-            "an answer that takes 30 s is given up after 0.3 s", detail: result.summary)
+            "a response that takes 30 s times out after 0.3 s", detail: result.summary)
     }
 
     private func findNobody(with atom: Atom, _ checklist: inout Checklist) async {
         var summary = "no second server could be started"
         var isRefused = false
-        // The port of a server that is gone.
+        // The port of a server that has stopped.
         if let gone = try? await AirlineServer.start(), let airline = try? Airline(gone) {
             await gone.stop()
             let result = await outcome { () async throws(AtomError) in
@@ -58,7 +58,7 @@ struct FailureSteps {
             summary = result.summary
             isRefused = result.error?.wireCode == .cannotConnectToHost && result.error?.delivery == .notSent
         }
-        checklist.check(isRefused, "a server that is gone refuses the connection", detail: summary)
+        checklist.check(isRefused, "a server that was stopped refuses the connection", detail: summary)
     }
 
     private func cancel(with atom: Atom, _ checklist: inout Checklist) async {
@@ -75,7 +75,7 @@ struct FailureSteps {
         let seconds = tour.stopwatch.seconds - start
         checklist.check(
             result.error?.isCancelled == true && result.error?.delivery == .maybeSent && seconds < 1,
-            "a cancelled task hears so at once", detail: result.summary)
+            "a cancelled task ends at once", detail: result.summary)
     }
 
     private func hearNonsense(with atom: Atom, _ checklist: inout Checklist) async {
@@ -83,19 +83,19 @@ struct FailureSteps {
             try await atom.enqueue(DiagnosticEndpoint.malformed(tour.airline)).resume(expecting: Flight.self)
         }
         let isUndecodable = if case .decoder? = malformed.error { true } else { false }
-        checklist.check(isUndecodable, "half a JSON document is no flight", detail: malformed.summary)
+        checklist.check(isUndecodable, "half of a JSON document can't be decoded", detail: malformed.summary)
 
         let silence = await outcome { () async throws(AtomError) in
             try await atom.enqueue(DiagnosticEndpoint.hangUp(tour.airline)).resume()
         }
         checklist.check(
             silence.error?.wireCode == .networkConnectionLost && silence.error?.delivery == .maybeSent,
-            "a server that hangs up may have done what it was asked", detail: silence.summary)
+            "a server that hangs up may have processed the request", detail: silence.summary)
     }
 }
 
 extension AtomError {
-    /// What happened on the wire, if that is where it happened.
+    /// The `URLError` code, if the exchange failed on the wire.
     fileprivate var wireCode: URLError.Code? {
         if case .session(let error) = self { (error as? URLError)?.code } else { nil }
     }

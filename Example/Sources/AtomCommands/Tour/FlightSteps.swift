@@ -2,7 +2,7 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// Looks at flights and books a seat, well and badly.
+/// Lists flights and books a seat, with valid and invalid orders.
 struct FlightSteps {
     let tour: Tour
 
@@ -24,7 +24,7 @@ struct FlightSteps {
         if let map = map.value { show(map) }
         let free = map.value?.seats.filter(\.isAvailable) ?? []
         checklist.check(
-            map.value?.seats.count == 136 && !free.isEmpty, "GET /flights/\(flight.number)/seats shows who sits where",
+            map.value?.seats.count == 136 && !free.isEmpty, "GET /flights/\(flight.number)/seats shows the seats",
             detail: map.error?.description ?? "\(free.count) of 136 seats are free")
         guard let seat = free.first(where: { $0.cabin == "main" }) else { return }
 
@@ -51,17 +51,17 @@ struct FlightSteps {
     private func bookBadly(_ order: BookingOrder, with atom: Atom, _ checklist: inout Checklist) async {
         let taken = await problem(with: order, atom)
         checklist.check(
-            taken.status == 409 && taken.problem?.code == "seat_taken", "the same seat again is refused with 409",
+            taken.status == 409 && taken.problem?.code == "seat_taken", "the same seat is rejected with 409",
             detail: taken.problem?.message)
 
         let nonsense = await problem(with: BookingOrder(flight: "AS999", seat: "99Z", passenger: ""), atom)
         let fields = nonsense.problem?.fields ?? [:]
         checklist.check(
-            nonsense.status == 422 && fields.count == 3, "nonsense is refused with 422, field by field",
+            nonsense.status == 422 && fields.count == 3, "invalid values are rejected with 422, field by field",
             detail: fields.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
     }
 
-    /// What the server says to an order that it refuses.
+    /// The server's error response to an order.
     private func problem(with order: BookingOrder, _ atom: Atom) async -> (status: Int?, problem: Problem?) {
         do throws(AtomError) {
             try await atom.enqueue(FlightEndpoint.book(tour.airline, order)).resume()

@@ -1,7 +1,7 @@
 import Terminal
 
-/// Draws a round: the tokens, the refresh, and the requests in the order in
-/// which they came.
+/// Draws a round: the tokens, the refresh, and the requests in the order of
+/// their arrival.
 struct SessionPicture {
     private let round: SessionRound
     private let showsEveryRequest: Bool
@@ -12,9 +12,9 @@ struct SessionPicture {
         self.showsEveryRequest = showsEveryRequest
     }
 
-    /// Adds the life of the token that the round began with.
+    /// Adds the lifetime of the round's first token.
     ///
-    /// - Parameter refreshedFrom: When a refresh becomes due, if that is known beforehand.
+    /// - Parameter refreshedFrom: When a refresh becomes due, if that is known.
     mutating func addFirstToken(until death: Double, refreshedFrom due: Double?, label: String) {
         var segments = [Timeline.Segment(.token, from: round.startedAt, to: due ?? death)]
         if let due { segments.append(.init(.leeway, from: due, to: death)) }
@@ -42,7 +42,7 @@ struct SessionPicture {
         return timeline
     }
 
-    /// Neighbours of the same fate share a lane, six at the most.
+    /// Adjacent requests with the same result share a lane, at most six.
     private func groups() -> [[SessionRound.Request]] {
         let limit = showsEveryRequest ? 1 : 6
         var groups: [[SessionRound.Request]] = []
@@ -77,13 +77,13 @@ struct SessionPicture {
         return segments
     }
 
-    /// A sentence for each fate that occurred.
+    /// A sentence for each result that occurred.
     private func counts() -> [String] {
         let sentences: [(SessionRound.Fate, String)] = [
-            (.direct, "went directly, with the old token"),
+            (.direct, "were sent directly, with the old token"),
             (.sentAgain, "got a 401, waited for the refresh and were sent once more"),
             (.waited, "waited for the refresh, and were released in order"),
-            (.afterwards, "came after the refresh and were sent with the new token"),
+            (.afterwards, "started after the refresh and were sent with the new token"),
         ]
         return sentences.compactMap { fate, sentence in
             let count = round.requests.filter { $0.fate == fate }.count

@@ -1,17 +1,17 @@
 import AtomNetworking
 import Foundation
 
-/// Many requests at once and what became of each, on one clock.
+/// Many concurrent requests and their results, on one clock.
 struct SessionRound: Sendable {
-    /// Which way a request took.
+    /// How a request was sent.
     enum Fate: Sendable, Equatable {
-        /// Sent with the old token, before the new one had come.
+        /// Sent with the old token, before the new one arrived.
         case direct
-        /// Kept until the refresh was over.
+        /// Waited until the end of the refresh.
         case waited
-        /// Answered with 401, kept, and sent once more.
+        /// Got a 401, waited, and was sent once more.
         case sentAgain
-        /// Came after the refresh.
+        /// Started after the refresh.
         case afterwards
     }
 
@@ -26,7 +26,8 @@ struct SessionRound: Sendable {
 
     let requests: [Request]
     let refreshes: [WireTap.Record]
-    /// Numbers of requests in the order in which they went to the transport.
+    /// The numbers of the requests in the order in which the transport got
+    /// them.
     let dispatched: [Int]
     let startedAt: Double
     let endedAt: Double
@@ -51,28 +52,28 @@ struct SessionRound: Sendable {
         return request.resumedAt < newTokenCameAt ? .waited : .afterwards
     }
 
-    /// How many answers were 401.
+    /// The number of 401 responses.
     var refused: Int { refusals.count }
 
-    /// Those who waited, in the order in which they were sent.
+    /// The requests that waited, in the order in which they were sent.
     private var released: [Int] {
         let waited = Set(requests.filter { $0.fate == .waited }.map(\.number))
         return dispatched.filter { waited.contains($0) }
     }
 
-    /// Whether those who waited were sent in the order in which they had come.
+    /// Whether the waiting requests were sent in the order of their arrival.
     var isReleasedInOrder: Bool {
         released == released.sorted()
     }
 
-    /// When those attempts were sent that were answered with 401.
+    /// When the attempts that got a 401 were sent.
     var refusals: [Double] {
         requests.flatMap { $0.attempts.filter { $0.status == 401 }.map(\.startedAt) }
     }
 
     var releaseSummary: String? {
         let released = released
-        guard let first = released.first, let last = released.last else { return "nobody waited" }
+        guard let first = released.first, let last = released.last else { return "no request waited" }
         return released.count < 4
             ? released.map(String.init).joined(separator: ", ")
             : "\(first), \(released[1]), \(released[2]) … \(last)"
@@ -84,8 +85,8 @@ struct SessionRound: Sendable {
 extension SessionRound {
     /// Resumes numbered requests, in order, and waits for all of them.
     ///
-    /// The completion form is the one that is admitted before it returns, so
-    /// that the order of these calls is the order of the requests.
+    /// The completion form admits a request before it returns, so the order of
+    /// these calls is the order of the requests.
     static func run(
         _ count: Int, every pause: Double, airline: Airline, milliseconds: Int, atom: Atom, tap: WireTap,
         stopwatch: Stopwatch
@@ -128,7 +129,7 @@ extension SessionRound {
             self.endedAt = endedAt
             switch result {
             case .failure(let error): self.error = error
-            // The answer to another request would be the worst of errors.
+            // A response to another request would be the worst error.
             case .success(let miles): error = miles.number == String(number) ? nil : .unexpected
             }
         }

@@ -7,11 +7,12 @@ import Terminal
 struct SessionSteps {
     let tour: Tour
 
-    /// How many requests a round has, and how long the server takes for each.
+    /// The number of requests in a round.
     private static let count = 50
     private static let milliseconds = 60
 
-    /// How long the first access token lives; a quarter of it is the SDK's leeway.
+    /// The lifetime of the first access token in seconds; a quarter of it is
+    /// the SDK's leeway.
     private static let lifetime = 3.0
     private static let leeway = lifetime / 4
 
@@ -34,13 +35,13 @@ struct SessionSteps {
                 SignInEndpoint.password(tour.airline, user: .exampleUser, client: client)
             ).resume(expecting: TokenCredential.self)
         }
-        // Counted from when the client hears of it, as the client does.
+        // Counted from the time when the client gets it, as the client does.
         let expiry = tour.stopwatch.seconds + Self.lifetime
-        // The tokens to come shall live long; only the first one is to expire.
+        // Later tokens have a long lifetime; only the first one expires.
         tour.server.updatePolicy { $0.accessTokenLifetime = 3600 }
         checklist.check(
-            tokens.value?.refreshToken.isEmpty == false, "the password grant brings a first pair of tokens",
-            detail: tokens.error?.description ?? "the access token lives \(Self.lifetime) s")
+            tokens.value?.refreshToken.isEmpty == false, "the password grant returns the first pair of tokens",
+            detail: tokens.error?.description ?? "the access token is valid for \(Self.lifetime) s")
         guard let tokens = tokens.value, let endpoint = try? tour.airline.authorizationEndpoint() else { return nil }
 
         let box = TokenBox(tokens)
@@ -51,21 +52,22 @@ struct SessionSteps {
             try await atom.enqueue(AccountEndpoint.account(tour.airline)).resume(expecting: Member.self)
         }
         checklist.check(
-            account.value?.name == NameAndSecret.exampleUser.name, "the access token opens GET /account",
+            account.value?.name == NameAndSecret.exampleUser.name, "GET /account accepts the access token",
             detail: account.error?.description)
         return (atom, expiry)
     }
 
     // MARK: Rounds
 
-    /// Fifty requests, one every 20 ms, from before the leeway to after the end of the token.
+    /// Fifty requests, one every 20 ms, from before the leeway until after the
+    /// token has expired.
     private func expire(
         at expiry: Double, _ atom: Atom, _ tap: WireTap, _ checklist: inout Checklist
     ) async {
-        checklist.section("The token expires under \(Self.count) concurrent requests")
+        checklist.section("The token expires during \(Self.count) concurrent requests")
         tour.server.resetCounters()
         tour.server.updateFaults { $0.delayMilliseconds = 300 }
-        explain("One request every 20 ms, until the token is dead. A refresh takes 300 ms.")
+        explain("One request every 20 ms, until the token has expired. A refresh takes 300 ms.")
         await tour.stopwatch.sleep(until: expiry - Self.leeway - 0.3)
         let round = await run(atom, tap, pause: 0.02)
         tour.server.updateFaults { $0.delayMilliseconds = 0 }
@@ -75,21 +77,22 @@ struct SessionSteps {
         picture.draw(on: tour.terminal)
         let counters = tour.server.counters
         checkRound(round, counters, &checklist)
-        // On a machine that stands still for a second, a token may die on its way to the server.
+        // If the machine pauses for a second, a token may expire on its way to
+        // the server.
         let dead = counters.apiRequestsWithDeadToken
         checklist.check(
-            round.refused == dead && round.refusals.allSatisfy { $0 < expiry }, "no dead token was sent",
-            detail: "the server saw \(dead)" + (dead == 0 ? "" : ", sent while it was good"))
+            round.refused == dead && round.refusals.allSatisfy { $0 < expiry }, "no expired token was sent",
+            detail: "the server saw \(dead)" + (dead == 0 ? "" : ", sent while it was valid"))
         let waited = round.requests.filter { $0.fate == .waited }.count
-        checklist.check(waited > 0, "who came during the refresh waited", detail: Phrase.requests(waited))
+        checklist.check(waited > 0, "requests during the refresh waited", detail: Phrase.requests(waited))
     }
 
-    /// Fifty requests at once, and a server that takes the token back while they run.
+    /// Fifty requests at once, and a server that revokes the token during them.
     private func revoke(_ atom: Atom, _ tap: WireTap, _ checklist: inout Checklist) async {
-        checklist.section("The token is revoked under \(Self.count) concurrent requests")
+        checklist.section("The token is revoked during \(Self.count) concurrent requests")
         tour.server.resetCounters()
         tour.server.updateFaults { $0.delayMilliseconds = 200 }
-        explain("All at once. Nobody tells the client that its token is dead.")
+        explain("All at once. The client doesn't know that its token is revoked.")
         let tour = tour
         let revocation = Task {
             await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.15)
@@ -107,7 +110,7 @@ struct SessionSteps {
         checklist.check(
             round.refused > 0 && round.refused == counters.apiRequestsWithDeadToken
                 && round.refused <= tap.exchangesPerOrigin ?? Self.count,
-            "only what was on the wire already met the 401",
+            "only requests that were already on the wire got a 401",
             detail: "\(Phrase.requests(round.refused)), sent once more after the refresh")
     }
 
@@ -126,13 +129,13 @@ struct SessionSteps {
         let failure = round.requests.lazy.compactMap(\.error).first
         let answered = round.requests.filter { $0.error == nil }.count
         checklist.check(
-            answered == Self.count, "\(answered) of \(Self.count) requests got their own answer",
+            answered == Self.count, "\(answered) of \(Self.count) requests got their own response",
             detail: failure?.description)
         checklist.check(
             counters.refreshes == 1 && counters.tokenRequests == 1, "one refresh",
             detail: "the server counted \(counters.tokenRequests)")
         checklist.check(
-            round.isReleasedInOrder, "those who waited started in the order in which they had come",
+            round.isReleasedInOrder, "the waiting requests started in the order of arrival",
             detail: round.releaseSummary)
         checklist.check(
             counters.reuseDetected == 0 && counters.bearerTokensAtTokenEndpoint == 0,

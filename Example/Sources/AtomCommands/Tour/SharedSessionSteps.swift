@@ -5,13 +5,13 @@ import Terminal
 
 /// Signs in, shares the session as two processes would, and signs out.
 ///
-/// Stores that aren't the same object have nothing in common but their file,
-/// so two of them are to each other what those of two processes are; `atom
-/// processes` starts real ones.
+/// Stores that aren't the same object share only their file. So two stores in
+/// one process behave like the stores of two processes; `atom processes` starts
+/// real processes.
 struct SharedSessionSteps {
     let tour: Tour
 
-    /// How many requests each of the two sends.
+    /// The number of requests that each of the two sends.
     private static let count = 10
 
     func run(_ checklist: inout Checklist) async {
@@ -40,7 +40,7 @@ struct SharedSessionSteps {
         let store = InMemoryTokenCredentialStore()
         let asking = tour.atom(.bearer(login, store))
         let airline = tour.airline
-        // All of them want a token, and a login screen shall come up once.
+        // All of them need a token, but the login screen must appear only once.
         let members = await Self.all(Self.count) { _ in
             await outcome { () async throws(AtomError) in
                 try await asking.enqueue(AccountEndpoint.account(airline)).resume(expecting: Member.self)
@@ -48,7 +48,7 @@ struct SharedSessionSteps {
         }
         checklist.check(
             members.allSatisfy { $0.value != nil } && tour.server.counters.signIns == 1,
-            "\(Self.count) requests before anybody is signed in ask for the password once",
+            "\(Self.count) requests before the sign-in ask for the password once",
             detail: members.lazy.compactMap(\.error).first?.description)
         let atom = await outcome { () async throws(AtomError) in
             guard let credential = try? await store.load() else { throw .unexpected }
@@ -61,7 +61,7 @@ struct SharedSessionSteps {
         return atom.value
     }
 
-    /// Both find their token dead; one of them gets another.
+    /// The token of both has expired; one of them gets a new one.
     private func share(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
         tour.server.revokeAccessTokens()
         let airline = tour.airline
@@ -74,18 +74,18 @@ struct SharedSessionSteps {
         }
         let counters = tour.server.counters
         checklist.check(
-            results.allSatisfy { $0.value != nil }, "after the token's end both go on, \(Self.count) requests each",
+            results.allSatisfy { $0.value != nil }, "when the token has expired both continue",
             detail: results.lazy.compactMap(\.error).first?.description)
         checklist.check(
             counters.refreshes == 1 && counters.reuseDetected == 0, "one refresh for both",
             detail: "the server counted \(counters.refreshes), and \(counters.reuseDetected) tokens used twice")
     }
 
-    /// One signs out, and the other hears of it.
+    /// One signs out, and the other one notices.
     private func signOut(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
         let airline = tour.airline
         let left = await outcome { () async throws(AtomError) in try await first.signOut() }
-        // Nobody waits for the revocation; it is on its way.
+        // The sign-out doesn't wait for the revocation.
         let deadline = tour.stopwatch.seconds + 5
         while tour.server.counters.familiesRevoked == 0, tour.stopwatch.seconds < deadline {
             await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.01)
@@ -101,10 +101,10 @@ struct SharedSessionSteps {
             case .authentication(.signedOut), .authentication(.missingCredential): true
             default: false
             }
-        checklist.check(isSignedOut, "the other finds nobody signed in", detail: result.summary)
+        checklist.check(isSignedOut, "the other one is signed out too", detail: result.summary)
     }
 
-    /// The results of calls made at once.
+    /// The results of concurrent calls.
     private static func all<Value: Sendable>(
         _ count: Int, _ call: @escaping @Sendable (Int) async -> Value
     ) async -> [Value] {

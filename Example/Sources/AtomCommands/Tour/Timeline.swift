@@ -8,7 +8,7 @@ import Terminal
 /// for line in timeline.lines(for: terminal) { terminal.print(line) }
 /// ```
 struct Timeline {
-    /// What a stretch of time is filled with.
+    /// How a period of time is drawn.
     enum Fill: Int, CaseIterable {
         case token
         case leeway
@@ -36,7 +36,7 @@ struct Timeline {
         var start: Double
         var end: Double
 
-        /// A stretch of time; one column at least, however short it is.
+        /// A period of time; at least one column, however short it is.
         init(_ fill: Fill, from start: Double, to end: Double) {
             self.fill = fill
             self.start = start
@@ -49,11 +49,12 @@ struct Timeline {
         }
     }
 
-    /// A line of the picture; where segments overlap, the later fill of ``Fill`` is seen.
+    /// A line of the picture; if segments overlap, the later case of ``Fill``
+    /// is drawn.
     struct Lane: Equatable {
         var label: String
         var segments: [Segment]
-        /// Written after the last segment.
+        /// A text after the last segment.
         var note: String?
 
         init(_ label: String, _ segments: [Segment], note: String? = nil) {
@@ -79,7 +80,8 @@ struct Timeline {
     /// The axis, then the lanes.
     func lines(for terminal: Terminal) -> [String] {
         let margin = (lanes.map(\.label.count).max() ?? 0) + 2
-        // Room for an indent, and for the unit after the last number of the axis.
+        // Space for an indent, and for the unit after the last number of the
+        // axis.
         let columns = min(max(terminal.width - margin - 8, 20), 100)
         var lines = [terminal.styled(String(repeating: " ", count: margin) + axis(columns: columns), .dim)]
         for lane in lanes {
@@ -93,7 +95,7 @@ struct Timeline {
         var cells = [Fill?](repeating: nil, count: columns)
         for segment in lane.segments where segment.end >= start && segment.start <= end {
             let first = column(of: segment.start, columns)
-            // A stretch ends before the column where the next one begins.
+            // A period ends before the column in which the next one begins.
             let last = segment.end > segment.start ? max(column(of: segment.end, columns) - 1, first) : first
             for index in first...last where (cells[index]?.rawValue ?? -1) < segment.fill.rawValue {
                 cells[index] = segment.fill
@@ -124,7 +126,7 @@ struct Timeline {
         return min(max(Int(share * Double(columns)), 0), columns - 1)
     }
 
-    /// Milliseconds at round distances, each written where it stands.
+    /// Milliseconds at round distances, each at its position.
     private func axis(columns: Int) -> String {
         let length = (end - start) * 1000
         let steps = [50.0, 100, 200, 250, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000]
@@ -141,12 +143,12 @@ struct Timeline {
         return line + " ms"
     }
 
-    /// What the signs mean, those that occur.
+    /// The meaning of the signs that occur.
     func legend(for terminal: Terminal) -> String {
         let used = Set(lanes.flatMap { $0.segments.map(\.fill) })
         let names: [(Fill, String)] = [
             (.onWire, "on the wire"), (.waiting, "waiting"), (.refused, "401"), (.refresh, "refresh"),
-            (.token, "token"), (.leeway, "about to expire"), (.dead, "dead"),
+            (.token, "token"), (.leeway, "about to expire"), (.dead, "expired"),
         ]
         return names.filter { used.contains($0.0) }
             .map { "\(text($0.0, 1, terminal)) \($0.1)" }.joined(separator: "   ")

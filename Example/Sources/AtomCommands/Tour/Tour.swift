@@ -3,7 +3,7 @@ import AtomNetworking
 import Foundation
 import Terminal
 
-/// What all steps of the tour share.
+/// The state that all steps of the tour share.
 struct Tour: Sendable {
     let terminal: Terminal
     let server: AirlineServer
@@ -11,10 +11,10 @@ struct Tour: Sendable {
     let stopwatch: Stopwatch
     let showsEveryRequest: Bool
 
-    /// Runs all steps against a server of their own.
+    /// Runs all steps against a new server.
     ///
     /// - Returns: Whether everything was as expected.
-    /// - Throws: What keeps the tour from beginning.
+    /// - Throws: An error if the tour can't be started.
     static func run(on terminal: Terminal, showsEveryRequest: Bool = false) async throws -> Bool {
         let stopwatch = Stopwatch()
         let server = try await AirlineServer.start(clock: stopwatch.serverClock)
@@ -27,7 +27,7 @@ struct Tour: Sendable {
         await server.stop()
         checklist.summarize()
         let seconds = (stopwatch.seconds * 10).rounded() / 10
-        terminal.print(terminal.styled("It took \(seconds) s.", .dim))
+        terminal.print(terminal.styled("The tour took \(seconds) s.", .dim))
         return checklist.isPassed
     }
 
@@ -40,28 +40,28 @@ struct Tour: Sendable {
         await SharedSessionSteps(tour: self).run(&checklist)
     }
 
-    /// A service as an app would configure it for this airline.
+    /// A service, configured as an app would do it for this airline.
     func atom(
         _ authenticationMethod: AuthenticationMethod = .none, _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) -> Atom {
         var configuration = ServiceConfiguration(
             authenticationMethod: authenticationMethod, decoder: Airline.decoder,
             timeout: ServiceTimeout(request: 10, resource: 20))
-        // Completions shall not wait for the main thread of a command line tool.
+        // Completions must not wait for the main thread of a command line tool.
         configuration.dispatchQueue = DispatchQueue(label: "atom.tour")
         change(&configuration)
         return Atom(serviceConfiguration: configuration)
     }
 }
 
-/// Words that depend on a number.
+/// Texts that depend on a number.
 enum Phrase {
     static func requests(_ count: Int) -> String {
         count == 1 ? "1 request" : "\(count) requests"
     }
 }
 
-/// The outcome of a call, for those who look at both kinds.
+/// The result of a call, for code that handles both cases.
 func outcome<Value>(of call: () async throws(AtomError) -> Value) async -> Result<Value, AtomError> {
     do {
         return .success(try await call())
@@ -77,6 +77,6 @@ extension Result where Failure == AtomError {
         if case .failure(let error) = self { error } else { nil }
     }
 
-    /// What went wrong, or that nothing did.
-    var summary: String { error?.description ?? "it succeeded" }
+    /// The error's description, or a text for success.
+    var summary: String { error?.description ?? "success" }
 }

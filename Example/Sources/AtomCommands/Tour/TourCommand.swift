@@ -1,18 +1,18 @@
 import ArgumentParser
 import Terminal
 
-/// The main job: everything that the SDK does, shown and checked.
+/// The default command: it shows and checks everything that the SDK does.
 struct TourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour",
-        abstract: "Starts the server, does everything once, and draws what happened.",
+        abstract: "Starts the server, runs every feature once, and draws what happened.",
         discussion: """
-            Ends with status 0 if everything was as expected, by the client's errors and by the server's own \
-            counters, and with 1 if not. Colours and symbols are for terminals; NO_COLOR is respected.
+            The exit status is 0 if the client's errors and the server's own counters are as expected, and 1 if not. \
+            Colours and symbols are used only on terminals; NO_COLOR is respected.
             """
     )
 
-    @Flag(help: "Give every request of the timelines a line of its own.")
+    @Flag(help: "Show every request of the timelines on a separate line.")
     var everyRequest = false
 
     func run() async throws {

@@ -1,13 +1,14 @@
 import AirlineServer
 import Foundation
 
-/// Seconds since it was made, on a clock that never runs backwards.
+/// Seconds since its creation, on a clock that never runs backwards.
 struct Stopwatch: Sendable {
     private let start = ContinuousClock.now
 
     var seconds: Double { Self.seconds(start.duration(to: .now)) }
 
-    /// The same time for the server, so that its events and the client's fit in one picture.
+    /// The same time for the server, so that its events and the client's fit
+    /// into one picture.
     var serverClock: ServerClock { ServerClock { seconds } }
 
     /// Waits until this many seconds have passed; returns early when the task is cancelled.

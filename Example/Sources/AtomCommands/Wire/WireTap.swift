@@ -1,12 +1,11 @@
 import AtomNetworking
 import Foundation
 
-/// URLSession as the transport, with a note of every exchange: what started
-/// when, in which order, and how it ended.
+/// URLSession as the transport, with a record of every exchange: when it
+/// started, in which order, and how it ended.
 ///
-/// It stands where the SDK meets the network, below its queue and its
-/// redirects, so a request that is sent twice is noted twice. It keeps no
-/// header field but `X-Request-ID`.
+/// It is below the SDK's queue and redirects, so a request that is sent twice
+/// has two records. The only header field that it keeps is `X-Request-ID`.
 final class WireTap: Transport, @unchecked Sendable {
     /// One exchange.
     struct Record: Sendable, Equatable {
@@ -32,10 +31,10 @@ final class WireTap: Transport, @unchecked Sendable {
         self.onEnd = onEnd
     }
 
-    /// What was noted so far, in the order in which it started.
+    /// The records so far, in the order in which the exchanges started.
     var records: [Record] { lock.withLock { notes } }
 
-    /// What was noted after the first so many.
+    /// The records after the first ones.
     func records(after count: Int) -> [Record] { Array(records.dropFirst(count)) }
 
     var exchangesPerOrigin: Int? { base.exchangesPerOrigin }

@@ -1,35 +1,33 @@
 import Foundation
 
-/// Where a credential is written down.
+/// The place where a store writes its credential.
 ///
 /// The methods block.
 protocol CredentialMedium: Sendable {
-    /// What is written there; `nil` when nothing is.
+    /// The stored credential; `nil` when there is none.
     ///
-    /// - Throws: `TokenStoreError.corrupt` when it can't be read and never
-    ///   will be.
+    /// - Throws: `TokenStoreError.corrupt` when the data can never be read.
     func read() throws(TokenStoreError) -> StoredCredential?
 
-    /// Replaces what is written there; `nil` removes it.
+    /// Replaces the stored credential; `nil` removes it.
     func write(_ stored: StoredCredential?) throws(TokenStoreError)
 
-    /// Moves what can't be read out of the way, if that can be done without
-    /// destroying it.
+    /// Moves unreadable data aside, if that is possible without destroying it.
     ///
-    /// - Returns: Where it is now.
+    /// - Returns: The new location.
     func setAside() throws(TokenStoreError) -> URL?
 
-    /// What to lock, by which all who use the same know each other.
+    /// Identifies the lock; all stores with the same medium get the same key.
     func lockKey() throws(TokenStoreError) -> StoreLock.Key
 
-    /// Tries to keep other processes out.
+    /// Tries to lock out other processes.
     func tryLock() throws(TokenStoreError) -> StoreLock.Attempt
 }
 
-/// Does for a medium what a shared token store has to do.
+/// Implements a shared token store on top of a medium.
 ///
-/// What blocks runs on a queue of its own, one thing at a time, since a disk
-/// can take seconds and Swift's threads are few.
+/// Blocking calls run on a separate serial queue, because a disk can take
+/// seconds and Swift has few threads.
 final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     private let isHolding = Guarded(false)
     private let medium: Medium
@@ -45,12 +43,13 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     func load() async throws -> TokenCredential? {
         do {
-            // Without the lock: what is written is replaced as a whole, and a refresh that runs elsewhere must not
-            // keep a valid token from being used.
+            // No lock is needed: a write replaces the whole file, and a refresh
+            // in another process must not block the use of a valid token.
             return try await run { [medium] in try medium.read()?.credential }
         } catch TokenStoreError.corrupt(let reason, _) {
             do {
-                // Only under the lock is what is moved aside certain to be what was read.
+                // Only under the lock the data that is moved aside is certainly
+                // the data that was read.
                 return try await withLock { try $0.current()?.credential }
             } catch let error as TokenStoreError {
                 switch error {
@@ -63,7 +62,8 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     func save(_ credential: TokenCredential?) async throws {
         try await withLock { keeper in
-            // What can't be read is not lost, and what a newer version wrote stays.
+            // Unreadable data is kept, and data from a newer version isn't
+            // overwritten.
             do throws(TokenStoreError) {
                 _ = try keeper.current()
             } catch {
@@ -102,7 +102,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     }
 
     func removeRefreshIntent(for credential: TokenCredential) async {
-        // A note that stays says no more than that an answer may have been lost.
+        // If the note stays, it only says that a response may have been lost.
         try? await withLock(alsoInExchange: true) { keeper in
             guard var stored = try keeper.current(), let intent = stored.intent,
                 intent.concerns(credential.refreshToken)
@@ -112,7 +112,8 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    /// What is written down, under the lock; what can't be read is moved aside.
+    /// The stored credential, read under the lock; unreadable data is moved
+    /// aside.
     private func current() throws(TokenStoreError) -> StoredCredential? {
         do throws(TokenStoreError) {
             return try medium.read()
@@ -132,7 +133,8 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         return hold
     }
 
-    /// On the queue, so that nothing that found the lock taken there runs after it is given back.
+    /// This runs on the queue, so that no attempt that found the lock taken
+    /// runs after the release.
     private func release(_ hold: StoreLock.Hold) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -143,10 +145,10 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    /// Runs something that blocks, with everybody else kept out.
+    /// Runs a blocking operation under the lock.
     ///
-    /// - Parameter alsoInExchange: Whether it is enough that this object
-    ///   keeps the others out already.
+    /// - Parameter alsoInExchange: Whether the operation may run inside an
+    ///   exchange of this object, which already holds the lock.
     private func withLock<T: Sendable>(
         alsoInExchange: Bool = false, _ body: @escaping @Sendable (CredentialKeeper) throws -> T
     ) async throws -> T {

@@ -10,16 +10,18 @@ import Foundation
     import Android
 #endif
 
-/// An open file or folder, closed when nobody has it any more.
+/// An open file or folder; it is closed when the last reference is released.
 final class Descriptor: Sendable {
     let number: Int32
 
-    /// Opens a name in a folder, or a path, never through a link at its end;
-    /// a child process doesn't inherit it.
+    /// Opens a name in a folder, or a path.
     ///
-    /// - Returns: `nil` with `errno` set when that fails.
+    /// It never follows a symbolic link in the last component, and a child
+    /// process doesn't inherit the descriptor.
+    ///
+    /// - Returns: `nil` with `errno` set on failure.
     init?(_ name: String, in folder: Descriptor? = nil, _ flags: Int32) {
-        // Whoever opens a pipe must not wait for its other end.
+        // Opening a named pipe must not wait for its other end.
         let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let number = uninterrupted { openat(folder?.number ?? AT_FDCWD, name, flags, 0o600) }
         guard number >= 0 else { return nil }
@@ -27,18 +29,18 @@ final class Descriptor: Sendable {
     }
 
     deinit {
-        // What was written has been synchronized: closing has nothing left to report.
+        // The data has been synchronized, so closing can't report a lost write.
         _ = close(number)
     }
 
-    /// What the file is, and whose.
+    /// The type, the owner and the mode of the file.
     func status() throws(TokenStoreError) -> stat {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw TokenStoreError(errno, during: "fstat") }
         return status
     }
 
-    /// Reads from the beginning, one byte more than `limit` at most.
+    /// Reads from the beginning, at most one byte more than `limit`.
     func contents(upTo limit: Int) throws(TokenStoreError) -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -51,7 +53,7 @@ final class Descriptor: Sendable {
         return data.prefix(limit + 1)
     }
 
-    /// Writes all of it, to an empty file.
+    /// Writes all of the data to an empty file.
     func write(_ data: Data) throws(TokenStoreError) {
         var rest = data[...]
         while !rest.isEmpty {
@@ -64,35 +66,35 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the data is on the disk.
     func synchronize() throws(TokenStoreError) {
         #if canImport(Darwin)
-            // fsync leaves it in the drive's cache there.
+            // fsync leaves the data in the drive's cache on Apple platforms.
             if uninterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
         #endif
         guard uninterrupted({ fsync(number) }) == 0 else {
-            // Some file systems can't do that for folders, and don't have to.
+            // Some file systems don't support this for folders, and don't need
+            // it.
             if [EINVAL, ENOTSUP, EROFS].contains(errno) { return }
             throw TokenStoreError(errno, during: "fsync", isWriting: true)
         }
     }
 
-    /// Takes the advisory lock unless somebody has it, here or in another
-    /// process.
+    /// Takes the advisory lock, unless this or another process holds it.
     func tryLock() throws(TokenStoreError) -> Bool {
         if uninterrupted({ flock(number, LOCK_EX | LOCK_NB) }) == 0 { return true }
         guard errno == EWOULDBLOCK else { throw TokenStoreError(errno, during: "flock") }
         return false
     }
 
-    /// Gives the lock back, also from a forked child that still has the
+    /// Releases the lock, also for a forked child that still has the
     /// descriptor.
     func unlock() {
         _ = uninterrupted { flock(number, LOCK_UN) }
     }
 }
 
-/// Calls again as long as a signal interrupts.
+/// Repeats a system call while signals interrupt it.
 func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()
@@ -101,7 +103,7 @@ func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
 }
 
 extension TokenStoreError {
-    /// What an `errno` means for a store.
+    /// Converts an `errno` to a store's error.
     init(_ code: Int32, during operation: String, isWriting: Bool = false) {
         switch code {
         case ENOSPC, EDQUOT: self = .diskFull

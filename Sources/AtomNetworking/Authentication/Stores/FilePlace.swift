@@ -1,23 +1,24 @@
 import Foundation
 
-/// A file by the folder it lies in and its name there.
+/// A file, identified by its folder and its name.
 struct FilePlace: Hashable, Sendable {
-    /// The path of the folder, from the root, without a slash at its end.
+    /// The absolute path of the folder, without a slash at its end.
     let folder: String
     let name: String
 
-    /// Takes a URL apart.
+    /// Splits a file URL into folder and name.
     init(_ url: URL) throws(TokenStoreError) {
         guard url.isFileURL, ["", "localhost"].contains(url.host ?? "") else {
-            throw .refused("its URL is not that of a file on this machine")
+            throw .refused("its URL is not a local file URL")
         }
         let path = url.absoluteURL.path
-        guard path.hasPrefix("/") else { throw .refused("its path doesn't begin at the root") }
-        guard !path.utf8.contains(0) else { throw .refused("there is a NUL in its path") }
-        // The system would go through a link for the sake of a dot or a slash behind it.
+        guard path.hasPrefix("/") else { throw .refused("its path is not absolute") }
+        guard !path.utf8.contains(0) else { throw .refused("its path contains a NUL character") }
+        // With a trailing dot or slash, the system would follow a symbolic
+        // link.
         var parts = path.split(separator: "/").filter { $0 != "." }
-        guard let name = parts.popLast(), name != ".." else { throw .refused("its path names no file") }
-        guard parts.last != ".." else { throw .refused("its folder has no name of its own, but ..") }
+        guard let name = parts.popLast(), name != ".." else { throw .refused("its path doesn't name a file") }
+        guard parts.last != ".." else { throw .refused("the path of its folder ends with ..") }
         self.name = String(name)
         folder = "/" + parts.joined(separator: "/")
     }
@@ -27,17 +28,17 @@ struct FilePlace: Hashable, Sendable {
         self.name = name
     }
 
-    /// The file that keeps others out while this one is used.
+    /// The lock file for this file.
     var lock: FilePlace { FilePlace(folder: folder, name: name + ".lock") }
 }
 
 extension FilePlace {
-    /// What the file locks, if it is a lock; its folder is made.
+    /// The key of the lock in this file; creates the folder.
     func lockKey() throws(TokenStoreError) -> StoreLock.Key {
         try openFolder().key(for: name)
     }
 
-    /// Takes the lock in this file unless somebody has it.
+    /// Takes the lock in this file, unless another process holds it.
     func tryLock() throws(TokenStoreError) -> StoreLock.Attempt {
         try openFolder().tryLock(name).map { .taken($0) } ?? .busy
     }

@@ -2,10 +2,10 @@ import Foundation
 
 /// Keeps tokens in a file that several processes can share.
 ///
-/// For command-line tools, servers and agents, and for apps whose extensions
-/// share a container. A refresh runs in ``exchange(_:)``, which keeps all other
-/// processes and all other stores of the same file out, so that a refresh token
-/// that can be spent once is spent once.
+/// It is for command-line tools, servers and agents, and for apps whose
+/// extensions share a container. A refresh runs in ``exchange(_:)``, which
+/// locks out all other processes and all other stores for the same file. So a
+/// refresh token that can be used once is used once.
 ///
 /// ```swift
 /// let folder = try FileManager.default.url(
@@ -13,47 +13,49 @@ import Foundation
 /// let store = FileTokenCredentialStore(fileURL: folder.appending(path: "com.example.airline/tokens.json"))
 /// ```
 ///
-/// **What is on the disk.** The file, for its owner only (mode 0600), in plain
-/// text: whoever can read the user's files can read the tokens. Beside it
-/// `tokens.json.lock`, an empty file that has to stay while anybody uses the
-/// store. A folder that doesn't exist is made, for its owner only (0700). A
-/// write makes a new file and puts it in the old one's place when it is on the
-/// disk; a process that is killed at any moment leaves the old tokens or the
-/// new ones, and what else it leaves the next writer removes.
+/// **Files on disk.** The tokens are in plain text in a file that only its
+/// owner can access (mode 0600): anyone who can read the user's files can read
+/// the tokens. Next to it is `tokens.json.lock`, an empty file that must not be
+/// removed while the store is in use. A missing folder is created for its owner
+/// only (mode 0700). A write creates a new file and replaces the old one when
+/// the new file is on the disk. A process that is killed at any moment leaves
+/// the old tokens or the new ones; the next write removes other files that it
+/// left.
 ///
-/// **What is refused**, with ``TokenStoreError/refused(_:)``: a file that is a
-/// symbolic link, isn't plain, is somebody else's, or may be written by others;
-/// a folder that is a symbolic link, that belongs to neither this user nor the
-/// system, or in which others can replace files (they may write it, and it has
-/// no sticky bit as `tmp` has). Links further up in the path are followed.
+/// **Rejected files**, with ``TokenStoreError/refused(_:)``: a file that is a
+/// symbolic link, is not a regular file, belongs to another user, or is
+/// writable by others; a folder that is a symbolic link, belongs to neither
+/// this user nor the system, or in which others can replace files (it is
+/// writable by others and has no sticky bit, unlike `tmp`). Symbolic links in
+/// the rest of the path are followed.
 ///
-/// **A file that can't be read** is moved aside under a name that says
-/// `corrupt`, and ``TokenStoreError/corrupt(_:keptAt:)`` is thrown once; from
-/// then on there are no tokens. One that a newer version of the SDK has written
-/// is left alone: ``TokenStoreError/newerFormat(version:)``.
+/// **An unreadable file** is renamed, with `corrupt` in its name, and
+/// ``TokenStoreError/corrupt(_:keptAt:)`` is thrown once. After that there are
+/// no tokens. A file from a newer version of the SDK is not changed:
+/// ``TokenStoreError/newerFormat(version:)``.
 ///
-/// **The lock** is the advisory lock of `flock(2)`. The system frees it when
-/// its process ends, however that comes about, and child processes don't
-/// inherit it. Waiting blocks no thread, is in the order of arrival within a
-/// process, ends when the task is cancelled, and is limited: a process may be
-/// stopped while it holds the lock. On a network file system it excludes other
-/// machines only where `flock` does.
+/// **The lock** is the advisory lock of `flock(2)`. The system releases it when
+/// its process ends for any reason, and child processes don't inherit it.
+/// Waiting for it doesn't block a thread, is first in, first out within a
+/// process, and ends when the task is cancelled. The wait is limited, because a
+/// process may be paused while it holds the lock. On a network file system the
+/// lock works between machines only if `flock` does.
 ///
-/// **On iOS**, an app that is suspended while it holds a lock in a container
-/// that it shares is ended by the system (0xdead10cc). Where a store is shared
-/// with extensions, send requests within a background task or
-/// `ProcessInfo.performExpiringActivity(withReason:using:)`. For an app alone
-/// `KeychainTokenCredentialStore` is the better place.
+/// **On iOS**, the system ends an app that is suspended while it holds a lock
+/// in a shared container (0xdead10cc). If the store is shared with extensions,
+/// send requests within a background task or
+/// `ProcessInfo.performExpiringActivity(withReason:using:)`. For an app without
+/// extensions use `KeychainTokenCredentialStore` instead.
 public final class FileTokenCredentialStore: RefreshIntentRecording {
     private let keeper: CredentialKeeper<CredentialFile>
 
-    /// Makes a store; nothing is read, written or checked until it is used.
+    /// Creates a store; nothing is read, written or checked until it is used.
     ///
     /// - Parameters:
     ///   - fileURL: The file, which need not exist.
-    ///   - lockTimeout: How long to wait for others who use the file. A
-    ///     refresh runs while the lock is held, and has 30 seconds by default:
-    ///     whoever waits for less gives up while all is well.
+    ///   - lockTimeout: How long to wait for other users of the file. A refresh
+    ///     holds the lock and takes up to 30 seconds by default, so use a
+    ///     longer time than that.
     public convenience init(fileURL: URL, lockTimeout: Duration = .seconds(45)) {
         self.init(fileURL: fileURL, lockTimeout: lockTimeout, time: SystemTimeSource())
     }
@@ -64,7 +66,7 @@ public final class FileTokenCredentialStore: RefreshIntentRecording {
 
     /// The tokens in the file; `nil` when there are none.
     ///
-    /// Doesn't wait for a refresh that runs elsewhere: it returns the tokens
+    /// It doesn't wait for a refresh in another process and returns the tokens
     /// that are still stored then.
     ///
     /// - Throws: ``TokenStoreError``.
@@ -74,36 +76,36 @@ public final class FileTokenCredentialStore: RefreshIntentRecording {
 
     /// Writes the tokens to the file; `nil` removes it.
     ///
-    /// They are on the disk when it returns, and the old ones are still there
-    /// when it throws, unless the disk itself failed.
+    /// When it returns, the tokens are on the disk. When it throws, the old
+    /// ones are still there, unless the disk itself failed.
     ///
     /// - Throws: ``TokenStoreError``, or `CancellationError` when the task is
-    ///   cancelled while it waits for others.
+    ///   cancelled while it waits for the lock.
     public func save(_ credential: TokenCredential?) async throws {
         try await keeper.save(credential)
     }
 
-    /// Reads the tokens, computes new ones and writes them, with everybody else
-    /// who uses the file kept out.
+    /// Reads the tokens, computes new ones and writes them, with exclusive
+    /// access to the file.
     ///
-    /// Once it is its turn, cancelling the task doesn't keep what `body`
-    /// returned from being written. In `body` the store's other methods would
-    /// wait for its end, but for ``load()`` and the notes about a refresh.
+    /// After it has got the lock, the result of `body` is written even if the
+    /// task is cancelled. `body` must not call the store's other methods except
+    /// ``load()`` and the ones for the refresh note: they would wait for the
+    /// end of the exchange.
     ///
-    /// - Throws: What `body` throws, ``TokenStoreError``, or
-    ///   `CancellationError` when the task is cancelled while it waits for
-    ///   others.
+    /// - Throws: The error of `body`, ``TokenStoreError``, or
+    ///   `CancellationError` when the task is cancelled while it waits for the
+    ///   lock.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
         try await keeper.exchange(body)
     }
 
-    /// Notes in the file, before it is sent, that a refresh token is about to
-    /// be spent.
+    /// Records in the file that a refresh token is about to be sent.
     ///
-    /// The note is a short hash with a salt. It is on the disk when this
-    /// returns, and the next credential that is stored takes its place.
+    /// The note is a short salted hash. It is on the disk when this method
+    /// returns, and the next stored credential replaces it.
     ///
     /// - Returns: Whether there was a note about the same refresh token.
     /// - Throws: ``TokenStoreError``.
@@ -119,7 +121,8 @@ public final class FileTokenCredentialStore: RefreshIntentRecording {
 
 /// A file that holds one credential.
 struct CredentialFile: CredentialMedium {
-    // A URL that names no such file is reported when the store is used: making one doesn't throw.
+    // An invalid URL is reported when the store is used, because the
+    // initializer doesn't throw.
     private let place: Result<FilePlace, TokenStoreError>
 
     init(_ url: URL) {
@@ -137,7 +140,8 @@ struct CredentialFile: CredentialMedium {
         let place = try place.get()
         if let stored {
             let data = try stored.encoded()
-            // Opened anew: the folder may have been removed since the lock was taken, and a new token must not be lost.
+            // The folder is opened again: it may have been removed since the
+            // lock was taken, and a new token must not be lost.
             try StoreFolder(place.folder, creating: true)?.replace(place.name, with: data)
         } else {
             try StoreFolder(place.folder, creating: false)?.remove(place.name)

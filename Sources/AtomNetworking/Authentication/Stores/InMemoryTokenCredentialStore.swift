@@ -1,11 +1,11 @@
-/// Keeps tokens for as long as the process runs.
+/// Keeps tokens in memory while the process runs.
 ///
-/// Nobody waits for anybody: what is saved while an exchange runs stays, and
+/// It has no lock: a credential that is saved while an exchange runs stays, and
 /// the exchange returns it.
 public final class InMemoryTokenCredentialStore: TokenCredentialStore {
     private let credential: Guarded<TokenCredential?>
 
-    /// Makes a store that holds the credential.
+    /// Creates a store that contains the credential.
     public init(_ credential: TokenCredential? = nil) {
         self.credential = Guarded(credential)
     }
@@ -20,10 +20,10 @@ public final class InMemoryTokenCredentialStore: TokenCredentialStore {
         self.credential.withLock { $0 = credential }
     }
 
-    /// Reads the tokens, computes new ones, and keeps them unless others have
-    /// been saved meanwhile.
+    /// Reads the tokens, computes new ones, and stores them unless other tokens
+    /// have been saved in the meantime.
     ///
-    /// - Returns: What is kept now.
+    /// - Returns: The tokens that are stored then.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Which item of the Keychain a store uses.
+/// Identifies the Keychain item of a store.
 struct KeychainItem: Hashable, Sendable {
     let service: String
     let account: String
     let accessGroup: String?
 }
 
-/// The four calls that a Keychain has, for one item; they block.
+/// The four operations of the Keychain on one item; they block.
 protocol KeychainStorage: Sendable {
     /// `SecItemAdd`, for an item that can be read after the first unlock, on
     /// this device only.
@@ -16,14 +16,14 @@ protocol KeychainStorage: Sendable {
     /// `SecItemCopyMatching`, for the data of the item.
     func copyMatching(_ item: KeychainItem) -> (status: KeychainStatus, data: Data?)
 
-    /// `SecItemUpdate`, of the data and of when they can be read.
+    /// `SecItemUpdate`, for the data and its accessibility.
     func update(_ item: KeychainItem, data: Data) -> KeychainStatus
 
     /// `SecItemDelete`.
     func delete(_ item: KeychainItem) -> KeychainStatus
 }
 
-/// What a call of the Keychain returned (`OSStatus`, Security/SecBase.h).
+/// The result of a Keychain call (`OSStatus`, Security/SecBase.h).
 struct KeychainStatus: RawRepresentable, Hashable, Sendable {
     let rawValue: Int32
 
@@ -35,7 +35,7 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
     static let interactionNotAllowed = KeychainStatus(rawValue: -25_308)
     static let missingEntitlement = KeychainStatus(rawValue: -34_018)
 
-    /// What it means for a store.
+    /// Converts the status to a store's error.
     func error(during operation: String) -> TokenStoreError {
         switch self {
         case .interactionNotAllowed: .locked
@@ -51,7 +51,8 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
 struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
     let storage: Storage
     let item: KeychainItem
-    // A URL that names no file is reported when the store is used: making one doesn't throw.
+    // An invalid URL is reported when the store is used, because the
+    // initializer doesn't throw.
     private let lock: Result<FilePlace, TokenStoreError>?
 
     init(_ storage: Storage, item: KeychainItem, lockFileURL: URL?) {
@@ -71,7 +72,8 @@ struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
 
     func write(_ stored: StoredCredential?) throws(TokenStoreError) {
         guard let data = try stored?.encoded() else { return try delete() }
-        // Somebody without the lock may add or delete the item between two calls, but not for ever.
+        // A process without the lock may add or delete the item between two
+        // calls, but not every time.
         for _ in 0..<3 {
             let updating = storage.update(item, data: data)
             guard updating == .itemNotFound else { return try expectSuccess(updating, "SecItemUpdate") }
@@ -90,7 +92,7 @@ struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
         guard status == .success else { throw status.error(during: operation) }
     }
 
-    /// Leaves the item where it is: only the next write replaces it.
+    /// Leaves the item unchanged: only the next write replaces it.
     func setAside() throws(TokenStoreError) -> URL? { nil }
 
     func lockKey() throws(TokenStoreError) -> StoreLock.Key {

@@ -4,48 +4,49 @@
 
     /// Keeps tokens in the Keychain.
     ///
-    /// The item is a generic password that can be read once the device has been
-    /// unlocked after its start, also while it is locked again, as a refresh in
-    /// the background needs. It stays on the device: restored from a backup to
-    /// a second one, a refresh token would be spent twice, and the server would
-    /// end the session on both. It outlives the app's deletion, as all items
-    /// do.
+    /// The item is a generic password that can be read after the first unlock,
+    /// also while the device is locked again, as a refresh in the background
+    /// needs it. The item isn't transferred to other devices: if a backup
+    /// restored a refresh token to a second device, the token would be used
+    /// twice, and the server would end the session on both. The item isn't
+    /// deleted with the app.
     ///
     /// <!-- not compiled: there is a Keychain on Apple's systems only -->
     /// ```swift
     /// let store = KeychainTokenCredentialStore(service: "com.example.airline", account: "tokens")
     /// ```
     ///
-    /// Before the first unlock, ``TokenStoreError/locked`` is thrown: there may
-    /// be tokens, and nobody is signed out. What can't be read is
-    /// ``TokenStoreError/corrupt(_:keptAt:)`` until other tokens are stored.
+    /// Before the first unlock the store throws ``TokenStoreError/locked``:
+    /// there may be tokens, so the user isn't signed out. Unreadable data
+    /// throws ``TokenStoreError/corrupt(_:keptAt:)`` until other tokens are
+    /// stored.
     ///
-    /// **Extensions.** Name the access group that the app shares with them, and
-    /// a lock file in the container of the app group. Without a lock file a
-    /// refresh keeps others in this process out, and nobody else. With it, know
-    /// that the system ends an app that is suspended while it holds a lock in a
+    /// **Extensions.** Specify the access group that the app shares with them,
+    /// and a lock file in the container of the app group. Without a lock file a
+    /// refresh locks out only other callers in this process. With a lock file
+    /// the system ends an app that is suspended while it holds the lock in a
     /// shared container (0xdead10cc): send requests within a background task,
-    /// or `ProcessInfo.performExpiringActivity(withReason:using:)` in an
+    /// or within `ProcessInfo.performExpiringActivity(withReason:using:)` in an
     /// extension.
     ///
-    /// **On macOS** this is the data protection Keychain, which an app has to
-    /// be signed with an entitlement for; a tool without one uses a
+    /// **On macOS** this is the data protection Keychain. It requires an app
+    /// that is signed with an entitlement; a tool without one uses a
     /// ``FileTokenCredentialStore``.
     public final class KeychainTokenCredentialStore: RefreshIntentRecording {
         private let keeper: CredentialKeeper<KeychainMedium<SystemKeychain>>
 
-        /// Makes a store; the Keychain isn't asked until it is used.
+        /// Creates a store; it doesn't access the Keychain until it is used.
         ///
         /// - Parameters:
         ///   - service: The item's service, such as the app's identifier.
         ///   - account: The item's account; one for each set of tokens.
-        ///   - accessGroup: Whose apps share it; without, tokens are written
-        ///     to the app's first group and read from any.
-        ///   - lockFileURL: The lock that those who share it take, for example
-        ///     in an app group's container.
-        ///   - lockTimeout: How long to wait for others. A refresh runs while
-        ///     the lock is held, and has 30 seconds by default: whoever waits
-        ///     for less gives up while all is well.
+        ///   - accessGroup: The access group. Without one, tokens are written
+        ///     to the app's first group and read from any of its groups.
+        ///   - lockFileURL: The lock file of all processes that share the item,
+        ///     for example in an app group's container.
+        ///   - lockTimeout: How long to wait for the lock. A refresh holds it
+        ///     and takes up to 30 seconds by default, so use a longer time than
+        ///     that.
         public init(
             service: String, account: String, accessGroup: String? = nil, lockFileURL: URL? = nil,
             lockTimeout: Duration = .seconds(45)
@@ -58,7 +59,7 @@
 
         /// The tokens in the Keychain; `nil` when there are none.
         ///
-        /// Doesn't wait for a refresh that runs elsewhere: it returns the
+        /// It doesn't wait for a refresh in another process and returns the
         /// tokens that are still stored then.
         ///
         /// - Throws: ``TokenStoreError``.
@@ -69,34 +70,32 @@
         /// Stores the tokens in place of the old ones; `nil` removes the item.
         ///
         /// - Throws: ``TokenStoreError``, or `CancellationError` when the task
-        ///   is cancelled while it waits for others.
+        ///   is cancelled while it waits for the lock.
         public func save(_ credential: TokenCredential?) async throws {
             try await keeper.save(credential)
         }
 
-        /// Reads the tokens, computes new ones and stores them, with everybody
-        /// else kept out: in this process, and in others where a lock file is
-        /// given.
+        /// Reads the tokens, computes new ones and stores them, with exclusive
+        /// access in this process and, with a lock file, among processes.
         ///
-        /// Once it is its turn, cancelling the task doesn't keep what `body`
-        /// returned from being stored. In `body` the store's other methods
-        /// would wait for its end, but for ``load()`` and the notes about a
-        /// refresh.
+        /// After it has got the lock, the result of `body` is stored even if
+        /// the task is cancelled. `body` must not call the store's other
+        /// methods except ``load()`` and the ones for the refresh note: they
+        /// would wait for the end of the exchange.
         ///
-        /// - Throws: What `body` throws, ``TokenStoreError``, or
+        /// - Throws: The error of `body`, ``TokenStoreError``, or
         ///   `CancellationError` when the task is cancelled while it waits for
-        ///   others.
+        ///   the lock.
         public func exchange(
             _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
         ) async throws -> TokenCredential? {
             try await keeper.exchange(body)
         }
 
-        /// Notes in the item, before it is sent, that a refresh token is about
-        /// to be spent.
+        /// Records in the item that a refresh token is about to be sent.
         ///
-        /// The note is a short hash with a salt; the next credential that is
-        /// stored takes its place.
+        /// The note is a short salted hash; the next stored credential replaces
+        /// it.
         ///
         /// - Returns: Whether there was a note about the same refresh token.
         /// - Throws: ``TokenStoreError``.
@@ -110,7 +109,7 @@
         }
     }
 
-    /// The Keychain of the system.
+    /// The system's Keychain.
     private struct SystemKeychain: KeychainStorage {
         func add(_ item: KeychainItem, data: Data) -> KeychainStatus {
             KeychainStatus(rawValue: SecItemAdd(dictionary(query(item).merging(content(data)) { $1 }), nil))

@@ -10,18 +10,18 @@ import Foundation
     import Android
 #endif
 
-/// An open folder in which nobody else can put a file in place of ours.
+/// An open folder in which other users can't replace our files.
 ///
-/// Everything is named relative to the open folder, so that a path that is
-/// changed meanwhile doesn't lead elsewhere.
+/// All names are relative to the open folder, so a change of the path doesn't
+/// lead to another folder.
 struct StoreFolder {
     private let path: String
     private let descriptor: Descriptor
     private let status: stat
 
-    /// Opens a folder, and makes it if asked to.
+    /// Opens a folder, and creates it if requested.
     ///
-    /// - Returns: `nil` if there is none, and none is to be made.
+    /// - Returns: `nil` if it doesn't exist and isn't to be created.
     init?(_ path: String, creating: Bool) throws(TokenStoreError) {
         var opened = Descriptor(path, O_RDONLY | O_DIRECTORY)
         if opened == nil, errno == ENOENT {
@@ -32,25 +32,27 @@ struct StoreFolder {
         guard let descriptor = opened else {
             let code = errno
             var found = stat()
-            // A link to a folder is ENOTDIR to one system and ELOOP to the other.
+            // For a link to a folder, one system reports ENOTDIR and the other
+            // ELOOP.
             if [ENOTDIR, ELOOP].contains(code), lstat(path, &found) == 0 {
-                throw .refused(found.kind == S_IFLNK ? "its folder is a symbolic link" : "its folder is none")
+                let isLink = found.kind == S_IFLNK
+                throw .refused(isLink ? "its folder is a symbolic link" : "its folder is not a directory")
             }
             throw TokenStoreError(code, during: "open")
         }
         let status = try descriptor.status()
-        guard [geteuid(), 0].contains(status.st_uid) else { throw .refused("its folder belongs to somebody else") }
-        // Where the sticky bit is set, others can add names, and can't touch ours.
+        guard [geteuid(), 0].contains(status.st_uid) else { throw .refused("its folder belongs to another user") }
+        // With the sticky bit, others can add files but can't change ours.
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw .refused("others may write its folder, whose mode is \(mode); 700 is a good one")
+            throw .refused("other users can write to its folder (mode \(mode)); use mode 700")
         }
         self.path = path
         self.descriptor = descriptor
         self.status = status
     }
 
-    /// Makes a folder and those it lies in, for this user only.
+    /// Creates a folder and its parents, for this user only.
     private static func make(_ path: String) throws(TokenStoreError) {
         var code: Int32 = mkdir(path, 0o700) == 0 ? 0 : errno
         if code == ENOENT, path != "/" {
@@ -69,47 +71,47 @@ struct StoreFolder {
         return parent.isEmpty ? "/" : String(parent)
     }
 
-    /// The same for all paths that lead here.
+    /// The lock's key; it is the same for all paths to this folder.
     func key(for name: String) -> StoreLock.Key {
         .file(device: UInt64(truncatingIfNeeded: status.st_dev), folder: UInt64(status.st_ino), name: name)
     }
 
-    /// Opens a file that is ours and plain; `nil` if there is none.
+    /// Opens a regular file of this user; `nil` if it doesn't exist.
     private func open(_ name: String, _ flags: Int32) throws(TokenStoreError) -> Descriptor? {
         let isWriting = flags & O_CREAT != 0
         guard let file = Descriptor(name, in: descriptor, flags) else {
             switch errno {
             case ENOENT where !isWriting: return nil
             case ELOOP, EMLINK: throw .refused("the file is a symbolic link")
-            case EISDIR, ENXIO: throw .refused("the file is no plain file")
+            case EISDIR, ENXIO: throw .refused("the file is not a regular file")
             case let code: throw TokenStoreError(code, during: "open", isWriting: isWriting)
             }
         }
         let status = try file.status()
-        guard status.kind == S_IFREG else { throw .refused("the file is no plain file") }
-        guard status.st_uid == geteuid() else { throw .refused("the file belongs to somebody else") }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .refused("others may write the file") }
+        guard status.kind == S_IFREG else { throw .refused("the file is not a regular file") }
+        guard status.st_uid == geteuid() else { throw .refused("the file belongs to another user") }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .refused("other users can write to the file") }
         return file
     }
 
-    /// What a file holds, one byte more than `limit` at most; `nil` if there
-    /// is no such file.
+    /// The contents of a file, at most one byte more than `limit`; `nil` if the
+    /// file doesn't exist.
     ///
-    /// A file that others can read is closed to them.
+    /// If others can read the file, this removes their access.
     func contents(of name: String, upTo limit: Int) throws(TokenStoreError) -> Data? {
         guard let file = try open(name, O_RDONLY) else { return nil }
         if try file.status().st_mode & 0o077 != 0 {
-            // It may be on a disk that can't be written; reading it is still right.
+            // This may fail on a read-only disk; reading is still fine.
             _ = fchmod(file.number, 0o600)
         }
         return try file.contents(upTo: limit)
     }
 
-    /// Puts a file in the place of another: at each moment there is the old
-    /// one or the new one, whole.
+    /// Replaces a file atomically: a reader gets either the old or the new
+    /// contents.
     ///
-    /// Call it under the lock: what other writers have left unfinished is
-    /// removed.
+    /// The caller holds the lock, so this can remove files that other writers
+    /// left unfinished.
     func replace(_ name: String, with data: Data) throws(TokenStoreError) {
         removeLeftovers(of: name)
         let temporary = Self.name(name, Self.unfinished)
@@ -117,7 +119,7 @@ struct StoreFolder {
             throw TokenStoreError(errno, during: "open", isWriting: true)
         }
         do throws(TokenStoreError) {
-            // The mode it was made with is subject to the process's umask.
+            // The process's umask may have changed the mode.
             guard fchmod(file.number, 0o600) == 0 else {
                 throw TokenStoreError(errno, during: "fchmod", isWriting: true)
             }
@@ -131,7 +133,7 @@ struct StoreFolder {
         try descriptor.synchronize()
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     func remove(_ name: String) throws(TokenStoreError) {
         removeLeftovers(of: name)
         guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
@@ -140,9 +142,9 @@ struct StoreFolder {
         try descriptor.synchronize()
     }
 
-    /// Gives a file a name that nothing else has.
+    /// Renames a file to a unique name.
     ///
-    /// - Returns: Where it is now.
+    /// - Returns: The new location.
     func setAside(_ name: String) throws(TokenStoreError) -> URL {
         let other = Self.name(name, "corrupt")
         try rename(name, to: other)
@@ -156,13 +158,12 @@ struct StoreFolder {
         }
     }
 
-    /// Takes the lock that lies in this file, which is made if there is none.
+    /// Takes the lock in this file, and creates the file if it doesn't exist.
     ///
-    /// - Parameter isSame: Whether two answers of the system are about one
-    ///   file.
-    /// - Returns: `nil` if somebody has it.
-    /// - Throws: `TokenStoreError.refused` if the system never says that the
-    ///   file which was locked is the one of this name.
+    /// - Parameter isSame: Whether two `stat` results describe one file.
+    /// - Returns: `nil` if the lock is taken.
+    /// - Throws: `TokenStoreError.refused` if the locked file never has the
+    ///   identity of the file with this name.
     func tryLock(
         _ name: String, isSame: (stat, stat) -> Bool = { $0.st_ino == $1.st_ino && $0.st_dev == $1.st_dev }
     ) throws(TokenStoreError) -> Descriptor? {
@@ -170,17 +171,17 @@ struct StoreFolder {
             guard let file = try open(name, O_RDWR | O_CREAT), try file.tryLock() else { return nil }
             let locked = try file.status()
             var named = stat()
-            // Removed in between, it excludes nobody who comes later.
+            // If the file was removed in between, its lock excludes no later
+            // process.
             if fstatat(descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0, isSame(locked, named) {
                 return file
             }
         }
         throw .refused(
-            "its lock file is another one each time it is looked at, as on some network file systems;"
-                + " put it on a local disk")
+            "its lock file has a different identity each time, as on some network file systems; use a local disk")
     }
 
-    /// Once is enough unless somebody removes the file in between.
+    /// One try is enough unless another process removes the file in between.
     private static let lockTries = 8
 
     // MARK: Names
@@ -192,7 +193,7 @@ struct StoreFolder {
         return "\(name).\(kind)-\(String(repeating: "0", count: 16 - suffix.count))\(suffix)"
     }
 
-    /// Removes what writers that were killed have left.
+    /// Removes files that killed writers left behind.
     private func removeLeftovers(of name: String) {
         let prefix = "\(name).\(Self.unfinished)-"
         for entry in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where entry.hasPrefix(prefix) {
@@ -204,6 +205,6 @@ struct StoreFolder {
 }
 
 extension stat {
-    /// What kind of file it is.
+    /// The type of the file.
     fileprivate var kind: mode_t { st_mode & S_IFMT }
 }

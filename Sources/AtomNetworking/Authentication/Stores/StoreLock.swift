@@ -1,35 +1,35 @@
 import Foundation
 
-/// Lets one at a time use what several use: in this process in the order of
-/// arrival, and, where there is a lock file, among processes.
+/// Gives one user at a time access to a shared resource: in order of arrival
+/// within this process and, with a lock file, among processes.
 ///
-/// A process that is stopped may hold the lock for ever, and the system call
-/// that waits for it can be neither limited nor taken back. So whoever is first
-/// here asks again and again, for as long as it cares to wait; no thread is
+/// A paused process may hold the file lock forever, and the system call that
+/// waits for it can be neither limited nor cancelled. Therefore the first
+/// waiter in this process polls the lock until its timeout; no thread is
 /// blocked.
 final class StoreLock: Sendable {
-    /// What is locked.
+    /// Identifies the locked resource.
     enum Key: Hashable, Sendable {
-        /// A name in a folder, whatever path leads to that.
+        /// A name in a folder, for any path that leads to the folder.
         case file(device: UInt64, folder: UInt64, name: String)
         /// An item of the Keychain.
         case item(KeychainItem)
     }
 
-    /// What came of one try to keep other processes out.
+    /// The result of one attempt to lock out other processes.
     enum Attempt: Sendable {
-        /// They are out, as long as this file is locked.
+        /// They are locked out while this file is locked.
         case taken(Descriptor?)
-        /// One of them keeps us out.
+        /// Another process holds the lock.
         case busy
     }
 
-    /// Keeps others out until it is released.
+    /// Excludes others until it is released.
     struct Hold: Sendable {
         fileprivate let lock: StoreLock
         fileprivate let file: Descriptor?
 
-        /// Lets the next one in; to be called once.
+        /// Admits the next waiter; call this once.
         func release() {
             file?.unlock()
             lock.released()
@@ -53,7 +53,7 @@ final class StoreLock: Sendable {
         let continuation: CheckedContinuation<Hold, any Error>
     }
 
-    /// The first and the longest time between two tries.
+    /// The first and the longest delay between two attempts.
     private static let delays = (first: Duration.milliseconds(1), longest: Duration.milliseconds(50))
 
     private struct State {
@@ -65,7 +65,7 @@ final class StoreLock: Sendable {
 
     private let state = Guarded(State())
     private let time: any TimeSource
-    /// Where `pass` runs, and nowhere else.
+    /// The queue of `pass`, and of nothing else.
     private let queue = DispatchQueue(label: "AtomNetworking.storeLock", qos: .userInitiated)
 
     init(time: any TimeSource) {
@@ -76,14 +76,14 @@ final class StoreLock: Sendable {
         state.withLock { $0.alarm }?.invalidate()
     }
 
-    /// Waits for its turn.
+    /// Waits for the lock.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait; who is first in line tries at least
-    ///     once.
-    ///   - attempt: Tries to keep other processes out, without waiting.
-    /// - Throws: `TokenStoreError.lockTimedOut`, what `attempt` throws, or
-    ///   `CancellationError` when the task is cancelled before it is its turn.
+    ///   - timeout: How long to wait; the first waiter tries at least once.
+    ///   - attempt: Tries to lock out other processes, without waiting.
+    /// - Throws: `TokenStoreError.lockTimedOut`, the error of `attempt`, or
+    ///   `CancellationError` when the task is cancelled before it gets the
+    ///   lock.
     func acquire(
         timeout: Duration, attempt: @escaping @Sendable () throws -> Attempt
     ) async throws -> Hold {
@@ -92,7 +92,8 @@ final class StoreLock: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLock { $0.line.append(Place(waiter: waiter, continuation: continuation)) }
-                // Cancelled before it stood in line, it was not found there.
+                // A cancellation before the waiter was enqueued didn't find it
+                // there.
                 if Task.isCancelled { cancel(waiter) }
                 queue.async { self.pass() }
             }
@@ -111,8 +112,8 @@ final class StoreLock: Sendable {
         queue.async { self.pass() }
     }
 
-    /// Lets the first in line in if it can be, and turns away those whose time
-    /// is up.
+    /// Admits the first waiter if possible, and fails waiters whose timeout has
+    /// passed.
     private func pass() {
         while let first = state.withLock({ $0.isHeld ? nil : $0.line.first }) {
             let isOver: Bool
@@ -128,16 +129,17 @@ final class StoreLock: Sendable {
             if isOver { break }
         }
         let now = time.now
-        // After the try: whoever was asleep for longer than it wanted to wait finds the lock free.
+        // This comes after the attempt: a waiter that woke up late may find the
+        // lock free.
         for late in state.withLock({ $0.line.filter { $0.waiter.deadline <= now } }) {
             finish(late.waiter, with: .failure(TokenStoreError.lockTimedOut(late.waiter.timeout)))
         }
         state.withLock { arm(at: now, &$0) }
     }
 
-    /// Gives the lock to the first in line.
+    /// Gives the lock to the first waiter.
     ///
-    /// - Returns: Whether it took it; it may have left meanwhile.
+    /// - Returns: Whether it took the lock; it may have left in the meantime.
     private func admit(_ waiter: Waiter, _ file: Descriptor?) -> Bool {
         state.withLock { state in
             state.isHeld = true
@@ -149,9 +151,9 @@ final class StoreLock: Sendable {
         return false
     }
 
-    /// Takes somebody out of the line, and tells it why.
+    /// Removes a waiter from the queue, and gives it the result.
     ///
-    /// - Returns: Whether it was still in line.
+    /// - Returns: Whether it was still in the queue.
     @discardableResult
     private func finish(_ waiter: Waiter, with result: Result<Hold, any Error>) -> Bool {
         let place = state.withLock { state in
@@ -161,7 +163,7 @@ final class StoreLock: Sendable {
         return place != nil
     }
 
-    /// Has `pass` run again when it is time for a try or somebody's time is up.
+    /// Schedules `pass` for the next attempt or the next timeout.
     private func arm(at now: MonotonicInstant, _ state: inout State) {
         guard var next = state.line.map(\.waiter.deadline).min() else { return }
         if !state.isHeld {
@@ -180,7 +182,7 @@ final class StoreLock: Sendable {
 }
 
 extension StoreLock {
-    /// The locks of the process, one for each thing that is locked.
+    /// The locks of this process, one per resource.
     private final class Registry: Sendable {
         private struct Entry {
             weak var lock: StoreLock?
@@ -201,9 +203,9 @@ extension StoreLock {
 
     private static let registry = Registry()
 
-    /// The lock that everybody in the process uses for it, while anybody does.
+    /// The lock of all users of the resource in this process.
     ///
-    /// - Parameter time: What a lock that nobody uses yet goes by.
+    /// - Parameter time: The time source of a lock that doesn't exist yet.
     static func shared(for key: Key, time: any TimeSource) -> StoreLock {
         registry.lock(for: key, time: time)
     }

@@ -1,26 +1,26 @@
 import Foundation
 
-/// What a store of the SDK's keeps, and how it is written down.
+/// The contents of the SDK's stores, and their format.
 ///
 /// ```json
 /// {"credential":{"access_token":"…","expires_from_2001":"811692800.0","refresh_token":"…"},"version":1}
 /// ```
 ///
-/// A version is raised when an older reader could misunderstand what is
-/// written; members that it may overlook are added without.
+/// The version increases when an older reader could misunderstand the data;
+/// optional members are added without a new version.
 struct StoredCredential: Equatable, Sendable {
-    /// The version of the format that is written here.
+    /// The version of the format that this code writes.
     static let version = 1
 
-    /// More than this is no credential, and isn't read into memory.
+    /// Larger data isn't a credential, and isn't read into memory.
     static let sizeLimit = 1 << 20
 
     var credential: TokenCredential?
 
-    /// The refresh that was begun and hasn't been heard of since.
+    /// The refresh that was started and whose result is unknown.
     ///
-    /// It lies beside the credential, so that one write replaces both: a note
-    /// never outlives the token that it is about.
+    /// It is stored next to the credential, so that one write replaces both: a
+    /// note never outlives its token.
     var intent: RefreshIntent?
 
     init(credential: TokenCredential?, intent: RefreshIntent? = nil) {
@@ -28,14 +28,14 @@ struct StoredCredential: Equatable, Sendable {
         self.intent = intent
     }
 
-    /// Reads what was written down.
+    /// Decodes stored data.
     init(_ data: Data) throws(TokenStoreError) {
         guard data.count <= Self.sizeLimit else { throw .corrupt("it is too large", keptAt: nil) }
         guard !data.isEmpty else { throw .corrupt("it is empty", keptAt: nil) }
         let decoder = JSONDecoder()
-        // Only the version is known to mean the same in every version.
+        // Only the version has the same meaning in every version.
         guard let header = try? decoder.decode(Header.self, from: data), header.version > 0 else {
-            throw .corrupt("it is no JSON object with a version", keptAt: nil)
+            throw .corrupt("it is not a JSON object with a version", keptAt: nil)
         }
         guard header.version <= Self.version else { throw .newerFormat(version: header.version) }
         guard let document = try? decoder.decode(Document.self, from: data) else {
@@ -45,7 +45,7 @@ struct StoredCredential: Equatable, Sendable {
         intent = document.intent
     }
 
-    /// What is to be written down.
+    /// Encodes the data to store.
     func encoded() throws(TokenStoreError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -82,15 +82,15 @@ private struct Document: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
         credential = try container.decodeIfPresent(Members.self, forKey: .credential)
-        // A note that can't be read is none: the credential is worth more.
+        // An unreadable note is ignored: the credential is more important.
         intent = try? container.decodeIfPresent(RefreshIntent.self, forKey: .intent)
     }
 }
 
-/// A credential, with an expiry that reads back to the last bit.
+/// A credential with an expiry that is read back exactly.
 ///
-/// What is stored is compared with what is to be stored, and seconds since
-/// 1970 don't keep the last bit of a `Date`.
+/// Stored and new data are compared, and seconds since 1970 lose the last bit
+/// of a `Date`.
 private struct Members: Codable {
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -128,7 +128,8 @@ private struct Members: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(credential.accessToken, forKey: .accessToken)
         if credential.expiresAt != .distantFuture {
-            // Text: the shortest that reads back as the same number, also for one that JSON has no number for.
+            // A string: it reads back as the same number, also for numbers that
+            // JSON can't represent.
             try container.encode("\(credential.expiresAt.timeIntervalSinceReferenceDate)", forKey: .expiry)
         }
         try container.encode(credential.refreshToken, forKey: .refreshToken)
@@ -138,26 +139,27 @@ private struct Members: Codable {
     }
 }
 
-/// A note that a refresh token is about to be spent.
+/// A note that a refresh token is about to be sent.
 ///
-/// It tells one token from another, and doesn't hide the token from somebody
-/// who guesses: while the note exists, the token lies next to it.
+/// It distinguishes tokens, but doesn't protect the token from guessing: while
+/// the note exists, the token is stored next to it.
 struct RefreshIntent: Codable, Hashable, Sendable {
     let salt: String
     let fingerprint: String
 
-    /// Notes the refresh token, with a salt that makes every note different.
+    /// Makes a note for the refresh token, with a salt that makes every note
+    /// different.
     init(refreshToken: String, salt: UInt64 = .random(in: .min ... .max)) {
         self.salt = String(salt, radix: 16)
         fingerprint = Self.fingerprint(of: refreshToken, salt: self.salt)
     }
 
-    /// Whether the note is about this refresh token.
+    /// Whether the note is for this refresh token.
     func concerns(_ refreshToken: String) -> Bool {
         fingerprint == Self.fingerprint(of: refreshToken, salt: salt)
     }
 
-    /// FNV-1a with 64 bits, of the salt, a byte that is in neither, and the
+    /// FNV-1a with 64 bits, of the salt, a byte that occurs in neither, and the
     /// token.
     private static func fingerprint(of refreshToken: String, salt: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -1,13 +1,13 @@
-/// Where a session's tokens are kept, when that takes time, can fail, or is
-/// shared with other processes or machines.
+/// A store for a session's tokens that is asynchronous, can fail, or is shared
+/// with other processes or machines.
 ///
-/// The SDK reads it on first use, in every ``exchange(_:)``, and before it says
-/// that nobody is signed in; it writes it after a refresh, a sign-in and a
-/// sign-out. It calls one method at a time for each object, on any thread; one
-/// that never returns blocks those after it. Everything that uses the same
-/// object shares one session.
+/// The SDK reads it on first use, in every ``exchange(_:)``, and before it
+/// reports that no user is signed in. It writes it after a refresh, a sign-in
+/// and a sign-out. It makes one call at a time to each object, on any thread; a
+/// call that never returns blocks the later ones. All services that use the
+/// same object share one session.
 ///
-/// What a method throws reaches the app as the cause of a typed error: throw
+/// The error of a method reaches the app as the cause of a typed error. Throw
 /// when the tokens can't be read (a locked Keychain, a disk error), and return
 /// `nil` only when there are none.
 ///
@@ -23,51 +23,52 @@
 /// }
 /// ```
 ///
-/// Such a store is for one process, and you may save to it at any time: what is
-/// saved while a refresh runs stays. One that is shared implements
-/// ``exchange(_:)`` too, and keeps all others out while it runs; then at most
-/// one refresh runs among all who share it.
+/// Such a store is for one process. You may save to it at any time: a
+/// credential that is saved while a refresh runs stays. A shared store also
+/// implements ``exchange(_:)``, with exclusive access; then at most one refresh
+/// runs among all processes that share it.
 public protocol TokenCredentialStore: AnyObject, Sendable {
     /// The stored tokens; `nil` when there are none.
     ///
-    /// - Throws: Anything, when they can't be read.
+    /// - Throws: Any error when they can't be read.
     func load() async throws -> TokenCredential?
 
     /// Stores tokens in place of the old ones; `nil` removes them.
     ///
-    /// Done when it returns: what was stored survives the end of the process.
+    /// When it returns, the tokens survive the end of the process.
     ///
-    /// - Throws: Anything, when they can't be written; the old ones are still
+    /// - Throws: Any error when they can't be written; the old ones are still
     ///   there then.
     func save(_ credential: TokenCredential?) async throws
 
     /// Reads the tokens, computes new ones, and stores them.
     ///
-    /// A refresh runs in `body`: a shared store lets nobody else exchange or
-    /// save meanwhile, waits a limited time for its turn, and throws when that
-    /// is up. Who loads meanwhile may wait, or get what was stored before.
-    /// Nothing that waits for a person runs in it.
+    /// A refresh runs in `body`. A shared store lets no other caller exchange
+    /// or save in the meantime, limits the wait for its lock, and throws when
+    /// the limit has passed. A concurrent ``load()`` may wait, or return the
+    /// old tokens. Nothing in an exchange waits for user interaction.
     ///
-    /// A store that keeps nobody out writes only over what it gave to `body`:
-    /// what somebody else saves meanwhile, for example to sign out, stays.
+    /// A store without exclusive access overwrites only the tokens that it
+    /// passed to `body`: tokens that another caller saves in the meantime, for
+    /// example to sign out, stay.
     ///
-    /// - Parameter body: Takes what is stored and returns what is to be
-    ///   stored; nothing is written if that is the same. Called once.
-    /// - Returns: What `body` returned, or what somebody else has saved
-    ///   meanwhile, if that stays.
-    /// - Throws: What `body` throws, or anything when the tokens can't be read
-    ///   or written.
+    /// - Parameter body: Gets the stored tokens and returns the ones to store;
+    ///   nothing is written if they are equal. Called once.
+    /// - Returns: The result of `body`, or the tokens that another caller has
+    ///   saved in the meantime, if those stay.
+    /// - Throws: The error of `body`, or any error when the tokens can't be
+    ///   read or written.
     func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential?
 }
 
 extension TokenCredentialStore {
-    /// Loads, calls `body` and saves, with nothing that keeps others out.
+    /// Loads, calls `body` and saves, without exclusive access.
     ///
-    /// Loads again before it saves, and saves only if the tokens are still
-    /// those that `body` was given. Between that look and the write somebody
-    /// may still come: implement it where that matters.
+    /// It loads again before it saves, and saves only if the tokens are still
+    /// those that `body` got. Another caller may still save between this check
+    /// and the write: implement this method if that matters.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
@@ -75,7 +76,7 @@ extension TokenCredentialStore {
         let new = try await body(old)
         guard new != old else { return new }
         let stored = try await load()
-        // By the tokens: not every store gives a date back as it was.
+        // Only the tokens are compared: not every store returns the exact date.
         guard stored.hasTokens(of: old) else { return stored }
         try await save(new)
         return new
@@ -83,7 +84,7 @@ extension TokenCredentialStore {
 }
 
 extension TokenCredential? {
-    /// Whether both tokens are the other's, or neither has any.
+    /// Whether both have the same tokens, or neither has any.
     func hasTokens(of other: TokenCredential?) -> Bool {
         switch (self, other) {
         case (let one?, let other?): one.hasTokens(of: other)
@@ -93,28 +94,27 @@ extension TokenCredential? {
     }
 }
 
-/// A store that remembers that a refresh token is about to be spent.
+/// A store that records that a refresh token is about to be sent.
 ///
-/// A refresh token that rotates can be used once. When a process dies between
-/// the server's answer and the write, the stored token is dead, and all that
-/// the server says later is `invalid_grant`. With this note the SDK can say
-/// what happened: ``AuthenticationError/refreshInterrupted(_:delivery:)``.
+/// A rotating refresh token can be used once. If a process dies between the
+/// server's response and the write, the stored token is invalid, and later the
+/// server only says `invalid_grant`. With this note the SDK can tell what
+/// happened: ``AuthenticationError/refreshInterrupted(_:delivery:)``.
 ///
 /// Both methods are called inside ``TokenCredentialStore/exchange(_:)``.
 public protocol RefreshIntentRecording: TokenCredentialStore {
-    /// Notes, before it is sent, that the refresh token of this credential is
-    /// about to be spent.
+    /// Records that the refresh token of this credential is about to be sent.
     ///
-    /// The note survives the end of the process, and means nothing any more
-    /// once another credential is stored.
+    /// The note survives the end of the process. It is invalid when another
+    /// credential has been stored.
     ///
-    /// - Returns: Whether such a note was there already: an earlier refresh
-    ///   was begun and its answer never stored.
-    /// - Throws: Anything, when it can't be written; the refresh goes on
-    ///   without it.
+    /// - Returns: Whether there was already such a note: an earlier refresh was
+    ///   started and its result never stored.
+    /// - Throws: Any error when the note can't be written; the refresh
+    ///   continues without it.
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool
 
-    /// Removes the note: the server has answered, and the refresh token was
-    /// not spent.
+    /// Removes the note: the server has answered without using up the refresh
+    /// token.
     func removeRefreshIntent(for credential: TokenCredential) async
 }

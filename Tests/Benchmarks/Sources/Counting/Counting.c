@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "Counting.h"
 
-// Says which C library this is.
+// This header defines which C library it is.
 #include <stdlib.h>
 
 #if defined(__linux__) && defined(__GLIBC__)
@@ -10,7 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-// A definition in the program comes before the C library's, for every library.
+// A definition in the program takes precedence over the C library's, for all
+// libraries.
 
 static atomic_long allocations;
 static atomic_long contendedLocks;
@@ -54,7 +55,7 @@ static Lock takeLock;
 __attribute__((constructor)) static void findLock(void) { takeLock = (Lock)dlsym(RTLD_NEXT, "pthread_mutex_lock"); }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
-    // Before the constructor has run there is one thread.
+    // Before the constructor has run there is only one thread.
     if (takeLock == NULL || pthread_mutex_trylock(mutex) == 0) return takeLock == NULL ? pthread_mutex_trylock(mutex) : 0;
     count(&contendedLocks);
     return takeLock(mutex);

@@ -3,7 +3,7 @@ import Foundation
 
 private struct EndedExchange: TransportExchange { func cancel() {} }
 
-/// Answers every request at once.
+/// Responds to every request at once.
 private struct InstantTransport: Transport {
     let answer = TransportResponse(
         statusCode: 200,
@@ -30,7 +30,7 @@ private struct InstantTransport: Transport {
 }
 
 private final class Tokens: TokenCredentialWritable, @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var credential = TokenCredential(
         accessToken: "A0.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJl", expiresAt: Date() + 86_400, refreshToken: "R0")
@@ -46,12 +46,12 @@ private struct Endpoint: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath("/v1/flights") }
 }
 
-/// What the SDK itself costs: the transport answers at once and from memory,
-/// and nothing is decoded.
+/// The cost of the SDK itself: the transport responds at once from memory, and
+/// nothing is decoded.
 ///
 ///     share describe|async|completion COUNT
 ///
-/// `describe` only makes the URL of each request, which the other two do too.
+/// `describe` only creates the URL of each request, which the other two do too.
 public enum OwnShare {
     private static func describe(_ count: Int) throws {
         for _ in 0..<count {
@@ -73,13 +73,13 @@ public enum OwnShare {
         queue.sync {}
     }
 
-    /// Runs what the command line says, and returns when it is done.
+    /// Runs the program, and returns when it is done.
     ///
-    /// The thread that calls blocks; an async `main` is more than Valgrind
-    /// takes.
+    /// It blocks the calling thread, because Valgrind doesn't support an async
+    /// `main`.
     ///
-    /// - Parameter counters: What is read before and after the requests, by
-    ///   name; what they all add is printed.
+    /// - Parameter counters: Counters by name, which are read before and after
+    ///   the requests; their increases are printed.
     public static func run(_ counters: [(name: String, count: @Sendable () -> Int)] = []) {
         guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[2]),
             ["describe", "async", "completion"].contains(CommandLine.arguments[1])
@@ -93,7 +93,7 @@ public enum OwnShare {
             do {
                 let queue = DispatchQueue(label: "completions")
                 let atom = try makeAtom(queue)
-                // What is made once is made before anything is counted.
+                // Work that happens only once is done before counting.
                 try await send(form, 100, atom, queue)
                 let before = counters.map { $0.count() }
                 try await send(form, count, atom, queue)

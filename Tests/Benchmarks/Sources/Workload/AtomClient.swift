@@ -3,16 +3,16 @@ import Foundation
 
 extension Flight: Model {}
 
-/// The SDK with a session of bearer tokens, all else as it is by default.
+/// The SDK with a session of bearer tokens and otherwise default settings.
 public final class AtomClient: Client {
     private let atom: Atom
     private let endpoint: FlightEndpoint
     private let tokens: Tokens
     private let transport: RefreshCountingTransport
 
-    /// What the session has when the first request comes.
+    /// The session's token before the first request.
     public enum Session: Sendable {
-        /// A token that is good for long.
+        /// A token with a long lifetime.
         case good
         /// A token that has expired.
         case expired
@@ -22,7 +22,7 @@ public final class AtomClient: Client {
 
     /// Makes a client.
     ///
-    /// - Parameter transport: What carries requests; URLSession if it is `nil`.
+    /// - Parameter transport: The transport; URLSession if it is `nil`.
     public init(_ place: Place, session: Session = .good, transport: (any Transport)? = nil) throws {
         let authorization = try AuthorizationEndpoint(
             scheme: .http, host: "127.0.0.1", path: "/token", port: place.port)
@@ -33,13 +33,13 @@ public final class AtomClient: Client {
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(authorization, ClientCredential(id: "benchmark"), tokens))
         self.transport = RefreshCountingTransport(transport ?? URLSessionTransport())
-        // Counting costs a call for each request, so the others go without.
+        // Counting costs a call for each request, so only this case counts.
         configuration.transport = session == .expired ? self.transport : transport
         atom = Atom(serviceConfiguration: configuration)
         endpoint = FlightEndpoint(place: place, requiresAuthorization: session != .unsigned)
     }
 
-    /// How many refreshes have been sent, where the token had expired.
+    /// How many refreshes have been sent, if the token had expired.
     public var refreshes: Int { transport.refreshes }
 
     /// Sends one request.
@@ -57,7 +57,7 @@ private struct FlightEndpoint: Requestable {
 }
 
 private final class Tokens: TokenCredentialWritable, @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var credential: TokenCredential
 
@@ -73,7 +73,7 @@ private final class Tokens: TokenCredentialWritable, @unchecked Sendable {
 
 private final class RefreshCountingTransport: Transport, @unchecked Sendable {
     private let transport: any Transport
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var count = 0
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Something that asks for a flight: a bearer-signed request whose answer is
-/// decoded.
+/// A client that requests a flight, with a bearer-signed request whose response
+/// is decoded.
 public protocol Client: Sendable {
-    /// Sends one request and throws unless a flight comes back.
+    /// Sends one request and throws unless the response is a flight.
     func flight() async throws
 }
 
-/// What the server answers with: 193 bytes of JSON.
+/// The server's response: 193 bytes of JSON.
 public struct Flight: Codable, Sendable {
     let number: String
     let origin: String
@@ -19,10 +19,10 @@ public struct Flight: Codable, Sendable {
     let isDelayed: Bool
 }
 
-/// The token that every client signs with.
+/// The token of every client.
 public let accessToken = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwiZXhwIjo0MTAyNDQ0ODAwfQ.c2lnbmF0dXJl"
 
-/// Where the server listens, and what is asked for.
+/// The server's port and the path of the request.
 public struct Place: Sendable {
     let port: Int
     let path: String
@@ -36,11 +36,11 @@ public struct Place: Sendable {
     public var string: String { "http://127.0.0.1:\(port)\(path)" }
 }
 
-/// An answer that no client should have got.
+/// A response that no client should get.
 public struct UnexpectedAnswer: Error {
     let status: Int
 
-    /// Makes one of a status.
+    /// Makes an error for a status.
     public init(status: Int) {
         self.status = status
     }

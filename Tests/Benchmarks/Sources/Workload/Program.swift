@@ -1,19 +1,19 @@
 import Foundation
 
-/// A program that sends requests as one client and prints what they cost.
+/// A program that sends requests with one client and prints what they cost.
 ///
 ///     requests CLIENT PORT PATH COUNT AT-ONCE [WARM-UP]
 ///
-/// The line it prints holds seconds, processor seconds and peak memory in KiB;
-/// for requests in sequence, also the memory after each tenth of them.
+/// It prints a line with seconds, processor seconds and peak memory in KiB, and
+/// for sequential requests also the memory after each tenth of them.
 public enum Program {
-    /// Makes a client by its name.
+    /// The clients by name.
     public typealias Clients = [String: @Sendable (Place) throws -> any Client]
 
-    /// Runs what the command line says, and returns when it is done.
+    /// Runs the program, and returns when it is done.
     ///
-    /// The thread that calls blocks; an async `main` is more than Valgrind
-    /// takes.
+    /// It blocks the calling thread, because Valgrind doesn't support an async
+    /// `main`.
     public static func run(_ clients: Clients) {
         let arguments = CommandLine.arguments
         guard arguments.count >= 6, let port = Int(arguments[2]), let count = Int(arguments[4]),
@@ -59,7 +59,7 @@ public enum Program {
         print(line.map { "\($0.0)=\($0.1)" }.joined(separator: " "))
     }
 
-    /// Sends so many requests, so many of them at once.
+    /// Sends this many requests, with the given concurrency.
     private static func send(_ count: Int, atOnce: Int, _ client: any Client) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<atOnce {

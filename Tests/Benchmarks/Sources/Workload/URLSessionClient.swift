@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What an app writes without a library: `URLSession.data(for:)` and a
+/// An app's code without a library: `URLSession.data(for:)` and a
 /// `JSONDecoder`.
 public struct URLSessionClient: Client {
     private let session: URLSession
@@ -13,8 +13,8 @@ public struct URLSessionClient: Client {
 
     /// Makes a client.
     ///
-    /// - Parameter isTuned: Whether what costs on Linux without use is
-    ///   switched off: cookies and a cache.
+    /// - Parameter isTuned: Whether features that cost time on Linux without
+    ///   being used are disabled: cookies and a cache.
     public init(_ place: Place, isTuned: Bool = false) {
         self.place = place
         guard isTuned else {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a program has cost so far.
+/// The resources that a program has used so far.
 struct Usage {
     let seconds: Double
-    /// Of all threads, in the program and in the system.
+    /// Of all threads, in user and system mode.
     let processorSeconds: Double
 
     static var now: Usage {
@@ -15,9 +15,9 @@ struct Usage {
     }
 }
 
-/// The memory of a program in KiB, as the system sees it.
+/// The memory of a program in KiB, as reported by the system.
 enum Memory {
-    /// The most that it has had at a time.
+    /// The maximum so far.
     static var peak: Int {
         #if canImport(Darwin)
             var usage = rusage()
@@ -28,7 +28,7 @@ enum Memory {
         #endif
     }
 
-    /// What it has now; 0 where that can't be read.
+    /// The current value; 0 if it can't be read.
     static var current: Int {
         #if canImport(Darwin)
             return 0

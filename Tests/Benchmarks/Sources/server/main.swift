@@ -1,5 +1,5 @@
-// Stands in for nginx: the same answers from the tests' own server. Ends when
-// its standard input does.
+// Replaces nginx: the same responses from the tests' own server. It ends when
+// its standard input ends.
 
 import Foundation
 import LoopbackServer

@@ -1,5 +1,5 @@
-// The same with allocations and contended locks counted, for which every call
-// to the allocator and each lock takes a detour.
+// The same with counts of allocations and contended locks, for which every call
+// of the allocator and each lock is intercepted.
 
 import Counting
 import OwnShare

@@ -1,4 +1,4 @@
-// What the SDK itself costs, for Valgrind to count.
+// The cost of the SDK itself, for Valgrind to count.
 
 import OwnShare
 

@@ -1,12 +1,12 @@
 import AtomNetworking
 import Foundation
 
-/// A transport without a network: refreshes wait until they are told, and
-/// requests are answered at once.
+/// A transport without a network: it holds refreshes until it is told to
+/// respond, and responds to requests at once.
 final class HeldTransport: Transport, @unchecked Sendable {
     private struct Started: TransportExchange { func cancel() {} }
 
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var heldRefresh: (@Sendable (TransportEvent) -> Void)?
     private var startedRequests = 0
@@ -18,7 +18,7 @@ final class HeldTransport: Transport, @unchecked Sendable {
         self.exchangesPerOrigin = exchangesPerOrigin
     }
 
-    /// How many requests have been started, the refresh aside.
+    /// The number of started requests, without the refresh.
     var started: Int { lock.withLock { startedRequests } }
 
     func start(
@@ -35,10 +35,10 @@ final class HeldTransport: Transport, @unchecked Sendable {
         return Started()
     }
 
-    /// Blocks until the refresh is on its way.
+    /// Blocks until the refresh has been started.
     func waitForRefresh() { refreshArrived.wait() }
 
-    /// Grants the refresh.
+    /// Responds to the refresh.
     func answerRefresh() {
         let receive = lock.withLock { heldRefresh }
         receive?(.response(TransportResponse(statusCode: 200)))

@@ -1,16 +1,16 @@
-// What it costs to have requests wait for a refresh: memory for each, and the
-// time to queue them and, from the refresh's answer on, to have them all start
-// and hear. The transport answers at once, so what is measured is the SDK.
+// The cost of requests that wait for a refresh: memory for each, the time to
+// queue them, and the time from the refresh's response until all have started
+// and completed. The transport responds at once, so only the SDK is measured.
 //
 //     waiters          the table
-//     waiters COUNT    so many, once: what Valgrind is given to count
+//     waiters COUNT    one round with this many, for Valgrind
 
 import Allocator
 import AtomNetworking
 import Foundation
 
 final class Tokens: TokenCredentialWritable, @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var credential = TokenCredential(accessToken: "A0", expiresAt: .distantPast, refreshToken: "R0")
 
@@ -32,11 +32,11 @@ struct Measurement {
     var nanosecondsToRelease = 0.0
 }
 
-/// The processor time of all threads so far, which other programs don't change
-/// much.
+/// The processor time of all threads so far, which other programs hardly
+/// affect.
 func processorNanoseconds() -> Double { Double(clock()) * (1e9 / Double(CLOCKS_PER_SEC)) }
 
-/// Has so many requests wait for one refresh, and releases them.
+/// Lets this many requests wait for one refresh, and releases them.
 func measure(_ count: Int, exchangesPerOrigin: Int?) throws -> Measurement {
     let transport = HeldTransport(exchangesPerOrigin: exchangesPerOrigin)
     let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
@@ -53,7 +53,8 @@ func measure(_ count: Int, exchangesPerOrigin: Int?) throws -> Measurement {
     }
     var result = Measurement()
 
-    // The refresh and what is made once are there before anything is counted.
+    // The refresh and everything that is created only once exist before
+    // counting.
     group.enter()
     atom.enqueue(Endpoint()).resume(completion)
     transport.waitForRefresh()
@@ -96,7 +97,7 @@ for limit in [nil, 6] as [Int?] {
     print("   waiters  bytes/waiter  bytes after  ns to queue  ns to release")
     for count in [1_000, 10_000, 100_000] {
         let rounds = try (0..<5).map { _ in try measure(count, exchangesPerOrigin: limit) }
-        // The least of all rounds: other programs only ever add.
+        // The minimum of all rounds, because other programs only add time.
         func least(_ value: KeyPath<Measurement, Double>) -> Double { rounds.map { $0[keyPath: value] }.min() ?? 0 }
         print(
             column(Double(count)).dropFirst(2), column(least(\.bytes)), " ", column(least(\.bytesLeft)),

@@ -1,18 +1,19 @@
-// The names are Apple's, and their documentation is.
+// The names are Apple's, and so is their documentation.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 
 import Foundation
 
-// Stands in for the Keychain of Apple's systems: a table of items, and the calls that reach it by dictionaries. What
-// a query asks for that the stand-in doesn't know is an error, so that no attribute goes unnoticed.
+// Replaces the Keychain of Apple platforms: a table of items, and the calls
+// that access it with dictionaries. An attribute that this replacement doesn't
+// know is an error, so that no attribute is ignored.
 
-/// The types of Core Foundation that the calls are declared with.
+/// The Core Foundation types of the calls.
 public typealias CFDictionary = NSDictionary
-/// A constant's type.
+/// The type of a constant.
 public typealias CFString = String
-/// What a search finds.
+/// The result of a search.
 public typealias CFTypeRef = AnyObject
-/// What each call returns.
+/// The result of a call.
 public typealias OSStatus = Int32
 
 public let kSecClass: CFString = "class"
@@ -34,7 +35,7 @@ private let wrongParameter: OSStatus = -50
 
 /// The items of the process.
 public enum Keychain {
-    /// An item as a test sees it.
+    /// An item in a form for tests.
     public struct Item: Sendable, Equatable {
         public var service: String
         public var account: String
@@ -51,7 +52,7 @@ public enum Keychain {
         }
     }
 
-    /// The group of an item for which none was named.
+    /// The access group of an item without a given group.
     public static let firstGroup = "first"
 
     fileprivate static let table = Table()
@@ -59,12 +60,12 @@ public enum Keychain {
     /// All items, of all tests.
     public static var items: [Item] { table.with { $0 } }
 
-    /// Puts an item into the Keychain, as another app or version would.
+    /// Adds an item to the Keychain, as another app or version would.
     public static func put(_ item: Item) { table.with { $0.append(item) } }
 }
 
 private final class Table: @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var items: [Keychain.Item] = []
 
@@ -73,7 +74,7 @@ private final class Table: @unchecked Sendable {
     }
 }
 
-/// What a dictionary asks for.
+/// The content of a query dictionary.
 private struct Query {
     var members: [String: Any]
 
@@ -85,12 +86,12 @@ private struct Query {
         }
     }
 
-    /// Takes a member out.
+    /// Removes a member and returns it.
     mutating func take<T>(_ key: String, as type: T.Type = T.self) -> T? {
         members.removeValue(forKey: key) as? T
     }
 
-    /// Takes out what says which items are meant.
+    /// Removes the members that select items.
     mutating func takeFilter() -> ((Keychain.Item) -> Bool)? {
         guard take(kSecClass) == kSecClassGenericPassword, take(kSecUseDataProtectionKeychain) == true,
             take(kSecAttrSynchronizable) == false, let service: String = take(kSecAttrService),
@@ -102,7 +103,7 @@ private struct Query {
         }
     }
 
-    /// Takes out what an item holds.
+    /// Removes the members with an item's content.
     mutating func takeContent() -> (accessible: String, data: Data)? {
         guard let accessible: String = take(kSecAttrAccessible), let data: Data = take(kSecValueData) else {
             return nil
@@ -141,7 +142,7 @@ public func SecItemCopyMatching(
     return 0
 }
 
-/// Changes what items hold.
+/// Changes the content of items.
 public func SecItemUpdate(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus {
     guard var query = Query(query), let matches = query.takeFilter(), query.members.isEmpty,
         var attributes = Query(attributes), let content = attributes.takeContent(), attributes.members.isEmpty

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stands in for the unified log of Apple's systems: keeps what it is given.
+/// Replaces the unified log of Apple platforms: it records the messages.
 public struct Logger: Sendable {
     /// The lines of every logger, in order.
     public static var lines: [String] { store.lines }
@@ -9,18 +9,18 @@ public struct Logger: Sendable {
 
     private let prefix: String
 
-    /// Makes a logger of a subsystem and a category.
+    /// Makes a logger with a subsystem and a category.
     public init(subsystem: String, category: String) {
         prefix = "\(subsystem)/\(category)"
     }
 
-    /// Notes a line.
+    /// Records a line.
     public func debug(_ message: OSLogMessage) {
         Self.store.append("\(prefix): \(message.text)")
     }
 }
 
-/// A message whose parts say who may see them.
+/// A message whose parts have privacy settings.
 public struct OSLogMessage: ExpressibleByStringInterpolation {
     let text: String
 
@@ -29,40 +29,40 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
         text = value
     }
 
-    /// Makes a message of parts.
+    /// Makes a message from parts.
     public init(stringInterpolation: StringInterpolation) {
         text = stringInterpolation.text
     }
 
-    /// Puts a message together.
+    /// Builds a message.
     public struct StringInterpolation: StringInterpolationProtocol {
         var text = ""
 
-        /// Starts with nothing.
+        /// Starts with an empty message.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Adds what stands between the parts.
+        /// Adds literal text.
         public mutating func appendLiteral(_ literal: String) {
             text += literal
         }
 
-        /// Adds a part.
+        /// Adds an interpolated value.
         public mutating func appendInterpolation(_ value: String, privacy: OSLogPrivacy) {
             text += privacy == .public ? value : "<private>"
         }
     }
 }
 
-/// Who may see a part of a message.
+/// The privacy of a value in a message.
 public enum OSLogPrivacy: Sendable {
-    /// Everybody.
+    /// Visible in the log.
     case `public`
-    /// Nobody but a debugger.
+    /// Visible only in a debugger.
     case `private`
 }
 
 private final class LineStore: @unchecked Sendable {
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private let lock = NSLock()
     private var all: [String] = []
 

@@ -13,7 +13,7 @@ struct KeychainStoreTests {
         KeychainTokenCredentialStore(service: service, account: "tokens", accessGroup: group, lockFileURL: lock)
     }
 
-    /// Puts an item into the Keychain that another app or version made.
+    /// Adds an item that another app or version has created to the Keychain.
     @discardableResult
     private func put(_ data: Data) -> Keychain.Item {
         let item = Keychain.Item(
@@ -38,7 +38,7 @@ struct KeychainStoreTests {
         try await store().save(nil)
     }
 
-    @Test("The item can be read after the first unlock, on this device only, whoever made it")
+    @Test("The item can be read after the first unlock, on this device only, whoever created it")
     func accessibility() async throws {
         try await store().save(first)
         let item = try #require(items.first)
@@ -63,7 +63,7 @@ struct KeychainStoreTests {
         #expect(items.map(\.accessGroup) == ["shared"])
     }
 
-    @Test("What is no credential stays until other tokens are stored")
+    @Test("Invalid data stays until other tokens are stored")
     func corrupt() async throws {
         let item = put(Data("x".utf8))
         await #expect {

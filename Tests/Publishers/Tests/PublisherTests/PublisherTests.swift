@@ -19,7 +19,8 @@ struct PublisherTests {
     private func service(
         _ transport: ScriptedTransport, endpoint: SeatEndpoint = SeatEndpoint()
     ) -> Service {
-        // Longer than the suite may take, so that no deadline cancels what the test waits for.
+        // Longer than the suite may take, so that no deadline ends a wait of
+        // the test.
         let timeout = ServiceTimeout(request: 600, resource: 600)
         var configuration = ServiceConfiguration(dispatchQueue: DeliveryQueue.queue, timeout: timeout)
         configuration.transport = transport
@@ -80,7 +81,7 @@ struct PublisherTests {
         #expect(seat == Seat(row: 7))
     }
 
-    @Test("An answer arrives as it came when no model is expected")
+    @Test("Without an expected model the response arrives unchanged")
     func responseArrives() async throws {
         let transport = ScriptedTransport()
         let subscriber = RecordingSubscriber<AtomResponse>(demand: .max(1))
@@ -150,7 +151,7 @@ struct PublisherTests {
         #expect(transport.paths == [])
     }
 
-    @Test("The subscriber is let go when the answer was delivered")
+    @Test("The subscriber is released after the response was delivered")
     func subscriberIsReleased() async throws {
         let transport = ScriptedTransport { $0.answer(#"{"row": 1}"#) }
         weak var released: RecordingSubscriber<Seat>?
@@ -184,7 +185,7 @@ struct PublisherTests {
 
     // MARK: Cancellation
 
-    @Test("Cancelling cancels the exchange, and the subscriber hears nothing more")
+    @Test("Cancelling cancels the exchange, and the subscriber gets nothing more")
     func cancellingCancels() async throws {
         let transport = ScriptedTransport()
         let subscriber = RecordingSubscriber<Seat>(demand: .unlimited)
@@ -199,7 +200,7 @@ struct PublisherTests {
         #expect(transport.paths.count == 1)
     }
 
-    @Test("Who cancels while the request is being started still cancels the exchange")
+    @Test("A cancellation during the start cancels the exchange")
     func cancellingDuringTheStart() async throws {
         let subscriber = RecordingSubscriber<Seat>(demand: .none)
         let transport = ScriptedTransport { _ in subscriber.cancel() }
@@ -210,7 +211,7 @@ struct PublisherTests {
         #expect(subscriber.events.all.isEmpty)
     }
 
-    @Test("Who cancels before asking sends nothing, ever")
+    @Test("A subscription that is cancelled before any demand sends nothing")
     func cancellingBeforeDemandSendsNothing() async {
         let transport = ScriptedTransport()
         let subscriber = RecordingSubscriber<Seat>(demand: .none)
@@ -238,8 +239,8 @@ struct PublisherTests {
     func droppingTheTokenCancels() async throws {
         let transport = ScriptedTransport()
         var token: AnyCancellable? = service(transport).publisher().sink(
-            receiveCompletion: { _ in Issue.record("nobody listens any more") },
-            receiveValue: { _ in Issue.record("nobody listens any more") })
+            receiveCompletion: { _ in Issue.record("the subscription was cancelled") },
+            receiveValue: { _ in Issue.record("the subscription was cancelled") })
         let exchange = try #require(transport.started.all.first)
         withExtendedLifetime(token) {}
         token = nil
@@ -249,7 +250,7 @@ struct PublisherTests {
 
     // MARK: Several subscribers
 
-    @Test("A second subscriber sends again and gets an answer of its own")
+    @Test("A second subscriber sends again and gets its own response")
     func secondSubscriberSendsAgain() async throws {
         let transport = ScriptedTransport()
         let publisher = service(transport).publisher(expecting: Seat.self)
@@ -300,10 +301,10 @@ struct PublisherTests {
                 group.addTask { subscriber.cancel() }
             }
         }
-        // On the queue, where no delivery can be half done.
+        // On the queue, where every delivery is complete.
         let counts = await DeliveryQueue.drain { subscribers.map(\.events.all.count) }
         #expect(counts.allSatisfy { $0 == 0 || $0 == 2 })
-        // Nobody is stuck: the service still answers.
+        // The service still works.
         let last = RecordingSubscriber<Seat>(demand: .unlimited)
         publisher.subscribe(last)
         try await transport.started.first(201)[200].answer(#"{"row": 1}"#)

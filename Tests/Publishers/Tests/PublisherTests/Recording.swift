@@ -1,16 +1,16 @@
 import Foundation
 
-/// What has happened so far, and a gate for what has yet to happen.
+/// Records elements, and waits for the next ones.
 final class Recording<Element: Sendable>: @unchecked Sendable {
     private typealias Waiter = (count: Int, continuation: CheckedContinuation<[Element], any Error>)
 
-    // All three are touched under `lock` only.
+    // All three are accessed only under `lock`.
     private let lock = NSLock()
     private var elements: [Element] = []
     private var waiters: [Int: Waiter] = [:]
     private var nextWaiter = 0
 
-    /// Everything that was recorded, in order.
+    /// All recorded elements, in order.
     var all: [Element] { lock.withLock { elements } }
 
     func append(_ element: Element) {
@@ -25,7 +25,8 @@ final class Recording<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until so many elements were recorded, or the test's time is up.
+    /// Waits until this many elements have been recorded, or the test's time
+    /// limit has passed.
     @discardableResult
     func first(_ count: Int) async throws -> [Element] {
         let key = lock.withLock {

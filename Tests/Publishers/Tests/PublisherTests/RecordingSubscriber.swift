@@ -2,7 +2,7 @@ import AtomNetworking
 import Combine
 import Foundation
 
-/// Writes down what it hears, and asks for values when the test says so.
+/// Records its events, and requests values when the test says so.
 final class RecordingSubscriber<Input: Sendable>: Subscriber, @unchecked Sendable {
     typealias Failure = AtomError
 
@@ -16,7 +16,7 @@ final class RecordingSubscriber<Input: Sendable>: Subscriber, @unchecked Sendabl
 
     private let demand: Subscribers.Demand
     private let lock = NSLock()
-    // Touched under `lock` only.
+    // Accessed only under `lock`.
     private var subscription: (any Subscription)?
 
     init(demand: Subscribers.Demand) {
@@ -61,7 +61,8 @@ enum DeliveryQueue {
 
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 
-    /// Runs the closure on the queue, when everything that was dispatched before has run.
+    /// Runs the closure on the queue, after everything that was dispatched
+    /// before.
     static func drain<T: Sendable>(_ body: @escaping @Sendable () -> T = {}) async -> T {
         await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
     }

@@ -1,19 +1,19 @@
 import AtomNetworking
 import Foundation
 
-/// A transport that answers when the test says so.
+/// A transport that responds when the test says so.
 final class ScriptedTransport: Transport {
     /// Every exchange that was started, in order.
     let started = Recording<ScriptedExchange>()
 
     private let onStart: @Sendable (ScriptedExchange) -> Void
 
-    /// - Parameter onStart: Runs inside `start`; does nothing unless the test says otherwise.
+    /// - Parameter onStart: Runs inside `start`; does nothing by default.
     init(onStart: @escaping @Sendable (ScriptedExchange) -> Void = { _ in }) {
         self.onStart = onStart
     }
 
-    /// The paths that were asked for, in order.
+    /// The requested paths, in order.
     var paths: [String] { started.all.map(\.path) }
 
     func start(
@@ -34,7 +34,7 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
     let cancellations = Recording<Void>()
 
     private let lock = NSLock()
-    // Touched under `lock` only; nil once the exchange is over.
+    // Accessed only under `lock`; nil when the exchange has ended.
     private var receive: (@Sendable (TransportEvent) -> Void)?
 
     init(_ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void) {

@@ -5,7 +5,7 @@ import NIOCore
 import NIOFoundationCompat
 import Workload
 
-/// What a server writes without a library above it.
+/// A server's code without a library above AsyncHTTPClient.
 struct AsyncHTTPClientAlone: Client {
     private let client: HTTPClient
     private let decoder = JSONDecoder()
@@ -14,7 +14,7 @@ struct AsyncHTTPClientAlone: Client {
     init(_ place: Place) {
         self.place = place
         var configuration = HTTPClient.Configuration()
-        // As many as the transport opens.
+        // The same number as in the transport.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
@@ -35,5 +35,6 @@ Program.run([
     "async-http-client": { AsyncHTTPClientAlone($0) },
     "atom-over-async-http-client": { try AtomClient($0, transport: AsyncHTTPClientTransport()) },
 ])
-// A client that isn't shut down traps when it is released; the process ends before.
+// A client that isn't shut down traps when it is released, so the process exits
+// first.
 exit(0)

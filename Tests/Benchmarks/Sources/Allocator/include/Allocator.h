@@ -1,5 +1,5 @@
 #include <stddef.h>
 
-/// The bytes that the program has allocated and not freed, as its allocator
-/// counts them: the overhead of each block included, free lists left out.
+/// The bytes that the program has allocated and not freed, as counted by its
+/// allocator: including the overhead of each block, without free lists.
 size_t allocatedBytes(void);

@@ -1,6 +1,6 @@
-/// Blocks that the program has taken from its allocator so far, all threads
-/// together; -1 where they aren't counted.
+/// The number of blocks that the program has allocated so far, on all threads;
+/// -1 if they aren't counted.
 long allocationCount(void);
 
-/// How often a thread found a mutex taken so far; -1 where that isn't counted.
+/// How often a thread found a mutex locked so far; -1 if that isn't counted.
 long contendedLockCount(void);
