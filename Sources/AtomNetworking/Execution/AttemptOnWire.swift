@@ -27,11 +27,11 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     // These belong to the thread that brings its events. They come one at a time, so no two accesses can overlap,
     // which would else be checked each time (SE-0176).
-    @exclusivity(unchecked) private var sink: any AnswerSink
+    @exclusivity(unchecked) private var sink: any ResponseSink
     private var isAbandoned = false
     private var discarded = 0
 
-    init(of exchange: Exchange, number: Int, target: TargetURL, sink: any AnswerSink) {
+    init(of exchange: Exchange, number: Int, target: TargetURL, sink: any ResponseSink) {
         self.exchange = exchange
         self.number = number
         self.target = target

@@ -81,10 +81,15 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     /// Asks to be sent; called once, by the manager.
     func start() {
         // Nobody else knows of it yet: the machine is as it was made.
-        if needsSignature, let session = manager.session {
-            askSession(session, isAnew: false)
-        } else {
-            enterLane(of: origin, keepsPlace: false)
+        guard needsSignature, let gate = manager.gate else { return enterLane(of: origin, keepsPlace: false) }
+        switch gate.admit(self, anew: false) {
+        case .go: released()
+        case .askSession(let read):
+            if manager.session?.ask(for: self, anew: false, read: read) == .go {
+                released()
+            } else {
+                handle { $0.queuedBySession() }
+            }
         }
     }
 
@@ -138,7 +143,7 @@ extension Exchange {
             if let session = manager.session { askSession(session, isAnew: isAnew) }
         case .retry(let version):
             guard let session = manager.session else { break }
-            session.answered(version: version, isRejected: true)
+            session.rejected(version: version)
             askSession(session, isAnew: true)
         case .enterLane(let keepsPlace):
             enterLane(of: origin, keepsPlace: keepsPlace)
@@ -159,7 +164,7 @@ extension Exchange {
         case .set(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
         case .removed(let number): manager.deadlines.remove(self, number: number)
         }
-        if let version = step.acceptedVersion { manager.session?.answered(version: version, isRejected: false) }
+        if let version = step.acceptedVersion { manager.gate?.accepted(version: version) }
         guard !step.effects.isEmpty else { return }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
@@ -198,14 +203,11 @@ extension Exchange {
 // MARK: - Onto the wire
 
 extension Exchange {
-    private enum Signature {
-        case unsigned
-        case authorization(String, version: Int?)
-        case notYet
-
-        var isSigned: Bool { if case .authorization = self { true } else { false } }
-        var version: Int? { if case .authorization(_, let version) = self { version } else { nil } }
-        var authorization: String? { if case .authorization(let value, _) = self { value } else { nil } }
+    /// What the session, or a Basic credential, says for the `Authorization`
+    /// field.
+    private struct Signature {
+        var authorization: String?
+        var version: Int?
     }
 
     /// Hands the attempt to the transport.
@@ -221,7 +223,7 @@ extension Exchange {
             var request: TransportRequest?
             let (step, wire) = content.withLock { content in
                 let step = content.machine.slotGranted(
-                    isSigned: signature.isSigned, version: signature.version, at: now)
+                    isSigned: signature.authorization != nil, version: signature.version, at: now)
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 let attempt = content.machine.attempt
                 request = attempt.transportRequest(
@@ -232,7 +234,7 @@ extension Exchange {
                 return (step, wire)
             }
             prepare(step)
-            if let wire, let request { return start(request, wire) }
+            if let wire, let request = request.take() { return start(request, wire) }
             guard case .askSessionWithSlot = step.action, asksWithSlot() else {
                 if let origin { manager.slots.release(origin: origin) }
                 return
@@ -241,13 +243,11 @@ extension Exchange {
     }
 
     private func signature() -> Signature {
-        guard needsSignature else { return .unsigned }
-        guard let session = manager.session else {
-            return manager.basicAuthorization.map { .authorization($0, version: nil) } ?? .unsigned
-        }
-        return switch session.signature(for: self) {
-        case .authorization(let value, let version): .authorization(value, version: version)
-        case .none, .outdated: .notYet
+        guard needsSignature else { return Signature() }
+        guard let gate = manager.gate else { return Signature(authorization: manager.basicAuthorization) }
+        return switch gate.signature(for: self) {
+        case .authorization(let value, let version): Signature(authorization: value, version: version)
+        case .none, .outdated: Signature()
         }
     }
 

@@ -23,6 +23,8 @@ final class RequestableQueueManager: Sendable {
     let dispatchQueue: DispatchQueue
     /// The session of bearer tokens, if that is how requests are signed.
     let session: SessionActor?
+    /// The part of it that requests go through.
+    let gate: SessionGate?
     /// How another credential is got when a request of this service sets a
     /// refresh off.
     let renewalMeans: RenewalMeans
@@ -80,6 +82,7 @@ final class RequestableQueueManager: Sendable {
             session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
         }
         self.session = session
+        gate = session?.gate
         self.bearer = bearer
         renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization

@@ -37,29 +37,30 @@ struct PreparedRequest: Sendable {
     init(
         _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>
     ) throws(AtomError) {
-        purpose = .service
         let base = try requestable.baseURL()
         let path = try requestable.path()
-        target = TargetURL(base: base, path: path, queryItems: requestable.queryItems ?? [])
+        let target = TargetURL(base: base, path: path, queryItems: requestable.queryItems ?? [])
 
         let method = requestable.method
         guard HTTPGrammar.isToken(method.name) else {
             throw .requestable(
                 .invalidMethod(.init(subject: method.name, reason: "a method is a token (RFC 9110 §9.1)")))
         }
-        self.method = method.name
 
         var omitted: [String] = []
         var fields = try Self.headerFields(requestable.headerItems ?? [], omitting: &omitted)
-        omittedFields = omitted
         let ownAuthorization = fields.contains("Authorization")
-        body = try Self.body(of: method, and: requestable.body, fields: &fields)
-        headerFields = fields
+        let body = try Self.body(of: method, and: requestable.body, fields: &fields)
 
         let requiresAuthorization = requestable.requiresAuthorization
-        needsSignature = requiresAuthorization && !ownAuthorization
-        acceptableStatusCodes = requestable.acceptableStatusCodes
-        timeouts = if let timeout = requestable.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
+        let acceptableStatusCodes = requestable.acceptableStatusCodes
+        let timeouts =
+            if let timeout = requestable.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
+        // At once: a request that is made part by part is copied when it is complete.
+        self.init(
+            purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
+            body: body, needsSignature: requiresAuthorization && !ownAuthorization,
+            acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts)
     }
 
     /// A request of the SDK itself, unsigned.
@@ -67,15 +68,25 @@ struct PreparedRequest: Sendable {
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
         acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
     ) {
+        self.init(
+            purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
+            body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
+            timeouts: RequestTimeouts(idle: timeout, total: timeout))
+    }
+
+    private init(
+        purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
+        body: Data?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>, timeouts: RequestTimeouts
+    ) {
         self.purpose = purpose
         self.method = method
         self.target = target
         self.headerFields = headerFields
-        omittedFields = []
+        self.omittedFields = omittedFields
         self.body = body
-        needsSignature = false
+        self.needsSignature = needsSignature
         self.acceptableStatusCodes = acceptableStatusCodes
-        timeouts = RequestTimeouts(idle: timeout, total: timeout)
+        self.timeouts = timeouts
     }
 
     private static func headerFields(

@@ -20,6 +20,7 @@ actor SessionActor {
     }
 
     nonisolated let guarded: GuardedMachine
+    nonisolated let gate: SessionGate
     nonisolated let keeper: any SessionKeeper
     nonisolated let time: any TimeSource
     nonisolated let random: @Sendable () -> Double
@@ -38,6 +39,7 @@ actor SessionActor {
         self.time = time
         self.random = random
         guarded = GuardedMachine(SessionMachine(policy: policy, needsLoading: keeper.needsLoading))
+        gate = SessionGate(guarded, keeper: keeper, time: time)
     }
 
     deinit {
@@ -54,23 +56,16 @@ extension SessionActor {
     ///   a 401 or a redirect: then it joins the end of the queue. A request that
     ///   has only waited keeps its place.
     nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
-        let read = readCurrent()
-        let now = time.now
-        let goes = guarded.with { machine in
-            let place = waiter.sessionPlace
-            guard
-                let (ticket, generation) = machine.admitAtOnce(
-                    by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
-                    read: read, at: now)
-            else { return false }
-            waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
-            return true
+        switch gate.admit(waiter, anew: isAnew) {
+        case .go: .go
+        case .askSession(let read): ask(for: waiter, anew: isAnew, read: read)
         }
-        return goes ? .go : ask(for: waiter, anew: isAnew, read: read)
     }
 
     /// Asks the machine for a request that may have to wait.
-    private nonisolated func ask(
+    ///
+    /// - Parameter read: What the gate has read.
+    nonisolated func ask(
         for waiter: any SessionWaiter, anew isAnew: Bool, read: (credential: TokenCredential, version: Int)?
     ) -> Verdict {
         var read = read
@@ -105,26 +100,11 @@ extension SessionActor {
         }
     }
 
-    /// What a request is signed with that is about to be sent.
-    nonisolated func signature(for waiter: any SessionWaiter) -> SessionSignature {
-        let now = time.now
-        return guarded.with { machine in
-            // Not with `??`: its closure would copy the machine.
-            guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
-            return machine.signature(of: place.generation, ticket: place.ticket, at: now)
-        }
-    }
-
-    /// The server has answered a request signed with this version.
-    ///
-    /// - Parameter isRejected: Whether it was a first attempt, answered 401.
-    nonisolated func answered(version: Int, isRejected: Bool) {
-        if isRejected {
-            let now = moment
-            guarded.with { $0.rejected(version: version, now: now) }
-        } else {
-            guarded.with { $0.accepted(version: version) }
-        }
+    /// The server has answered a first attempt, signed with this version, with
+    /// a 401.
+    nonisolated func rejected(version: Int) {
+        let now = moment
+        guarded.with { $0.rejected(version: version, now: now) }
     }
 
     /// A waiter was cancelled, or its deadline has passed.
@@ -136,13 +116,7 @@ extension SessionActor {
         }
     }
 
-    /// What is kept now, and the version before it was read; `nil` where it has
-    /// to be loaded.
-    nonisolated func readCurrent() -> (credential: TokenCredential, version: Int)? {
-        guard !keeper.needsLoading else { return nil }
-        let version = guarded.with { $0.version }
-        return keeper.current.map { ($0, version) }
-    }
+    nonisolated func readCurrent() -> (credential: TokenCredential, version: Int)? { gate.readCurrent() }
 
     nonisolated var moment: Moment { Moment(instant: time.now, date: time.date) }
 }

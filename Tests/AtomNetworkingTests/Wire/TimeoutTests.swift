@@ -24,7 +24,8 @@ import Testing
         #expect(outcome.error?.delivery == .maybeSent)
         #expect(elapsed >= .milliseconds(290))
         #expect(outcome.error?.description.hasPrefix("Nothing came or went for 0.3") == true)
-        #expect(await server.waitForDisconnects(1))
+        // A busy machine may not have got as far as connecting.
+        #expect(await server.waitForOpenConnections(atMost: 0))
     }
 
     @Test func theIdleTimeoutAlsoRunsAfterTheHead() async throws {
@@ -51,7 +52,8 @@ import Testing
         #expect(outcome.urlError?.code == .timedOut)
         #expect(outcome.error?.delivery != .notSent)
         #expect(outcome.error?.description.contains("did not complete in 0.5") == true)
-        #expect(await server.waitForDisconnects(1))
+        // A busy machine may not have got as far as connecting.
+        #expect(await server.waitForOpenConnections(atMost: 0))
     }
 
     @Test func theResourceTimeoutSpansRedirects() async throws {

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// Called outside every lock, in the order of the parts, one call at a time:
 /// any number of `receive`, then exactly one of `finish` and `abandon`.
-protocol AnswerSink: Sendable {
+protocol ResponseSink: Sendable {
     /// Takes the next part.
     ///
     /// - Throws: Why it can't; the exchange fails with that, and the sink is
@@ -25,7 +25,7 @@ protocol AnswerSink: Sendable {
 }
 
 /// Collects a body in memory, up to a limit.
-struct MemorySink: AnswerSink {
+struct MemorySink: ResponseSink {
     private var body = Data()
     private let limit: Int
 

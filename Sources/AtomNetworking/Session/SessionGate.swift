@@ -1,0 +1,65 @@
+/// The part of a session that a request with a good token goes through.
+///
+/// Nobody refers to it weakly, as the registry does to the session: an object
+/// that was ever referred to weakly is slower to retain, and each request would
+/// pay for it.
+final class SessionGate: Sendable {
+    /// What becomes of a request.
+    enum Answer {
+        /// It is sent now.
+        case go
+        /// The session has to be asked, with what was read: the app's variable
+        /// is read once.
+        case askSession(read: (credential: TokenCredential, version: Int)?)
+    }
+
+    private let guarded: GuardedMachine
+    private let keeper: any SessionKeeper
+    private let time: any TimeSource
+
+    init(_ guarded: GuardedMachine, keeper: any SessionKeeper, time: any TimeSource) {
+        self.guarded = guarded
+        self.keeper = keeper
+        self.time = time
+    }
+
+    /// A request asks to be sent.
+    ///
+    /// - Parameter isAnew: As in ``SessionActor/admit(_:anew:)``.
+    func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Answer {
+        let read = readCurrent()
+        let now = time.now
+        let goes = guarded.with { machine in
+            let place = waiter.sessionPlace
+            guard
+                let (ticket, generation) = machine.admitAtOnce(
+                    by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
+                    read: read, at: now)
+            else { return false }
+            waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
+            return true
+        }
+        return goes ? .go : .askSession(read: read)
+    }
+
+    /// What a request is signed with that is about to be sent.
+    func signature(for waiter: any SessionWaiter) -> SessionSignature {
+        let now = time.now
+        return guarded.with { machine in
+            // Not with `??`: its closure would copy the machine.
+            guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
+            return machine.signature(of: place.generation, ticket: place.ticket, at: now)
+        }
+    }
+
+    /// The server has accepted a request signed with this version.
+    func accepted(version: Int) { guarded.with { $0.accepted(version: version) } }
+
+    /// What is kept now, and the version before it was read; `nil` where it has
+    /// to be loaded.
+    func readCurrent() -> (credential: TokenCredential, version: Int)? {
+        guard !keeper.needsLoading else { return nil }
+        let version = guarded.with { $0.version }
+        return keeper.current.map { ($0, version) }
+    }
+}
