@@ -31,13 +31,7 @@ final class RequestableQueueManager: Sendable {
     /// The `Authorization` value that never changes, made once.
     let basicAuthorization: String?
 
-    private struct Notices {
-        /// How many callers have still to be told.
-        var holders = 0
-        var held: [AuthenticationError] = []
-    }
-
-    private let notices = Guarded(Notices())
+    private let notices = HeldNotices()
 
     /// How the session is refreshed when a request of this service sets it off.
     private let bearer: BearerAuthentication?
@@ -98,19 +92,13 @@ final class RequestableQueueManager: Sendable {
         }
     }
 
-    /// Puts off telling the app that its session has ended, until the same
-    /// number of calls of `releaseNotices`.
-    func holdNotices() { notices.withLock { $0.holders += 1 } }
+    /// Keeps the notification of a session's end back, until as many calls of
+    /// `releaseNotices`.
+    func holdNotices() { notices.hold() }
 
-    /// One more caller has been told.
+    /// One caller less has to be told first.
     func releaseNotices() {
-        let released = notices.withLock { notices -> [AuthenticationError] in
-            notices.holders -= 1
-            guard notices.holders == 0 else { return [] }
-            defer { notices.held = [] }
-            return notices.held
-        }
-        for reason in released { AtomNotification.announce(reason, on: dispatchQueue) }
+        for reason in notices.release() { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 
     /// Whether requests that need a signature get one.
@@ -180,10 +168,6 @@ extension RequestableQueueManager: RenewalService {
     func announce(_ event: SessionEvent, isOver: Bool) {
         if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
         guard isOver, let reason = event.reasonToSignIn else { return }
-        let isHeld = notices.withLock { notices in
-            if notices.holders > 0 { notices.held.append(reason) }
-            return notices.holders > 0
-        }
-        if !isHeld { AtomNotification.announce(reason, on: dispatchQueue) }
+        if !notices.keep(reason) { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 }

@@ -23,7 +23,8 @@ public struct TargetURL: Sendable, Hashable {
     /// Foundation rejects the URL.
     public var url: URL? { URL(string: absoluteString) }
 
-    init(base: BaseURL, path: URLPath, queryItems: [QueryItem]) {
+    /// Creates a URL from its checked parts.
+    public init(base: BaseURL, path: URLPath, queryItems: [QueryItem] = []) {
         origin = base.origin
         var string = base.string(followedBy: path.encoded.isEmpty ? "/" : path.encoded)
         if !queryItems.isEmpty {
@@ -31,6 +32,17 @@ public struct TargetURL: Sendable, Hashable {
             string += PercentEncoding.query(queryItems)
         }
         absoluteString = string
+    }
+
+    /// The same path and query on another server.
+    public func replacing(base: BaseURL) -> TargetURL {
+        TargetURL(absoluteString: base.string(followedBy: pathAndQuery), origin: base.origin)
+    }
+
+    /// Everything after the authority.
+    var pathAndQuery: String {
+        let authority = absoluteString.utf8.dropFirst(scheme.rawValue.utf8.count + 3)
+        return String(decoding: authority.drop { $0 != UInt8(ascii: "/") }, as: UTF8.self)
     }
 
     /// Resolves a `Location` against this URL (RFC 9110 §10.2.2, RFC 3986 §5),

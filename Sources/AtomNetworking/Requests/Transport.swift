@@ -46,7 +46,9 @@ public protocol Transport: Sendable {
     ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``,
     ///     any number of ``TransportEvent/data(_:)``, and exactly one
     ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``, also
-    ///     for a cancelled exchange.
+    ///     for a cancelled exchange. Inside `receive` the SDK may start and
+    ///     cancel exchanges, so don't hold a lock around the call: a response is
+    ///     judged when its head arrives.
     /// - Returns: A handle that can stop the exchange.
     func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
@@ -111,6 +113,46 @@ public struct TransportRequest: Sendable {
         self.init(
             method: method, target: TargetURL(base: base, path: path, queryItems: queryItems),
             headerFields: headerFields, body: body, idleTimeout: idleTimeout)
+    }
+
+    /// The same request with other header fields, for a transport that adds to
+    /// what another transport sends.
+    ///
+    /// - Parameter headerFields: All of them; they replace those of this
+    ///   request, including its credential.
+    /// - Throws: ``AtomError/requestable(_:)`` if a name is not a token, a value
+    ///   can't be sent, or the transport itself has to write the field (`Host`,
+    ///   `Content-Length`, …).
+    public func replacing(headerFields: HeaderFields) throws(AtomError) -> TransportRequest {
+        for field in headerFields {
+            guard HTTPGrammar.isToken(field.name) else {
+                throw .requestable(
+                    .invalidHeader(
+                        .init(
+                            subject: HTTPGrammar.tokenPrefix(of: field.name) + "…",
+                            reason: "a field name is a token (RFC 9110 §5.1)")))
+            }
+            if let reason = HTTPGrammar.violation(inFieldValue: field.value) {
+                throw .requestable(.invalidHeader(.init(subject: field.name, reason: reason)))
+            }
+            guard !HTTPGrammar.isReservedFieldName(field.name) else {
+                throw .requestable(
+                    .invalidHeader(.init(subject: field.name, reason: "the transport writes this field itself")))
+            }
+        }
+        return TransportRequest(
+            method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
+            needsFreshConnection: needsFreshConnection)
+    }
+
+    /// The same request to another URL, for example to a proxy of your own.
+    ///
+    /// All header fields stay, and a credential may be among them: use a target
+    /// that may see it.
+    public func replacing(target: TargetURL) -> TransportRequest {
+        TransportRequest(
+            method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
+            needsFreshConnection: needsFreshConnection)
     }
 
     init(

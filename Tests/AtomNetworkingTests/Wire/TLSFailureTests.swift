@@ -99,6 +99,8 @@ import Testing
                 rm -r "$2"
                 """
             shell.arguments = ["-c", script, "sh", try #require(OpenSSL.path), folder.path, "\(port)"]
+            // Or a process that another test starts meanwhile would hold it open too.
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
             shell.standardInput = input
             let output = Pipe()
             shell.standardOutput = output
