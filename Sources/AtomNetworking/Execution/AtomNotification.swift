@@ -1,14 +1,16 @@
 import Foundation
 
-/// The notifications that the SDK posts, object `nil`, `userInfo["error"]` an
-/// ``AtomError``, on the configuration's queue after the callers were told.
+/// The notifications of the SDK.
+///
+/// They are posted on the configuration's queue, after the callers were told.
+/// The object is `nil`, and `userInfo["error"]` is an ``AtomError``.
 enum AtomNotification {
     static let didFailToAuthorizeRequest = Notification.Name("com.alaskaair.atom.didFailToAuthorizeRequest")
     static let didFailToRefreshAccessToken = Notification.Name("com.alaskaair.atom.didFailToRefreshAccessToken")
 
     /// Posts that the server's final answer was 401, if it was.
     static func announceRefusal(_ error: AtomError, on queue: DispatchQueue) {
-        // A token endpoint's 401 is no answer to the request.
+        // A 401 of the token endpoint is not a response to the request.
         guard case .response(let response) = error, response.statusCode == 401 else { return }
         post(didFailToAuthorizeRequest, error, on: queue)
     }

@@ -21,17 +21,17 @@ struct Attempt: Sendable {
 }
 
 extension Attempt {
-    /// What an answer asks to be sent next (RFC 9110 §15.4).
+    /// What follows a response (RFC 9110 §15.4).
     enum Continuation {
-        /// Nothing: the answer is the caller's.
+        /// Nothing: the caller gets the response.
         case none
         /// Another attempt.
         case redirected(Attempt)
-        /// Another attempt, which would be one too many.
+        /// The server has redirected more often than the policy allows.
         case tooManyRedirects
     }
 
-    /// Judges an answer by its status, its `Location` and the policy.
+    /// What follows, by the status, the `Location` field and the policy.
     func following(_ response: TransportResponse, policy: RedirectPolicy) -> Continuation {
         guard case .follow(let limit) = policy, [301, 302, 303, 307, 308].contains(response.statusCode),
             let location = response.headerFields["Location"], let next = target.resolving(location: location),
@@ -51,7 +51,7 @@ extension Attempt {
         return .redirected(attempt)
     }
 
-    /// What the transport is given.
+    /// The request for the transport.
     func transportRequest(
         authorization: String?, cookie: String?, idleTimeout: Duration, needsFreshConnection: Bool
     ) -> TransportRequest {
@@ -63,14 +63,14 @@ extension Attempt {
             needsFreshConnection: needsFreshConnection)
     }
 
-    /// Drops the body and all that describes it.
+    /// Drops the body and the header fields that describe it.
     private mutating func becomeGet() {
         method = "GET"
         body = nil
         headerFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
     }
 
-    /// Drops whatever may be a secret: what isn't known to be harmless stays.
+    /// Drops every header field that may be a secret.
     private mutating func leaveOrigin() {
         hasLeftOrigin = true
         headerFields.removeAll { field in

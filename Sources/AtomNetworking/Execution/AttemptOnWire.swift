@@ -1,32 +1,32 @@
 import Foundation
 
-/// One attempt of an exchange, from before the transport gets it until its
-/// last event.
+/// One attempt of an exchange, until the transport's last event for it.
 final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
-    /// How long the rest of an answer is read that nobody wants.
+    /// The time for which the rest of an unwanted response is read.
     static let restDuration = Duration.seconds(1)
 
     let exchange: Exchange
     let number: Int
     let target: TargetURL
 
-    // The deadline queue's, under its lock.
+    // Only the deadline queue uses these, under its lock.
     var deadlinePosition: Int?
     var deadlineNumber = 0
 
-    /// What has happened to it since the exchange let go of it, under the
-    /// exchange's lock; `nil` before.
+    /// The state after the exchange has let go of the attempt; `nil` before.
+    ///
+    /// Used under the exchange's lock.
     private var afterlife: Afterlife?
 
     private struct Afterlife {
-        /// What stops it; none while the transport is being called, and after the end.
+        /// Stops the attempt; `nil` while the transport is being called, and after the last event.
         var running: (any TransportExchange)?
         var isStopped = false
         var isOver = false
     }
 
-    // These belong to the thread that brings its events. They come one at a time, so no two accesses can overlap,
-    // which would else be checked each time (SE-0176).
+    // Only the thread that delivers the attempt's events uses these. Events come one at a time, so no two accesses
+    // can overlap, and the check for that at each access is not needed (SE-0176).
     @exclusivity(unchecked) private var sink: any ResponseSink
     private var isAbandoned = false
     private var discarded = 0
@@ -42,27 +42,28 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 // MARK: - Under the exchange's lock
 
 extension AttemptOnWire {
-    /// The exchange goes on without it, or is over.
+    /// The exchange goes on without this attempt, or has ended.
     func letGo(_ running: (any TransportExchange)?) { afterlife = Afterlife(running: running) }
 
-    /// It is to be stopped.
+    /// The attempt has to stop.
     ///
-    /// - Returns: What is to be cancelled, if that is known.
+    /// - Returns: The handle to cancel, if the transport has returned it.
     func stop() -> (any TransportExchange)? {
         afterlife?.isStopped = true
         return afterlife?.running
     }
 
-    /// The transport has taken it, and the exchange doesn't keep it.
+    /// The transport has returned the handle of an attempt that the exchange
+    /// has let go of.
     ///
-    /// - Returns: What is to be cancelled.
+    /// - Returns: The handle, if it has to be cancelled.
     func started(_ running: any TransportExchange) -> (any TransportExchange)? {
         guard let afterlife, !afterlife.isOver else { return nil }
         self.afterlife?.running = running
         return afterlife.isStopped ? running : nil
     }
 
-    /// Its last event has come.
+    /// The last event has arrived.
     func end() {
         afterlife?.isOver = true
         afterlife?.running = nil
@@ -72,7 +73,7 @@ extension AttemptOnWire {
 // MARK: - The body
 
 extension AttemptOnWire {
-    /// Gives a part of the body to the sink.
+    /// Passes a part of the body to the sink.
     func keep(_ part: Data) throws(AtomError) {
         do {
             try sink.receive(part)
@@ -82,19 +83,19 @@ extension AttemptOnWire {
         }
     }
 
-    /// Counts a part of the body that nobody wants.
+    /// Drops a part of an unwanted body.
     ///
-    /// - Returns: Whether that was enough of it.
+    /// - Returns: Whether more was dropped than is worth reading.
     func discard(_ part: Data) -> Bool {
         abandonSink()
         discarded += min(part.count, ExchangeMachine.maximumRest + 1)
         return discarded > ExchangeMachine.maximumRest
     }
 
-    /// What the sink has taken. The body is complete, and wanted.
+    /// Ends the sink of a complete body and returns what it collected.
     func finishSink() throws(AtomError) -> Data { try sink.finish() }
 
-    /// Lets the sink go, unless that has been done.
+    /// Ends the sink of an unwanted body, once.
     func abandonSink() {
         guard !isAbandoned else { return }
         isAbandoned = true

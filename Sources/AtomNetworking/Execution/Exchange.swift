@@ -1,25 +1,25 @@
 import Foundation
 
-/// One `resume`, from admission to its one outcome.
+/// One `resume`, from admission to its outcome.
 ///
-/// What happens to it is decided by an ``ExchangeMachine`` under this object's
-/// lock; what the machine asks for is done here, outside of it. What comes
-/// after the outcome is dropped, except that a slot is always given back.
+/// An ``ExchangeMachine`` under this object's lock decides what happens. This
+/// object does what the machine says, outside the lock. Events after the outcome
+/// change nothing, but a slot is always given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Sendable {
     typealias Completion = @Sendable (Result<AtomResponse, AtomError>) -> Void
 
-    /// Who hears the outcome.
+    /// The receiver of the outcome.
     enum Listener {
-        /// Somebody who asks for it with `wake` and `takeOutcome`.
+        /// A caller that calls `wake` and then `takeOutcome`.
         case awaiting
-        /// A completion of the SDK's own, called wherever the outcome comes.
+        /// A completion of the SDK, called on the thread of the outcome.
         case completion(Completion)
-        /// A completion of the app's, called on the configuration's queue.
+        /// A completion of the app, called on the configuration's queue.
         case dispatched(Completion)
     }
 
-    // These belong to the deadline queue, the slots and the session, each under its owner's lock: no two accesses can
-    // overlap, which would else be checked each time (SE-0176). All the rest is constant.
+    // The deadline queue, the slots and the session use these, each under its own lock. So no two accesses can overlap,
+    // and the check for that at each access is not needed (SE-0176). All other properties are constant.
     @exclusivity(unchecked) var deadlinePosition: Int?
     @exclusivity(unchecked) var deadlineNumber = 0
     @exclusivity(unchecked) var slotPlace: SlotPlace?
@@ -36,21 +36,21 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     private struct Content {
         var machine: ExchangeMachine
-        /// The attempt whose events count, until its last one.
+        /// The attempt that the machine goes by, until its last event.
         var wire: AttemptOnWire?
-        /// What stops it; none while the transport is being called.
+        /// Stops this attempt; `nil` while the transport is being called.
         var running: (any TransportExchange)?
-        /// The number of the last attempt that ended while its events counted.
+        /// The number of the last attempt that was `wire` at its last event.
         var lastEnded = 0
-        /// For somebody who awaits it: from the end on, until it is taken.
+        /// The outcome for an awaiting caller, until it is taken.
         var outcome: Result<AtomResponse, AtomError>?
-        /// Whether the outcome has been there.
+        /// Whether there is, or was, an outcome for an awaiting caller.
         var hasOutcome = false
-        /// Who awaits the outcome: set once, and taken by the end, of which there is one.
+        /// The awaiting caller: set once, and taken once, at the end.
         var awaiting: UnsafeContinuation<Void, Never>?
 
-        /// Lets go of the attempt that a step stops or discards: no later step
-        /// can mean it.
+        /// Lets go of the attempt that a step stops or discards, so that no later
+        /// step concerns it.
         mutating func letGo(for step: ExchangeMachine.Step) -> AttemptOnWire? {
             guard !step.effects.isDisjoint(with: [.stop, .discardRest]), let wire = wire.take() else { return nil }
             wire.letGo(running.take())
@@ -80,7 +80,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     /// Asks to be sent; called once, by the manager.
     func start() {
-        // Nobody else knows of it yet: the machine is as it was made.
+        // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, let gate = manager.gate else { return enterLane(of: origin, keepsPlace: false) }
         switch gate.admit(self, anew: false) {
         case .go: released()
@@ -93,7 +93,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         }
     }
 
-    /// The caller cancelled: it hears so at once, whatever the network does.
+    /// The caller has cancelled.
+    ///
+    /// The outcome is known at once.
     func cancel() { handle { $0.cancelled() } }
 
     func deadlinePassed(at now: MonotonicInstant) { handle { $0.deadlinePassed(at: now) } }
@@ -109,7 +111,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     func refused(_ error: AuthenticationError) {
         let now = manager.time.now
-        // Held from before the machine decides: the end of the answer lets go of it, on another thread.
+        // Before the machine decides: as soon as it has, another thread may end the response and release the notices.
         manager.holdNotices()
         let step = handle { $0.refused(error, at: now) }
         if !step.effects.contains(.keepNotice) { manager.releaseNotices() }
@@ -121,7 +123,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 // MARK: - Performing what the machine asks for
 
 extension Exchange {
-    /// Runs an event under the lock, and does what follows outside of it.
+    /// Handles an event under the lock, and performs the step outside of it.
     @discardableResult
     private func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) -> ExchangeMachine.Step {
         let (step, wire) = content.withLock { content in
@@ -132,8 +134,9 @@ extension Exchange {
         return step
     }
 
-    /// - Parameter wire: The attempt that is to be stopped, or whose rest is
-    ///   not wanted.
+    /// Performs a step.
+    ///
+    /// - Parameter wire: The attempt that the step stops or discards.
     private func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
         prepare(step)
         switch step.action {
@@ -157,7 +160,7 @@ extension Exchange {
         }
     }
 
-    /// Does what is to be done before the step's action.
+    /// Performs what a step needs before its action.
     private func prepare(_ step: ExchangeMachine.Step) {
         switch step.deadline {
         case .none: break
@@ -179,22 +182,21 @@ extension Exchange {
         }
     }
 
-    /// Goes on at once or waits for its turn.
+    /// Gets a slot at once, or waits for one.
     private func enterLane(of origin: Origin, keepsPlace: Bool) {
         guard policy.takesSlot else { return send(inSlotOf: nil) }
         if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { handle { $0.queuedForSlot() } }
     }
 
-    /// Stops an attempt that was let go of, as soon as there is something to
-    /// stop.
+    /// Stops an attempt that was let go of, as soon as its handle is known.
     func stop(_ wire: AttemptOnWire) {
         let running = content.withLock { _ in wire.stop() }
         running?.cancel()
     }
 
-    /// Has the rest of an answer read, for a while.
+    /// Lets the rest of a response be read, for a limited time.
     private func discardRest(of wire: AttemptOnWire) {
-        // The exchange may be over before that.
+        // The attempt has a deadline of its own, because the exchange may end first.
         let end = manager.time.now.advanced(by: AttemptOnWire.restDuration)
         manager.deadlines.set(end, for: wire, number: 1)
     }
@@ -203,19 +205,20 @@ extension Exchange {
 // MARK: - Onto the wire
 
 extension Exchange {
-    /// What the session, or a Basic credential, says for the `Authorization`
-    /// field.
+    /// The value of the `Authorization` field, and the version of the session's
+    /// credential that it comes from.
     private struct Signature {
         var authorization: String?
         var version: Int?
     }
 
-    /// Hands the attempt to the transport.
+    /// Signs the attempt and hands it to the transport.
     ///
-    /// - Parameter origin: Whose slot is in hand; `nil` where none is needed.
+    /// - Parameter origin: The origin of the slot that was granted; `nil` if no
+    ///   slot is needed.
     private func send(inSlotOf origin: Origin?) {
         while true {
-            // Asked here, since only what is signed in the moment of sending is signed with what is good.
+            // Signed directly before sending, so that the token is still good.
             let signature = signature()
             let cookie = cookie()
             let now = manager.time.now
@@ -251,9 +254,9 @@ extension Exchange {
         }
     }
 
-    /// Asks the session again, a slot in hand.
+    /// Asks the session again and keeps the slot meanwhile.
     ///
-    /// - Returns: Whether it goes on at once.
+    /// - Returns: Whether to sign again now.
     private func asksWithSlot() -> Bool {
         guard let session = manager.session else { return false }
         switch session.admit(self, anew: false) {
@@ -270,7 +273,7 @@ extension Exchange {
     private func cookie() -> String? {
         guard policy.usesCookies, manager.cookies.mayHaveCookies else { return nil }
         let attempt = content.withLock { $0.machine.attempt }
-        // Cookies know no ports (RFC 6265 §8.5): the jar alone would take them to another origin of the same host.
+        // Cookies are not bound to a port (RFC 6265 §8.5), so the jar would also match another origin of the same host.
         guard !attempt.hasLeftOrigin, !attempt.headerFields.contains("Cookie") else { return nil }
         return manager.cookies.field(for: attempt.target.cookieAddress, at: manager.time.date)
     }
@@ -278,7 +281,7 @@ extension Exchange {
     private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
         manager.log("→ \(request.method) \(request.target)")
         let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
-        // It may have been let go of while it was being started.
+        // The exchange may have let go of the attempt while it was being started.
         let unwanted = content.withLock { content in
             if content.lastEnded == wire.number { return nil as (any TransportExchange)? }
             guard content.wire === wire else { return wire.started(running) }
@@ -322,7 +325,7 @@ extension Exchange {
         default:
             break
         }
-        // Before the action, so that whatever is sent next carries them.
+        // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {
             manager.cookies.keep(head.headerFields, from: wire.target.cookieAddress, at: manager.time.date)
         }
@@ -382,14 +385,14 @@ extension Exchange {
 
     private func endWithoutAnswer(_ wire: AttemptOnWire, _ step: ExchangeMachine.Step) {
         if case .keepBody = step.action {
-            // A sink in memory has nothing to fail with.
+            // A memory sink can't fail here.
             let body = (try? wire.finishSink()) ?? Data()
             let now = manager.time.now
             handle { $0.bodyKept(body, of: wire.number, at: now) }
         } else {
             wire.abandonSink()
             if case .tell = step.action { tellOutcome() }
-            // Above the number that its deadline is set with, maybe later than this.
+            // A higher number than the one that sets the deadline, because that may happen later than this.
             manager.deadlines.remove(wire, number: 2)
         }
     }
@@ -398,7 +401,7 @@ extension Exchange {
 // MARK: - The outcome
 
 extension Exchange {
-    /// What a whole answer means to the caller.
+    /// The outcome of a complete response.
     private func judged(
         _ head: TransportResponse, _ body: Data, from target: TargetURL
     ) -> Result<AtomResponse, AtomError> {
@@ -408,8 +411,7 @@ extension Exchange {
         return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
     }
 
-    /// Tells the outcome that the machine has decided on, if it is not a whole
-    /// answer.
+    /// Tells an outcome for which no sink has to be ended.
     private func tellOutcome() {
         let (outcome, target) = content.withLock { ($0.machine.outcome, $0.machine.attempt.target) }
         switch outcome {
@@ -451,7 +453,7 @@ extension Exchange {
         }
     }
 
-    // These two are never inlined: an async frame would keep what the access needs.
+    // These two are never inlined: else an async frame would reserve memory for them.
 
     /// Whether the outcome is known.
     @inline(never)
@@ -467,7 +469,9 @@ extension Exchange {
         if isKnown { continuation.resume() }
     }
 
-    /// The outcome, if it is known; it is there once.
+    /// The outcome, if it is known.
+    ///
+    /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
         content.withLock { $0.outcome.take() }
     }

@@ -4,16 +4,17 @@ import Foundation
     import FoundationNetworking
 #endif
 
-// What the transport reports of an attempt, by the attempt's number.
+// Events of the transport, with the number of their attempt.
 extension ExchangeMachine {
-    /// Bytes of the body have gone out.
+    /// Bytes of the request's body were sent.
     mutating func sent(by number: Int, at now: MonotonicInstant) {
         guard number == self.number else { return }
         touch(at: now)
     }
 
-    /// The head has come. It decides what becomes of the exchange, whatever
-    /// follows it.
+    /// The head of a response has arrived.
+    ///
+    /// It decides how the exchange goes on.
     mutating func headArrived(_ head: TransportResponse, of number: Int, at now: MonotonicInstant) -> Step {
         guard number == self.number, case .sending(var transmission, let version) = state else {
             if number == self.number { touch(at: now) }
@@ -60,7 +61,7 @@ extension ExchangeMachine {
         return step
     }
 
-    /// A part of the body has come.
+    /// A part of the response's body has arrived.
     mutating func partArrived(_ count: Int, of number: Int, at now: MonotonicInstant) -> Step {
         guard number == self.number else { return Step() }
         switch state {
@@ -74,7 +75,7 @@ extension ExchangeMachine {
             state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
             return isTooLong ? Step(effects: .stop) : Step(action: .keepPart)
         case .sending:
-            // No body comes before its head: only that something came counts.
+            // A body before its head is an error of the transport, but no silence.
             touch(at: now)
             return Step()
         case .waitingForSession, .waitingForSlot, .ended:
@@ -82,13 +83,13 @@ extension ExchangeMachine {
         }
     }
 
-    /// The sink could not take a part, or could not be finished.
+    /// The sink could not take a part of the body.
     mutating func sinkFailed(_ error: AtomError, of number: Int) -> Step {
         guard number == self.number, case .receiving = state else { return Step() }
         return fail(error)
     }
 
-    /// The transport has ended the attempt; nothing more comes of it.
+    /// The attempt is complete; this is its last event.
     mutating func finished(_ number: Int) -> Step {
         guard number == self.number else { return Step() }
         switch state {
@@ -111,7 +112,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The body of a 401 is complete.
+    /// The sink has returned the complete body of a 401.
     mutating func bodyKept(_ body: Data, of number: Int, at now: MonotonicInstant) -> Step {
         guard number == self.number else { return Step() }
         switch state {
@@ -121,7 +122,7 @@ extension ExchangeMachine {
             state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
             return Step()
         case .receiving(let transmission, let head):
-            // It became the caller's in this moment.
+            // The session has refused between `finished` and this event.
             let deadline = disarmed()
             state = .ended(.rejection(head, body), holdsSlot: false)
             return Step(
@@ -131,12 +132,12 @@ extension ExchangeMachine {
         }
     }
 
-    /// The attempt was lost on the way.
+    /// The attempt has failed; this is its last event.
     mutating func failed(_ failure: TransportFailure, _ number: Int) -> Step {
         guard number == self.number else { return Step() }
         switch state {
         case .sending(let transmission, _):
-            // What was answered before, by a redirect or a 401, was not lost: only this attempt can have been.
+            // Earlier attempts were answered, by a redirect or a 401. Only this one can be lost.
             let delivery: AtomError.Delivery =
                 failure.delivery == .notSent ? (hasBeenAnswered ? .answered : .notSent) : failure.delivery
             return lost(.session(failure.urlError(delivery: delivery)), transmission)
@@ -155,8 +156,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// Ends the exchange with an attempt that is over: there is nothing to
-    /// stop.
+    /// Ends the exchange with the failure of an attempt that needs no stopping.
     private mutating func lost(_ error: AtomError, _ transmission: Transmission) -> Step {
         let deadline = disarmed()
         state = .ended(.failure(error), holdsSlot: false)
@@ -173,7 +173,7 @@ extension ExchangeMachine {
         transmission.holdsSlot ? .giveSlotBack : []
     }
 
-    /// Puts the end of the silence off.
+    /// Restarts the idle time.
     private mutating func touch(at now: MonotonicInstant) {
         switch state {
         case .sending(var transmission, let version):

@@ -4,32 +4,32 @@ import Foundation
     import FoundationNetworking
 #endif
 
-// From `resume` to the wire: the session, the lane, the signature. And what ends a wait from outside.
+// Events before an attempt is on the wire, cancellation and deadlines.
 extension ExchangeMachine {
-    /// The session says that it may go on, at once or after a wait.
+    /// The session admits the request, at once or after a wait.
     mutating func admitted() -> Step {
         guard case .waitingForSession(let rejection, let keepsPlace) = state else { return Step() }
         state = .waitingForSlot(keepsPlace: keepsPlace)
         var step = Step(action: .enterLane(keepsPlace: keepsPlace))
-        // The 401 is not the outcome any more.
+        // The 401 can't be the outcome any more.
         if case .arriving? = rejection?.body { step.effects = .discardRest }
         return step
     }
 
-    /// The session has queued it, and may have let it go again by now.
+    /// The session has queued the request, and may have released it already.
     mutating func queuedBySession() -> Step {
         switch state {
         case .waitingForSession: Step(deadline: armed())
         case .waitingForSlot, .sending, .receiving: Step()
-        // It ended while it was being queued: nobody else takes it out.
+        // It ended before it was queued, and must not stay in the queue.
         case .ended: Step(effects: .leaveSession)
         }
     }
 
-    /// The session can't let it go on.
+    /// The session doesn't admit the request.
     mutating func refused(_ error: AuthenticationError, at now: MonotonicInstant) -> Step {
         guard case .waitingForSession(let rejection, _) = state else { return Step() }
-        // There is nothing to refresh with, so the server's 401 says more than that.
+        // There is nothing to refresh with. The server's 401 says more than that.
         if let rejection, case .missingCredential = error {
             switch rejection.body {
             case .arriving:
@@ -51,7 +51,7 @@ extension ExchangeMachine {
         return Step(action: .tell, deadline: deadline)
     }
 
-    /// It stands in the lane, and may have left it again by now.
+    /// The request is in the lane, or has left it already.
     mutating func queuedForSlot() -> Step {
         switch state {
         case .waitingForSlot: Step(deadline: armed())
@@ -60,19 +60,19 @@ extension ExchangeMachine {
         }
     }
 
-    /// A slot is in hand, or none is needed, and the session has been asked for
-    /// a signature.
+    /// The request has a slot, or needs none, and was signed if possible.
     ///
     /// - Parameters:
-    ///   - isSigned: Whether there is a signature, where one is needed.
-    ///   - version: Of the credential that signs it, if a session does.
+    ///   - isSigned: Whether there is a signature.
+    ///   - version: The version of the session's credential that signed it;
+    ///     `nil` if no session did.
     mutating func slotGranted(isSigned: Bool, version: Int?, at now: MonotonicInstant) -> Step {
         guard case .waitingForSlot = state else {
             return Step(effects: terms.policy.takesSlot ? .giveSlotBack : [])
         }
         if needsSignature, !isSigned {
-            // The token died while this waited for its slot. It asks again before it gives the slot back, or
-            // somebody who came later could be sent in between.
+            // The token expired or was rejected while this waited for its slot. It asks again before it gives the slot
+            // back, else a later request could be sent first.
             state = .waitingForSession(rejection: nil, keepsPlace: true)
             return Step(action: .askSessionWithSlot)
         }
@@ -82,21 +82,22 @@ extension ExchangeMachine {
         return Step(action: .send, deadline: armed())
     }
 
-    /// The session has let it go on while its slot was in hand.
+    /// The session admits a request that has kept its slot.
     mutating func admittedWithSlot() -> Step {
         guard case .waitingForSession(_, let keepsPlace) = state else { return Step(effects: .giveSlotBack) }
         state = .waitingForSlot(keepsPlace: keepsPlace)
         return Step(action: .sign)
     }
 
-    /// Whether the attempt is signed: never once a redirect has led to another
-    /// origin.
+    /// Whether the attempt is signed.
+    ///
+    /// After a redirect to another origin it never is.
     var needsSignature: Bool { terms.needsSignature && !attempt.hasLeftOrigin }
 
-    /// The caller cancelled.
+    /// The caller has cancelled.
     mutating func cancelled() -> Step { fail(.cancelled(delivery)) }
 
-    /// The deadline that was set last has passed, or one before it.
+    /// A deadline has passed; it may be an older one.
     mutating func deadlinePassed(at now: MonotonicInstant) -> Step {
         let isOver = now >= terms.deadline
         switch state {
@@ -105,7 +106,7 @@ extension ExchangeMachine {
         case .waitingForSession where isOver:
             return fail(.authentication(.waitedTooLong(delivery: delivery)))
         case .waitingForSlot where isOver:
-            return timedOut("The request waited for its turn until its time was up")
+            return timedOut("The request timed out while it waited for its turn")
         case .sending where isOver, .receiving where isOver:
             return timedOut("The request did not complete in \(terms.timeouts.total)")
         case .sending(let transmission, _) where now >= silenceEnd(transmission),

@@ -1,103 +1,103 @@
 import Foundation
 
-/// What happens to one `resume`, from admission to its outcome, as a pure
+/// The decisions of one exchange, from admission to its outcome, as a pure
 /// value.
 ///
-/// An event changes the state and returns a ``Step``: one action, and effects
-/// that go with it. ``Exchange`` keeps the machine under a lock and performs
-/// the steps outside of it, so a step may be late: another thread may have
-/// handled the next event by then. Every action tells the machine how it went,
-/// and the machine takes back what has been overtaken.
+/// An event changes the state and returns a ``Step``: one action and a set of
+/// effects. ``Exchange`` keeps the machine under a lock and performs each step
+/// outside the lock. So another thread may handle an event before a step has
+/// been performed. Each action therefore ends with an event, and the machine
+/// answers with the effect that undoes an action that came too late.
 ///
-/// An exchange makes one attempt, and another one after each redirect and after
-/// a 401 to a first attempt. Attempts are numbered, and an event of an older
-/// one changes nothing.
+/// An exchange makes one attempt. It makes another one after each redirect, and
+/// after a 401 for its first attempt. Attempts are numbered; events of an older
+/// attempt change nothing.
 struct ExchangeMachine: Sendable {
     enum State: Sendable {
-        /// Asks the session, or waits for its refresh.
+        /// It asks the session, or waits for a refresh.
         ///
         /// - Parameters:
-        ///   - rejection: The 401 that brought it here.
-        ///   - keepsPlace: Whether it was granted a slot and could not use it:
-        ///     then it keeps its place in the lane.
+        ///   - rejection: The 401 that a refresh was asked for.
+        ///   - keepsPlace: Whether it got a slot and could not use it. Then it
+        ///     keeps its place in the lane.
         case waitingForSession(rejection: Rejection?, keepsPlace: Bool)
-        /// Asks for a slot, or waits for one.
+        /// It asks for a slot, or waits in the lane.
         case waitingForSlot(keepsPlace: Bool)
-        /// The transport has the request; no head has come.
+        /// The transport has the request; no head has arrived.
         ///
-        /// - Parameter version: Of the credential that it was signed with, if
-        ///   a session signed it.
+        /// - Parameter version: The version of the session's credential that
+        ///   signed it; `nil` if no session did.
         case sending(Transmission, version: Int?)
-        /// The head has been judged: the answer is the caller's.
+        /// The head has been judged: the caller gets this response.
         case receiving(Transmission, TransportResponse)
-        /// The outcome is decided.
+        /// The outcome is known.
         ///
-        /// - Parameter holdsSlot: Whether the attempt's last event has still to
-        ///   give its slot back.
+        /// - Parameter holdsSlot: Whether the last event of the attempt still has
+        ///   to give the slot back.
         case ended(Outcome, holdsSlot: Bool)
     }
 
-    /// What the caller is told.
+    /// What the caller gets.
     enum Outcome: Sendable {
-        /// The answer with this head, whose body the sink has.
+        /// A response; the sink has its body.
         case answer(TransportResponse)
-        /// A 401 whose body had come before there was nothing to refresh with.
+        /// A 401 whose body was complete before the session refused a refresh.
         case rejection(TransportResponse, Data)
         case failure(AtomError)
     }
 
     /// An attempt that is on the wire.
     struct Transmission: Sendable {
-        /// When a byte last went or came.
+        /// The time of the last byte sent or received.
         var lastActivity: MonotonicInstant
-        /// Whether its slot has still to be given back.
+        /// Whether its slot still has to be given back.
         var holdsSlot: Bool
-        /// Whether the app is not told of the end of its session before the
-        /// caller has this answer.
+        /// Whether the notification of the session's end waits for this
+        /// response.
         var holdsNotice = false
     }
 
-    /// A 401 that a refresh may turn into something better.
+    /// A 401 that a refresh is asked for.
     struct Rejection: Sendable {
         var head: TransportResponse
         var body: Body
 
-        /// It is the caller's if nothing can be refreshed.
+        /// The caller gets it if there is nothing to refresh with.
         enum Body: Sendable {
             case arriving(received: Int)
             case complete(Data)
-            /// It was too long, or lost.
+            /// It was too long, or the connection was lost.
             case givenUp
         }
     }
 
-    /// What holds for an exchange from its beginning to its end.
+    /// What doesn't change during an exchange.
     struct Terms: Sendable {
         var policy: ExchangePolicy
-        /// Whether the service's authentication method signs it.
+        /// Whether the service's authentication method signs the request.
         var needsSignature: Bool
-        /// Whether a session has to admit it when it is signed.
+        /// Whether a session signs, and has to admit the request first.
         var hasSession: Bool
         var timeouts: RequestTimeouts
         var deadline: MonotonicInstant
     }
 
-    /// How much of a 401's body is kept in case that it is the caller's, and
-    /// how much of any answer is read that nobody wants: reading that is
-    /// cheaper than a new connection.
+    /// The size up to which the body of a 401 is kept during a refresh, and up
+    /// to which an unwanted body is read, in bytes.
+    ///
+    /// Reading that much is cheaper than a new connection.
     static let maximumRest = 1 << 16
 
     let terms: Terms
     var attempt: Attempt
     var state: State
-    /// Of the attempt that is on the wire, or was last.
+    /// The number of the current attempt, or of the last one.
     var number = 0
-    /// Whether a head has come for any attempt.
+    /// Whether a head has arrived for any attempt.
     var hasBeenAnswered = false
     /// Whether a 401 has been retried.
     var hasRetried = false
-    /// The deadline queue goes by the highest of these; none if it has never
-    /// been asked.
+    /// The number of the last change of the deadline; 0 for none.
     var lastDeadline = 0
 
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -112,18 +112,19 @@ struct ExchangeMachine: Sendable {
 // MARK: - Steps
 
 extension ExchangeMachine {
-    /// What follows from an event; small and without references, since every
-    /// event returns one.
+    /// The result of an event.
+    ///
+    /// It is small and holds no references, because every event returns one.
     struct Step {
         var action = Action.nothing
         var effects = Effects()
-        /// What the deadline queue is told.
+        /// The change for the deadline queue.
         var deadline = DeadlineChange.none
-        /// The session learns that its token of this version was accepted.
+        /// The version of the session's credential that the server has accepted.
         var acceptedVersion: Int?
     }
 
-    /// What the exchange does next.
+    /// The next thing to do.
     enum Action {
         case nothing
         /// Ask the session for admission.
@@ -135,27 +136,27 @@ extension ExchangeMachine {
         case retry(rejectedVersion: Int)
         /// Ask for a slot.
         case enterLane(keepsPlace: Bool)
-        /// Ask the session for another signature. The slot is in hand.
+        /// Ask the session for admission and keep the slot meanwhile.
         case askSessionWithSlot
-        /// Sign again. The slot is in hand.
+        /// Sign again, with the same slot.
         case sign
         /// Hand the attempt to the transport.
         case send
-        /// Give this part of the body to the sink.
+        /// Pass this part of the body to the sink.
         case keepPart
-        /// Finish the sink, and tell the machine what it held.
+        /// End the sink, and give its data to the machine.
         case keepBody
-        /// Finish the sink: its answer is the outcome.
+        /// End the sink, and tell the caller the response.
         case deliver
-        /// Tell the outcome: it is complete.
+        /// Tell the caller the outcome in the state.
         case tell
     }
 
-    /// What is done beside the action.
+    /// What is done besides the action.
     struct Effects: OptionSet {
         let rawValue: UInt8
 
-        // Done before the action.
+        // Before the action:
         /// Keep the cookies that the head sets.
         static let keepCookies = Effects(rawValue: 1 << 0)
         /// Leave the session's queue.
@@ -163,22 +164,26 @@ extension ExchangeMachine {
         /// Leave the lane.
         static let leaveLane = Effects(rawValue: 1 << 2)
 
-        // Done after it.
-        /// Give the slot back. After the action: whoever gets it must find the session's token rejected by then.
+        // After the action:
+        /// Give the slot back.
+        ///
+        /// The session must know of a rejected token before the next request
+        /// gets the slot.
         static let giveSlotBack = Effects(rawValue: 1 << 3)
-        /// Stop the attempt that is on the wire.
+        /// Stop the attempt on the wire.
         static let stop = Effects(rawValue: 1 << 4)
-        /// Read the rest of the answer up to a bound: nobody wants it.
+        /// Read the rest of the unwanted response, up to a limit.
         static let discardRest = Effects(rawValue: 1 << 5)
-        /// Go on holding back what the app is told of the end of its session: the caller comes first, and its answer
-        /// is incomplete.
+        /// Keep the notification of the session's end back: the caller comes first, and its response is incomplete.
         static let keepNotice = Effects(rawValue: 1 << 6)
-        /// Stop holding it back: the caller has been told.
+        /// Release this notification: the caller has been told.
         static let releaseNotice = Effects(rawValue: 1 << 7)
     }
 
-    /// A change of the deadline, numbered: of two that are performed in the
-    /// wrong order the higher counts.
+    /// A change of the deadline, with a number.
+    ///
+    /// If two changes are performed in the wrong order, the one with the higher
+    /// number counts.
     enum DeadlineChange {
         case none
         case set(MonotonicInstant, Int)
@@ -189,10 +194,10 @@ extension ExchangeMachine {
 extension ExchangeMachine {
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
-    /// What the caller is told, once that is decided.
+    /// The outcome, if it is known.
     var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
-    /// How far the request has got, for an error.
+    /// How far the request got, for an error.
     var delivery: AtomError.Delivery {
         switch state {
         case .sending: .maybeSent
@@ -201,7 +206,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// Sets the deadline to the end of the exchange's time, or of its silence.
+    /// Sets the deadline: the end of the exchange's time, or of its idle time.
     mutating func armed() -> DeadlineChange {
         var deadline = terms.deadline
         switch state {

@@ -1,7 +1,7 @@
-/// What the app is told of the end of its session, after the callers.
+/// Notifications of a session's end that wait for callers.
 ///
-/// A caller whose 401 is still arriving comes first: until it has its response,
-/// nothing is posted.
+/// A caller is told before the app. If its 401 is still arriving, the
+/// notification waits.
 final class HeldNotices: Sendable {
     private struct State {
         /// How many callers have to be told first.
@@ -11,12 +11,12 @@ final class HeldNotices: Sendable {
 
     private let state = Guarded(State())
 
-    /// A caller may have to be told first.
+    /// A caller may have to be told first; a `release` follows.
     func hold() { state.withLock { $0.holders += 1 } }
 
-    /// One caller less has to be told first.
+    /// The caller of one `hold` has been told.
     ///
-    /// - Returns: What is to be posted now.
+    /// - Returns: The notifications to post now.
     func release() -> [AuthenticationError] {
         state.withLock { state in
             state.holders -= 1
@@ -26,9 +26,9 @@ final class HeldNotices: Sendable {
         }
     }
 
-    /// Keeps a reason until the callers have been told.
+    /// Keeps a notification until the callers have been told.
     ///
-    /// - Returns: `false` if nobody has to be told first.
+    /// - Returns: `false` if no caller has to be told first.
     func keep(_ reason: AuthenticationError) -> Bool {
         state.withLock { state in
             guard state.holders > 0 else { return false }

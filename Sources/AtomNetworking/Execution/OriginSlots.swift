@@ -1,33 +1,35 @@
-/// Something that waits for a place on the wire.
+/// A request that waits for a slot.
 protocol SlotWaiter: AnyObject, Sendable {
-    /// Its place in the lane; read and written by the slots only, under their
-    /// lock.
+    /// Its place in the lane. Only the slots read and write it, under their lock.
     var slotPlace: SlotPlace? { get set }
 
-    /// A slot of the origin is this waiter's now, and is given back with
-    /// `release`. Called outside every lock, one waiter of an origin after the
-    /// other.
+    /// The waiter has a slot of the origin now, and gives it back with
+    /// `release`. It is called outside every lock, for one waiter of an origin
+    /// after the other.
     func slotGranted(of origin: Origin)
 }
 
-/// Where a waiter stands in a lane, or stood when it was granted a slot.
+/// The place of a waiter in a lane, also after it got a slot.
 struct SlotPlace {
     var ticket: Int
     var isWaiting: Bool
 }
 
-/// How many exchanges with one origin are on the wire, and who waits.
+/// Limits how many exchanges with one origin are on the wire.
 ///
-/// Waiting here instead of inside URLSession keeps requests in order, unsigned
-/// until they start, and their timeouts from running. A slot goes to whoever
-/// has waited longest; while anyone waits, newcomers join the end.
+/// Requests wait here instead of inside URLSession. So they stay in order, are
+/// signed when they start, and their idle time doesn't run while they wait. The
+/// request that has waited longest gets the next slot. A new request joins the
+/// end while others wait.
 final class OriginSlots: Sendable {
     fileprivate struct Lane {
         let origin: Origin
         var taken = 0
         var waiting = TicketQueue<any SlotWaiter>()
-        /// Whether a thread is handing out slots; everyone else leaves it to
-        /// that thread, or two waiters could start in the wrong order.
+        /// Whether a thread is granting slots.
+        ///
+        /// Other threads leave that to it, else two waiters could start in the
+        /// wrong order.
         var isDraining = false
 
         var isIdle: Bool { taken == 0 && waiting.isEmpty && !isDraining }
@@ -38,31 +40,31 @@ final class OriginSlots: Sendable {
     }
 
     fileprivate struct Lanes {
-        /// Those in use, without the recent one.
+        /// The lanes in use, without the recent one.
         var others: [Origin: Lane] = [:]
-        /// Where somebody came or went last, in use or not; at first nowhere.
+        /// The lane that was used last; at first one that no request uses.
         ///
-        /// Most requests go to one origin, and comparing two costs less than
-        /// looking one up.
+        /// Most requests go to one origin, and a comparison costs less than a
+        /// lookup.
         var recent = Lane(origin: Origin(scheme: .https, host: "", port: 0))
-        /// One count for all lanes, which come and go.
+        /// One counter for all lanes, because lanes come and go.
         var nextTicket = 0
     }
 
     private let lanes = Guarded(Lanes())
     private let limit: Int?
 
-    /// - Parameter limit: How many slots an origin has; `nil` for no limit.
+    /// - Parameter limit: The number of slots of an origin; `nil` for no limit.
     init(limit: Int?) {
         self.limit = limit.map { max($0, 1) }
     }
 
-    /// Takes a slot or joins the queue for one; a free slot is granted before
-    /// this returns.
+    /// Takes a slot, or joins the lane.
     ///
-    /// - Parameter isBack: Whether the waiter gives up a slot that it was
-    ///   granted and could not use: it keeps its place before those who came
-    ///   after it.
+    /// A free slot is granted before this returns.
+    ///
+    /// - Parameter isBack: Whether the waiter got a slot before and could not use
+    ///   it. Then it keeps its place in the lane.
     /// - Returns: Whether the waiter has to wait.
     @discardableResult
     func enter(_ waiter: any SlotWaiter, origin: Origin, isBack: Bool = false) -> Bool {
@@ -87,7 +89,7 @@ final class OriginSlots: Sendable {
         return !isGranted
     }
 
-    /// Leaves the queue; nothing happens to a waiter that isn't in it.
+    /// Leaves the lane, if the waiter is in it.
     func leave(_ waiter: any SlotWaiter, origin: Origin) {
         withLane(of: origin) { lane in
             guard let place = waiter.slotPlace, place.isWaiting else { return }
@@ -96,7 +98,7 @@ final class OriginSlots: Sendable {
         }
     }
 
-    /// Gives a slot back and grants it to whoever is next.
+    /// Gives a slot back, and grants it to the next waiter.
     func release(origin: Origin) {
         guard let limit else { return }
         let drains = withLane(of: origin) { lane in
@@ -127,8 +129,9 @@ final class OriginSlots: Sendable {
         }
     }
 
-    /// Runs the body under the lock with the lane of an origin, which is the
-    /// recent one from now on.
+    /// Runs the body under the lock, with the lane of an origin.
+    ///
+    /// That lane is the recent one afterwards.
     @inline(__always)
     private func withLane<T: Sendable>(of origin: Origin, _ body: (inout Lane) -> T) -> T {
         lanes.withLock { lanes in
@@ -147,7 +150,7 @@ extension OriginSlots.Lanes {
 }
 
 extension OriginSlots {
-    /// How many exchanges hold a slot, and how many wait for one.
+    /// The numbers of exchanges that have a slot, and that wait for one.
     var counts: (taken: Int, waiting: Int) {
         lanes.withLock { lanes in
             let all = lanes.others.values + [lanes.recent]
@@ -155,6 +158,6 @@ extension OriginSlots {
         }
     }
 
-    /// How many lanes are kept beside the recent one.
+    /// The number of lanes besides the recent one.
     var laneCount: Int { lanes.withLock { $0.others.count } }
 }

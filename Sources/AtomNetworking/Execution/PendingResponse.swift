@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where an async caller meets the outcome of its exchange.
+/// A started exchange, for an async caller that will await the outcome.
 ///
-/// The request is started before the caller suspends, so the outcome may come
-/// first.
+/// The request starts before the caller suspends, so the outcome may be known
+/// before it is awaited.
 struct PendingResponse: Sendable {
     private let exchange: Exchange
 
@@ -12,16 +12,18 @@ struct PendingResponse: Sendable {
         exchange = manager.run(request, listener: .awaiting)
     }
 
-    /// Waits for the outcome; cancelling the task cancels the exchange.
+    /// Waits for the outcome.
     ///
-    /// Not isolated to the caller: what follows this call in a function that
-    /// isn't either runs off the caller's actor. Called once.
+    /// Cancelling the task cancels the exchange.
+    ///
+    /// It isn't isolated to the caller. In a function that isn't isolated either,
+    /// the code after this call runs off the caller's actor. It is called once.
     func result() async -> Result<AtomResponse, AtomError> {
         await outcomeIsKnown()
         return outcome()
     }
 
-    /// Waits for the answer, off the caller's actor.
+    /// Waits for the response, off the caller's actor.
     func response() async throws(AtomError) -> AtomResponse {
         await outcomeIsKnown()
         return try received()
@@ -37,17 +39,18 @@ struct PendingResponse: Sendable {
     private func outcomeIsKnown() async {
         guard !exchange.hasOutcome else { return }
         await withTaskCancellationHandler {
-            // An exchange ends once, whatever happens, and resumes this when it does; that is what a checked
-            // continuation would check.
+            // An exchange has exactly one outcome, and then resumes this; a checked continuation would check that.
             await withUnsafeContinuation { exchange.wake($0) }
         } onCancel: {
             exchange.cancel()
         }
     }
 
-    // These are never inlined: room for an answer in a frame that waits for it would be taken all the while.
+    // These are never inlined: else a frame would reserve memory for the response while it waits.
 
-    /// The outcome, which is known by now and nobody else takes.
+    /// The outcome, which is known here.
+    ///
+    /// It is taken only here.
     @inline(never)
     private func outcome() -> Result<AtomResponse, AtomError> { exchange.takeOutcome() ?? .failure(.unexpected) }
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Takes requests in and sends them on their way.
+/// Runs the requests of one ``Atom``.
 ///
-/// With a good token a request goes straight on. Only while a refresh is
-/// needed or running does it queue, first in, first out, in the
-/// ``SessionActor`` that it shares with every service of the same token store.
+/// With a good token a request runs directly. Only while a refresh is needed or
+/// running does it wait, first in, first out, in the queue of the
+/// ``SessionActor``. All services with the same token store share that session.
 ///
-/// Owns what the exchanges of one ``Atom`` share: the transport, the slots of
-/// each origin, the deadlines, the cookies and the log.
+/// The manager owns what its exchanges share: the transport, the slots of each
+/// origin, the deadlines, the cookies and the log.
 final class RequestableQueueManager: Sendable {
     let transport: any Transport
     let slots: OriginSlots
@@ -15,28 +15,28 @@ final class RequestableQueueManager: Sendable {
     let cookies: CookieStore
     let log: ExchangeLog
     let time: any TimeSource
-    /// How requests of the app's are handled.
+    /// The policy for the app's requests.
     private let policy: ExchangePolicy
-    /// Shared by all; `JSONDecoder` may decode on many threads as long as nobody changes it.
+    /// Used on many threads, which `JSONDecoder` allows as long as it isn't changed.
     let decoder: JSONDecoder
     /// Where completions and notifications are delivered.
     let dispatchQueue: DispatchQueue
-    /// The session of bearer tokens, if that is how requests are signed.
+    /// The session, if requests are signed with bearer tokens.
     let session: SessionActor?
-    /// The part of it that requests go through.
+    /// The part of the session that requests with a good token use.
     let gate: SessionGate?
-    /// How another credential is got when a request of this service sets a
-    /// refresh off.
+    /// How the session gets another credential when a request of this service
+    /// starts a refresh.
     let renewalMeans: RenewalMeans
-    /// The `Authorization` value that never changes, made once.
+    /// The value of `Authorization` for Basic authentication.
     let basicAuthorization: String?
 
     private let notices = HeldNotices()
 
-    /// How the session is refreshed when a request of this service sets it off.
+    /// The options of bearer authentication.
     private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
-    /// The same, checked once for all requests.
+    /// The same after validation, once for all requests.
     private let timeouts: Result<RequestTimeouts, AtomError>
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
@@ -83,7 +83,7 @@ final class RequestableQueueManager: Sendable {
         self.signingRefusal = signingRefusal
     }
 
-    /// What sets requests for this purpose apart.
+    /// The policy for a purpose.
     func policy(for purpose: PreparedRequest.Purpose) -> ExchangePolicy {
         switch purpose {
         case .service: policy
@@ -92,19 +92,19 @@ final class RequestableQueueManager: Sendable {
         }
     }
 
-    /// Keeps the notification of a session's end back, until as many calls of
-    /// `releaseNotices`.
+    /// Keeps notifications of a session's end back until `releaseNotices` is
+    /// called as often as this.
     func holdNotices() { notices.hold() }
 
-    /// One caller less has to be told first.
+    /// A caller that had to be told first has been told.
     func releaseNotices() {
         for reason in notices.release() { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 
-    /// Whether requests that need a signature get one.
+    /// Whether this service can sign requests.
     var signsRequests: Bool { session != nil || basicAuthorization != nil }
 
-    /// Reads and checks an endpoint, in the caller's isolation.
+    /// Reads and validates an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         if let refusal { throw .requestable(refusal) }
         let request = try PreparedRequest(requestable, timeouts: timeouts)
@@ -112,7 +112,7 @@ final class RequestableQueueManager: Sendable {
         return request
     }
 
-    /// Starts a request or queues it, before this returns.
+    /// Starts or queues a request before it returns.
     func run(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> Exchange {
         for name in request.omittedFields {
             log("The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")

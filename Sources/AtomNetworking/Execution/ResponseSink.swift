@@ -4,23 +4,24 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Takes the parts of one answer's body.
+/// Takes the body of one response.
 ///
-/// Called outside every lock, in the order of the parts, one call at a time:
-/// any number of `receive`, then exactly one of `finish` and `abandon`.
+/// Its methods are called outside every lock, one call at a time: `receive` any
+/// number of times, in the order of the parts, then either `finish` or `abandon`
+/// once.
 protocol ResponseSink: Sendable {
     /// Takes the next part.
     ///
-    /// - Throws: Why it can't; the exchange fails with that, and the sink is
-    ///   abandoned.
+    /// - Throws: Why it can't. The exchange fails with this error, and the sink
+    ///   is abandoned.
     mutating func receive(_ part: Data) throws(AtomError)
 
     /// The body is complete.
     ///
-    /// - Returns: What the caller gets as the answer's data.
+    /// - Returns: The data that the caller gets with the response.
     mutating func finish() throws(AtomError) -> Data
 
-    /// Nothing more comes, and nobody wants what has come.
+    /// The body is not wanted any more.
     mutating func abandon()
 }
 

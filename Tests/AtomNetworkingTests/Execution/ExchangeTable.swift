@@ -6,8 +6,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What each event does in each state: the state after it, the action, the
-/// deadline and the effects. A list of events may go on in the next line.
+/// The result of each event in each state.
+///
+/// A cell lists the state after the event, the action, the deadline and the
+/// effects. A list of events may continue in the next line.
 enum ExchangeTable {
     static let rows: [ExchangeSample: String] = [
         .asksSession: """
