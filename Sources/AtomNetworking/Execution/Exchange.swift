@@ -27,14 +27,15 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     let manager: RequestableQueueManager
     let totalDeadline: MonotonicInstant
-    private let policy: ExchangePolicy
-    private let needsSignature: Bool
-    private let acceptableStatusCodes: ClosedRange<Int>
-    private let idleTimeout: Duration
-    private let startedAt: MonotonicInstant
-    private let listener: Listener
+    let policy: ExchangePolicy
+    let needsSignature: Bool
+    let acceptableStatusCodes: ClosedRange<Int>
+    let idleTimeout: Duration
+    let startedAt: MonotonicInstant
+    let listener: Listener
 
-    private struct Content {
+    /// The state, under the lock.
+    struct Content {
         var machine: ExchangeMachine
         /// The attempt that the machine goes by, until its last event.
         var wire: AttemptOnWire?
@@ -58,7 +59,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         }
     }
 
-    private let content: Guarded<Content>
+    let content: Guarded<Content>
 
     init(_ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener) {
         self.manager = manager
@@ -125,7 +126,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 extension Exchange {
     /// Handles an event under the lock, and performs the step outside of it.
     @discardableResult
-    private func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) -> ExchangeMachine.Step {
+    func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) -> ExchangeMachine.Step {
         let (step, wire) = content.withLock { content in
             let step = event(&content.machine)
             return (step, content.letGo(for: step))
@@ -137,7 +138,7 @@ extension Exchange {
     /// Performs a step.
     ///
     /// - Parameter wire: The attempt that the step stops or discards.
-    private func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
+    func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
         prepare(step)
         switch step.action {
         case .nothing, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
@@ -161,7 +162,7 @@ extension Exchange {
     }
 
     /// Performs what a step needs before its action.
-    private func prepare(_ step: ExchangeMachine.Step) {
+    func prepare(_ step: ExchangeMachine.Step) {
         switch step.deadline {
         case .none: break
         case .set(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
@@ -199,280 +200,5 @@ extension Exchange {
         // The attempt has a deadline of its own, because the exchange may end first.
         let end = manager.time.now.advanced(by: AttemptOnWire.restDuration)
         manager.deadlines.set(end, for: wire, number: 1)
-    }
-}
-
-// MARK: - Onto the wire
-
-extension Exchange {
-    /// The value of the `Authorization` field, and the version of the session's
-    /// credential that it comes from.
-    private struct Signature {
-        var authorization: String?
-        var version: Int?
-    }
-
-    /// Signs the attempt and hands it to the transport.
-    ///
-    /// - Parameter origin: The origin of the slot that was granted; `nil` if no
-    ///   slot is needed.
-    private func send(inSlotOf origin: Origin?) {
-        while true {
-            // Signed directly before sending, so that the token is still good.
-            let signature = signature()
-            let cookie = cookie()
-            let now = manager.time.now
-            let sink = MemorySink(limit: policy.maximumBodySize)
-            var request: TransportRequest?
-            let (step, wire) = content.withLock { content in
-                let step = content.machine.slotGranted(
-                    isSigned: signature.authorization != nil, version: signature.version, at: now)
-                guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
-                let attempt = content.machine.attempt
-                request = attempt.transportRequest(
-                    authorization: content.machine.needsSignature ? signature.authorization : nil, cookie: cookie,
-                    idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
-                let wire = AttemptOnWire(of: self, number: content.machine.number, target: attempt.target, sink: sink)
-                content.wire = wire
-                return (step, wire)
-            }
-            prepare(step)
-            if let wire, let request = request.take() { return start(request, wire) }
-            guard case .askSessionWithSlot = step.action, asksWithSlot() else {
-                if let origin { manager.slots.release(origin: origin) }
-                return
-            }
-        }
-    }
-
-    private func signature() -> Signature {
-        guard needsSignature else { return Signature() }
-        guard let gate = manager.gate else { return Signature(authorization: manager.basicAuthorization) }
-        return switch gate.signature(for: self) {
-        case .authorization(let value, let version): Signature(authorization: value, version: version)
-        case .none, .outdated: Signature()
-        }
-    }
-
-    /// Asks the session again and keeps the slot meanwhile.
-    ///
-    /// - Returns: Whether to sign again now.
-    private func asksWithSlot() -> Bool {
-        guard let session = manager.session else { return false }
-        switch session.admit(self, anew: false) {
-        case .go:
-            return content.withLock { content in
-                if case .sign = content.machine.admittedWithSlot().action { true } else { false }
-            }
-        case .wait:
-            handle { $0.queuedBySession() }
-            return false
-        }
-    }
-
-    private func cookie() -> String? {
-        guard policy.usesCookies, manager.cookies.mayHaveCookies else { return nil }
-        let attempt = content.withLock { $0.machine.attempt }
-        // Cookies are not bound to a port (RFC 6265 §8.5), so the jar would also match another origin of the same host.
-        guard !attempt.hasLeftOrigin, !attempt.headerFields.contains("Cookie") else { return nil }
-        return manager.cookies.field(for: attempt.target.cookieAddress, at: manager.time.date)
-    }
-
-    private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
-        manager.log("→ \(request.method) \(request.target)")
-        let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
-        // The exchange may have let go of the attempt while it was being started.
-        let unwanted = content.withLock { content in
-            if content.lastEnded == wire.number { return nil as (any TransportExchange)? }
-            guard content.wire === wire else { return wire.started(running) }
-            content.running = running
-            return nil
-        }
-        unwanted?.cancel()
-    }
-}
-
-// MARK: - What the transport reports
-
-extension Exchange {
-    private func receive(_ event: TransportEvent, from wire: AttemptOnWire) {
-        switch event {
-        case .sent:
-            let now = manager.time.now
-            content.withLock { $0.machine.sent(by: wire.number, at: now) }
-        case .response(let head):
-            received(head, from: wire)
-        case .data(let data):
-            received(data, from: wire)
-        case .finished:
-            ended(wire) { $0.finished(wire.number) }
-        case .failed(let failure):
-            ended(wire) { $0.failed(failure, wire.number) }
-        }
-    }
-
-    private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
-        let now = manager.time.now
-        let (step, concerned) = content.withLock { content in
-            let step = content.machine.headArrived(head, of: wire.number, at: now)
-            return (step, content.letGo(for: step))
-        }
-        switch step.action {
-        case .retry:
-            manager.log("← 401 \(wire.target), to be sent again")
-        case .askSession, .enterLane:
-            manager.log("← \(head.statusCode) \(wire.target), redirected")
-        default:
-            break
-        }
-        // Before the action, so that the next attempt carries them.
-        if step.effects.contains(.keepCookies) {
-            manager.cookies.keep(head.headerFields, from: wire.target.cookieAddress, at: manager.time.date)
-        }
-        perform(step, concerned)
-        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
-    }
-
-    private func received(_ part: Data, from wire: AttemptOnWire) {
-        let now = manager.time.now
-        let (step, concerned) = content.withLock { content in
-            let step = content.machine.partArrived(part.count, of: wire.number, at: now)
-            return (step, content.letGo(for: step))
-        }
-        if case .keepPart = step.action {
-            do {
-                try wire.keep(part)
-            } catch {
-                handle { $0.sinkFailed(error, of: wire.number) }
-            }
-        } else if let concerned {
-            wire.abandonSink()
-            stop(concerned)
-        } else if wire.discard(part) {
-            stop(wire)
-        }
-    }
-
-    /// The transport's last event of an attempt.
-    private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
-        let (step, answer) = content.withLock { content in
-            if content.wire === wire {
-                content.wire = nil
-                content.running = nil
-                content.lastEnded = wire.number
-            } else {
-                wire.end()
-            }
-            let step = event(&content.machine)
-            guard case .deliver = step.action, case .answer(let head)? = content.machine.outcome else {
-                return (step, nil as TransportResponse?)
-            }
-            return (step, head)
-        }
-        prepare(step)
-        if let answer {
-            do {
-                settle(judged(answer, try wire.finishSink(), from: wire.target))
-            } catch {
-                settle(.failure(error))
-            }
-        } else {
-            endWithoutAnswer(wire, step)
-        }
-        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
-        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
-    }
-
-    private func endWithoutAnswer(_ wire: AttemptOnWire, _ step: ExchangeMachine.Step) {
-        if case .keepBody = step.action {
-            // A memory sink can't fail here.
-            let body = (try? wire.finishSink()) ?? Data()
-            let now = manager.time.now
-            handle { $0.bodyKept(body, of: wire.number, at: now) }
-        } else {
-            wire.abandonSink()
-            if case .tell = step.action { tellOutcome() }
-            // A higher number than the one that sets the deadline, because that may happen later than this.
-            manager.deadlines.remove(wire, number: 2)
-        }
-    }
-}
-
-// MARK: - The outcome
-
-extension Exchange {
-    /// The outcome of a complete response.
-    private func judged(
-        _ head: TransportResponse, _ body: Data, from target: TargetURL
-    ) -> Result<AtomResponse, AtomError> {
-        let answer = AtomResponse(
-            data: body, statusCode: head.statusCode, headerFields: head.headerFields,
-            address: target.absoluteString, decoder: manager.decoder)
-        return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
-    }
-
-    /// Tells an outcome for which no sink has to be ended.
-    private func tellOutcome() {
-        let (outcome, target) = content.withLock { ($0.machine.outcome, $0.machine.attempt.target) }
-        switch outcome {
-        case .failure(let error): settle(.failure(error))
-        case .rejection(let head, let body): settle(judged(head, body, from: target))
-        case .answer, nil: break
-        }
-    }
-
-    /// Tells the outcome; called once.
-    private func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
-        if manager.log.isEnabled { manager.log(line(for: outcome)) }
-        switch listener {
-        case .awaiting:
-            let awaiting = content.withLock { content in
-                content.outcome = outcome
-                content.hasOutcome = true
-                return content.awaiting.take()
-            }
-            awaiting?.resume()
-        case .completion(let completion):
-            completion(outcome)
-        case .dispatched(let completion):
-            manager.dispatchQueue.async { [outcome, queue = manager.dispatchQueue] in
-                completion(outcome)
-                if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
-            }
-        }
-    }
-
-    private func line(for outcome: Result<AtomResponse, AtomError>) -> String {
-        let elapsed = startedAt.duration(to: manager.time.now)
-        let attempt = content.withLock { $0.machine.attempt }
-        return switch outcome {
-        case .success(let response), .failure(.response(let response)):
-            "← \(response.description) \(attempt.method) \(attempt.target) in \(elapsed)"
-        case .failure(let error):
-            "✗ \(attempt.method) \(attempt.target) in \(elapsed): \(error.description)"
-        }
-    }
-
-    // These two are never inlined: else an async frame would reserve memory for them.
-
-    /// Whether the outcome is known.
-    @inline(never)
-    var hasOutcome: Bool { content.withLock { $0.hasOutcome } }
-
-    /// Resumes the continuation once the outcome is known; called once.
-    @inline(never)
-    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isKnown = content.withLock { content in
-            if !content.hasOutcome { content.awaiting = continuation }
-            return content.hasOutcome
-        }
-        if isKnown { continuation.resume() }
-    }
-
-    /// The outcome, if it is known.
-    ///
-    /// It can be taken once.
-    func takeOutcome() -> Result<AtomResponse, AtomError>? {
-        content.withLock { $0.outcome.take() }
     }
 }

@@ -1,0 +1,79 @@
+import Foundation
+
+// The outcome, and who is told.
+extension Exchange {
+    /// The outcome of a complete response.
+    func judged(
+        _ head: TransportResponse, _ body: Data, from target: TargetURL
+    ) -> Result<AtomResponse, AtomError> {
+        let answer = AtomResponse(
+            data: body, statusCode: head.statusCode, headerFields: head.headerFields,
+            address: target.absoluteString, decoder: manager.decoder)
+        return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
+    }
+
+    /// Tells an outcome for which no sink has to be ended.
+    func tellOutcome() {
+        let (outcome, target) = content.withLock { ($0.machine.outcome, $0.machine.attempt.target) }
+        switch outcome {
+        case .failure(let error): settle(.failure(error))
+        case .rejection(let head, let body): settle(judged(head, body, from: target))
+        case .answer, nil: break
+        }
+    }
+
+    /// Tells the outcome; called once.
+    func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
+        if manager.log.isEnabled { manager.log(line(for: outcome)) }
+        switch listener {
+        case .awaiting:
+            let awaiting = content.withLock { content in
+                content.outcome = outcome
+                content.hasOutcome = true
+                return content.awaiting.take()
+            }
+            awaiting?.resume()
+        case .completion(let completion):
+            completion(outcome)
+        case .dispatched(let completion):
+            manager.dispatchQueue.async { [outcome, queue = manager.dispatchQueue] in
+                completion(outcome)
+                if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
+            }
+        }
+    }
+
+    private func line(for outcome: Result<AtomResponse, AtomError>) -> String {
+        let elapsed = startedAt.duration(to: manager.time.now)
+        let attempt = content.withLock { $0.machine.attempt }
+        return switch outcome {
+        case .success(let response), .failure(.response(let response)):
+            "← \(response.description) \(attempt.method) \(attempt.target) in \(elapsed)"
+        case .failure(let error):
+            "✗ \(attempt.method) \(attempt.target) in \(elapsed): \(error.description)"
+        }
+    }
+
+    // These two are never inlined: else an async frame would reserve memory for them.
+
+    /// Whether the outcome is known.
+    @inline(never)
+    var hasOutcome: Bool { content.withLock { $0.hasOutcome } }
+
+    /// Resumes the continuation once the outcome is known; called once.
+    @inline(never)
+    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
+        let isKnown = content.withLock { content in
+            if !content.hasOutcome { content.awaiting = continuation }
+            return content.hasOutcome
+        }
+        if isKnown { continuation.resume() }
+    }
+
+    /// The outcome, if it is known.
+    ///
+    /// It can be taken once.
+    func takeOutcome() -> Result<AtomResponse, AtomError>? {
+        content.withLock { $0.outcome.take() }
+    }
+}
