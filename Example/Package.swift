@@ -39,7 +39,11 @@ let package = Package(
         .testTarget(name: "AtomCommandsTests", dependencies: ["AtomCommands", "atom"]),
         .testTarget(
             name: "AirlineServerTests",
-            dependencies: ["AirlineServer", .product(name: "FlyingFox", package: "FlyingFox")]
+            dependencies: [
+                "AirlineServer",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]
         ),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     ],

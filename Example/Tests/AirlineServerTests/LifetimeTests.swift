@@ -1,4 +1,6 @@
 import AirlineServer
+import FlyingSocks
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
@@ -41,6 +43,38 @@ import Testing
             #expect(server.counters.reuseDetected == 0)
             #expect(try await client.get("/account", token: tokens.access).status == 200)
         }
+    }
+
+    @Test func theBodyOfA401GoesOnUntilTheServerStops() async throws {
+        let server = try await AirlineServer.start()
+        let client = AirlineClient(server: server)
+        let tokens = try await client.signIn()
+        let path = "/account/endless-refusal"
+        let accepted = try await client.get(path, token: tokens.access)
+        #expect(accepted.status == 200)
+        #expect(try accepted.text("name") == "ada")
+
+        server.revokeAccessTokens()
+        let socket = try await AsyncSocket.connected(to: .inet(ip4: server.host, port: server.port))
+        defer { try? socket.close() }
+        let request = "GET \(path) HTTP/1.1\r\nHost: \(server.host)\r\nAuthorization: Bearer \(tokens.access)\r\n\r\n"
+        try await socket.write(Data(request.utf8))
+        var received = ""
+        // The document is complete, and more follows.
+        while !received.contains("}\r\n01\r\n \r\n01\r\n \r\n") {
+            received += String(decoding: try await socket.read(atMost: 4096), as: UTF8.self)
+        }
+        #expect(received.hasPrefix("HTTP/1.1 401 "))
+        #expect(received.contains("Transfer-Encoding: chunked\r\n"))
+        #expect(received.contains("error=\"invalid_token\""))
+        #expect(server.events().filter { $0.path == path }.map(\.status) == [200, 401])
+
+        await server.stop()
+        await #expect(throws: (any Error).self) {
+            while true { received += String(decoding: try await socket.read(atMost: 4096), as: UTF8.self) }
+        }
+        // The connection was closed without a last chunk.
+        #expect(!received.contains("\r\n0\r\n"))
     }
 
     @Test func aRequestWithoutATokenIsNotToldThatItsTokenIsBad() async throws {

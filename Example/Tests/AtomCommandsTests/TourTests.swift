@@ -10,6 +10,7 @@ import Testing
         #expect(output.text.contains("books seat"))
         #expect(output.text.contains("one refresh"))
         #expect(output.text.contains("no expired token was sent"))
+        #expect(output.text.contains("a 401 whose body never ends is refreshed for"))
         #expect(output.text.contains("the first account continues with its successor"))
         #expect(output.text.contains("one refresh for both"))
         #expect(output.text.contains("the other one is signed out too"))

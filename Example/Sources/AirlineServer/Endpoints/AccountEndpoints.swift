@@ -8,7 +8,14 @@ struct AccountEndpoints {
     func install(on router: inout Router) {
         let state = state
 
-        router.on("GET", "/account", signed { _, owner in .json(Member(name: owner.name)) })
+        let account = signed { _, owner in .json(Member(name: owner.name)) }
+        router.on("GET", "/account", account)
+        // The same, but a 401 for an invalid token has a body that never ends.
+        router.on("GET", "/account/endless-refusal") { call in
+            var reply = try await account(call)
+            if reply.status == 401 { reply.delivery = .endless }
+            return reply
+        }
         // Made for storms: the response is small, and the number identifies it.
         router.on(
             "GET",

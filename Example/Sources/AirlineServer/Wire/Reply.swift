@@ -13,6 +13,9 @@ struct Reply: Sendable {
 
     enum Delivery: Sendable {
         case answer
+        /// Send the head and the body, and then more, until the client
+        /// disconnects.
+        case endless
         /// Close the connection without a byte.
         case hangUp
         /// Send nothing, and keep the connection open.

@@ -29,13 +29,17 @@ struct RequestHandler: HTTPHandler {
                 event.arrival = arrival
                 event.method = request.method.rawValue
                 event.path = request.path
-                event.status = if case .answer = reply.delivery { reply.status } else { nil }
+                event.status =
+                    switch reply.delivery {
+                    case .answer, .endless: reply.status
+                    case .hangUp, .silence: nil
+                    }
                 event.requestID = request.headers[HTTPHeader("X-Request-ID")]
             }
             return state.policy.dateOffset
         }
         switch reply.delivery {
-        case .answer:
+        case .answer, .endless:
             return response(reply, to: request, dateOffset: dateOffset)
         case .silence:
             // This ends early when the server stops.
@@ -102,10 +106,14 @@ struct RequestHandler: HTTPHandler {
         let seconds = min(max(Date().timeIntervalSince1970 + dateOffset, -62_135_596_800), 253_402_300_799)
         headers.addValue(CalendarTime(unixSeconds: Int(seconds.rounded(.down))).httpDate, for: .date)
         headers.addValue("atom-airline", for: HTTPHeader("Server"))
-        var body = reply.body
+        let body: HTTPBodySequence
         if request.method == .HEAD {
-            headers[.contentLength] = String(body.count)
-            body = Data()
+            headers[.contentLength] = String(reply.body.count)
+            body = HTTPBodySequence()
+        } else if case .endless = reply.delivery {
+            body = HTTPBodySequence(from: EndlessBody(start: reply.body))
+        } else {
+            body = HTTPBodySequence(data: reply.body)
         }
         return HTTPResponse(
             statusCode: HTTPStatusCode(reply.status, phrase: ReasonPhrase.phrase(for: reply.status)),

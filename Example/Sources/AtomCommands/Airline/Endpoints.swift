@@ -40,6 +40,8 @@ enum AccountEndpoint: Requestable {
     case member(Airline)
     /// With an access token.
     case account(Airline)
+    /// With an access token; the body of a 401 for an invalid one never ends.
+    case endlessRefusal(Airline)
     /// With an access token; the response is small and numbered, with a chosen
     /// delay.
     case miles(Airline, number: Int, milliseconds: Int)
@@ -55,7 +57,8 @@ enum AccountEndpoint: Requestable {
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .member(let airline), .account(let airline), .miles(let airline, _, _): airline.base
+        case .member(let airline), .account(let airline), .endlessRefusal(let airline), .miles(let airline, _, _):
+            airline.base
         }
     }
 
@@ -63,6 +66,7 @@ enum AccountEndpoint: Requestable {
         switch self {
         case .member: try URLPath("/me")
         case .account: try URLPath("/account")
+        case .endlessRefusal: try URLPath("/account/endless-refusal")
         case .miles: try URLPath("/account/miles")
         }
     }

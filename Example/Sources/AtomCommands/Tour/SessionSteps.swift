@@ -22,6 +22,7 @@ struct SessionSteps {
         guard let (atom, expiry) = await signIn(over: tap, &checklist) else { return }
         await expire(at: expiry, atom, tap, &checklist)
         await revoke(atom, tap, &checklist)
+        await refuseEndlessly(atom, &checklist)
     }
 
     // MARK: Signing in
@@ -112,6 +113,35 @@ struct SessionSteps {
                 && round.refused <= tap.exchangesPerOrigin ?? Self.count,
             "only requests that were already on the wire got a 401",
             detail: "\(Phrase.requests(round.refused)), sent once more after the refresh")
+    }
+
+    // MARK: A 401 without an end
+
+    /// One request with a revoked token, and a 401 whose body goes on until the
+    /// client disconnects.
+    private func refuseEndlessly(_ atom: Atom, _ checklist: inout Checklist) async {
+        checklist.section("The body of a 401 never ends")
+        tour.server.revokeAccessTokens()
+        tour.server.resetCounters()
+        explain("The server sends one more byte every 50 ms. The head of the 401 is enough for the client.")
+        let start = tour.stopwatch.seconds
+        let account = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(AccountEndpoint.endlessRefusal(tour.airline)).resume(expecting: Member.self)
+        }
+        let milliseconds = Int(((tour.stopwatch.seconds - start) * 1000).rounded())
+        checklist.check(
+            account.value?.name == NameAndSecret.exampleUser.name,
+            "a 401 whose body never ends is refreshed for, and the request is sent once more",
+            detail: account.error?.description ?? "the account arrived after \(milliseconds) ms")
+
+        let counters = tour.server.counters
+        let statuses = tour.server.events().filter { $0.kind == .request && $0.path == "/account/endless-refusal" }
+            .map(\.status)
+        checklist.check(
+            statuses == [401, 200] && counters.refreshes == 1 && counters.tokenRequests == 1,
+            "one refresh between its two responses",
+            detail: "the server counted \(counters.tokenRequests), and answered "
+                + statuses.map { $0.map(String.init) ?? "nothing" }.joined(separator: ", then "))
     }
 
     private func explain(_ text: String) {
