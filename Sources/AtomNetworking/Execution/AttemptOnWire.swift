@@ -2,8 +2,11 @@ import Foundation
 
 /// One attempt of an exchange, until the transport's last event for it.
 final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
-    /// The time for which the rest of an unwanted response is read.
-    static let restDuration = Duration.seconds(1)
+    /// The time for which the rest of a response is read after a 401 or a
+    /// redirect.
+    ///
+    /// It is short, because the next attempt may need this connection.
+    static let restDuration = Duration.milliseconds(50)
 
     let exchange: Exchange
     let number: Int
@@ -28,6 +31,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     // Only the thread that delivers the attempt's events uses these. Events come one at a time, so no two accesses
     // can overlap, and the check for that at each access is not needed (SE-0176).
     @exclusivity(unchecked) private var sink: any ResponseSink
+    /// Whether the time for the rest of the response is limited.
+    @exclusivity(unchecked) var hasRestLimit = false
     private var isAbandoned = false
     private var discarded = 0
 
@@ -102,5 +107,5 @@ extension AttemptOnWire {
         sink.abandon()
     }
 
-    func deadlinePassed(at now: MonotonicInstant) { exchange.stop(self) }
+    func deadlinePassed(at now: MonotonicInstant) { exchange.restExpired(self) }
 }

@@ -126,6 +126,10 @@ extension Exchange {
         if step.effects.contains(.keepCookies) {
             manager.cookies.keep(head.headerFields, from: wire.target.cookieAddress, at: manager.time.date)
         }
+        if step.effects.contains(.limitRest) {
+            wire.hasRestLimit = true
+            manager.deadlines.set(now.advanced(by: AttemptOnWire.restDuration), for: wire, number: 1)
+        }
         perform(step, concerned)
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
     }
@@ -167,6 +171,7 @@ extension Exchange {
             return (step, head)
         }
         prepare(step)
+        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 2) }
         if let answer {
             do {
                 settle(judged(answer, try wire.finishSink(), from: wire.target))
@@ -189,8 +194,6 @@ extension Exchange {
         } else {
             wire.abandonSink()
             if case .tell = step.action { tellOutcome() }
-            // A higher number than the one that sets the deadline, because that may happen later than this.
-            manager.deadlines.remove(wire, number: 2)
         }
     }
 }

@@ -53,7 +53,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         /// Lets go of the attempt that a step stops or discards, so that no later
         /// step concerns it.
         mutating func letGo(for step: ExchangeMachine.Step) -> AttemptOnWire? {
-            guard !step.effects.isDisjoint(with: [.stop, .discardRest]), let wire = wire.take() else { return nil }
+            guard !step.effects.isDisjoint(with: [.stop, .letGo]), let wire = wire.take() else { return nil }
             wire.letGo(running.take())
             return wire
         }
@@ -102,12 +102,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     func deadlinePassed(at now: MonotonicInstant) { handle { $0.deadlinePassed(at: now) } }
 
     func released() {
-        let (step, wire, origin) = content.withLock { content in
+        let (step, origin) = content.withLock { content in
             let step = content.machine.admitted()
-            return (step, content.letGo(for: step), content.machine.attempt.target.origin)
+            _ = content.letGo(for: step)
+            return (step, content.machine.attempt.target.origin)
         }
         if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
-        if let wire { discardRest(of: wire) }
     }
 
     func refused(_ error: AuthenticationError) {
@@ -155,10 +155,7 @@ extension Exchange {
             tellOutcome()
         }
         if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
-        if let wire {
-            if step.effects.contains(.stop) { stop(wire) }
-            if step.effects.contains(.discardRest) { discardRest(of: wire) }
-        }
+        if let wire, step.effects.contains(.stop) { stop(wire) }
     }
 
     /// Performs what a step needs before its action.
@@ -195,10 +192,18 @@ extension Exchange {
         running?.cancel()
     }
 
-    /// Lets the rest of a response be read, for a limited time.
-    private func discardRest(of wire: AttemptOnWire) {
-        // The attempt has a deadline of its own, because the exchange may end first.
-        let end = manager.time.now.advanced(by: AttemptOnWire.restDuration)
-        manager.deadlines.set(end, for: wire, number: 1)
+    /// The rest of a response that may not be needed took too long: its
+    /// connection is closed.
+    func restExpired(_ wire: AttemptOnWire) {
+        // At once: between two accesses the exchange could let go of the attempt.
+        let (step, concerned, running) = content.withLock { content in
+            guard content.wire === wire else {
+                return (ExchangeMachine.Step(), nil as AttemptOnWire?, wire.stop())
+            }
+            let step = content.machine.restExpired(wire.number)
+            return (step, content.letGo(for: step), nil)
+        }
+        perform(step, concerned)
+        running?.cancel()
     }
 }

@@ -28,6 +28,7 @@ extension ExchangeMachine {
                 step.acceptedVersion = version
             } else if !hasRetried {
                 hasRetried = true
+                step.effects.insert(.limitRest)
                 step.effects.formUnion(slotGivenBack(by: transmission))
                 let rejection = Rejection(head: head, body: .arriving(received: 0))
                 state = .waitingForSession(rejection: rejection, keepsPlace: false)
@@ -42,7 +43,7 @@ extension ExchangeMachine {
         case .redirected(let next):
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))
-            step.effects.insert(.discardRest)
+            step.effects.formUnion([.letGo, .limitRest])
             if needsSignature, terms.hasSession {
                 state = .waitingForSession(rejection: nil, keepsPlace: false)
                 step.action = .askSession(isAnew: true)
@@ -81,6 +82,16 @@ extension ExchangeMachine {
         case .waitingForSession, .waitingForSlot, .ended:
             return Step()
         }
+    }
+
+    /// The rest of an attempt's response took too long.
+    mutating func restExpired(_ number: Int) -> Step {
+        guard number == self.number, case .waitingForSession(var rejection?, let keepsPlace) = state,
+            case .arriving = rejection.body
+        else { return Step() }
+        rejection.body = .givenUp
+        state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
+        return Step(effects: .stop)
     }
 
     /// The sink could not take a part of the body.

@@ -12,7 +12,7 @@ extension ExchangeMachine {
         state = .waitingForSlot(keepsPlace: keepsPlace)
         var step = Step(action: .enterLane(keepsPlace: keepsPlace))
         // The 401 can't be the outcome any more.
-        if case .arriving? = rejection?.body { step.effects = .discardRest }
+        if case .arriving? = rejection?.body { step.effects = .letGo }
         return step
     }
 

@@ -154,7 +154,7 @@ extension ExchangeMachine {
 
     /// What is done besides the action.
     struct Effects: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
 
         // Before the action:
         /// Keep the cookies that the head sets.
@@ -172,12 +172,14 @@ extension ExchangeMachine {
         static let giveSlotBack = Effects(rawValue: 1 << 3)
         /// Stop the attempt on the wire.
         static let stop = Effects(rawValue: 1 << 4)
-        /// Read the rest of the unwanted response, up to a limit.
-        static let discardRest = Effects(rawValue: 1 << 5)
+        /// Let go of the attempt: its response is not needed any more.
+        static let letGo = Effects(rawValue: 1 << 5)
         /// Keep the notification of the session's end back: the caller comes first, and its response is incomplete.
         static let keepNotice = Effects(rawValue: 1 << 6)
         /// Release this notification: the caller has been told.
         static let releaseNotice = Effects(rawValue: 1 << 7)
+        /// Limit the time for which the rest of this response is read.
+        static let limitRest = Effects(rawValue: 1 << 8)
     }
 
     /// A change of the deadline, with a number.

@@ -64,6 +64,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned
     case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver
     case sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept
+    case restExpired, oldRestExpired
     case lostUnsent, lost
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
@@ -103,6 +104,8 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .part: return machine.partArrived(1, of: number, at: now)
         case .bigPart: return machine.partArrived(ExchangeMachine.maximumRest + 1, of: number, at: now)
         case .sinkFailed: return machine.sinkFailed(failure, of: number)
+        case .restExpired: return machine.restExpired(number)
+        case .oldRestExpired: return machine.restExpired(number - 1)
         case .finished: return machine.finished(number)
         case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number, at: now)
         case .lostUnsent:

@@ -38,10 +38,10 @@ struct ExchangeScriptTests {
                 .oldPart, .head401, .oldFinished, .finished) == [
                     "admitted: lane, enterLane",
                     "slotSigned: sending 7, send, deadline 11",
-                    "head401: session after a 401 (0), retry 7, giveSlotBack",
+                    "head401: session after a 401 (0), retry 7, giveSlotBack, limitRest",
                     "queuedBySession: session after a 401 (0), deadline 100",
                     "part: session after a 401 (1), keepPart",
-                    "admitted: lane, enterLane, discardRest",
+                    "admitted: lane, enterLane, letGo",
                     "slotSigned: sending 7, send, deadline 11",
                     "oldPart: sending 7",
                     "head401: receiving 401",
@@ -93,7 +93,7 @@ struct ExchangeScriptTests {
             play(try asking(), .admitted, .slotSigned, .head302, .part, .finished, .admitted, .slotSigned) == [
                 "admitted: lane, enterLane",
                 "slotSigned: sending 7, send, deadline 11",
-                "head302: session, askSession anew, accepted 7, giveSlotBack, discardRest",
+                "head302: session, askSession anew, accepted 7, giveSlotBack, letGo, limitRest",
                 "part: session",
                 "finished: session",
                 "admitted: lane, enterLane",

@@ -17,24 +17,24 @@ enum ExchangeTable {
         queuedBySession, ringEarly, ringSilent: session, deadline 100
         refusedMissing, refusedOver, ringOver: ended authentication notSent, tell, leaveSession
         queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
-            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished,
             oldBodyKept, oldLost, oldHead: session
         slotSigned, slotUnsigned: session, giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled notSent, tell, leaveSession
         """,
         .rejectedAndArriving: """
-        admitted: lane, enterLane, discardRest
+        admitted: lane, enterLane, letGo
         queuedBySession, ringEarly, ringSilent: session after a 401 (0), deadline 100
         refusedMissing: receiving 401 without slot, deadline 11, keepNotice
         refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession, stop
-        queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, sinkFailed, oldPart,
+        queuedForSlot, oldRestExpired, sent, head200, head401, head302, head302Last, headWithCookie, sinkFailed, oldPart,
             oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: session after a 401 (0)
         slotSigned, slotUnsigned: session after a 401 (0), giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession, stop
         part: session after a 401 (1), keepPart
-        bigPart: session after a 401 (given up), stop
+        bigPart, restExpired: session after a 401 (given up), stop
         finished: session after a 401 (0), keepBody
         bodyKept: session after a 401 (complete)
         lostUnsent, lost: session after a 401 (given up)
@@ -45,7 +45,7 @@ enum ExchangeTable {
         refusedMissing: ended 401 with 2 bytes, tell, no deadline
         refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession
         queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
-            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished,
             oldBodyKept, oldLost, oldHead: session after a 401 (complete)
         slotSigned, slotUnsigned: session after a 401 (complete), giveSlotBack
         admittedWithSlot: lane, sign
@@ -57,7 +57,7 @@ enum ExchangeTable {
         refusedMissing: ended 401 with 0 bytes, tell, no deadline
         refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession
         queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
-            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished,
             oldBodyKept, oldLost, oldHead: session after a 401 (given up)
         slotSigned, slotUnsigned: session after a 401 (given up), giveSlotBack
         admittedWithSlot: lane, sign
@@ -68,7 +68,7 @@ enum ExchangeTable {
         queuedBySession, ringEarly, ringSilent: session in its place, deadline 100
         refusedMissing, refusedOver, ringOver: ended authentication notSent, tell, leaveSession
         queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart,
-            sinkFailed, finished, bodyKept, lostUnsent, lost, oldPart, oldSinkFailed, oldFinished,
+            sinkFailed, finished, bodyKept, lostUnsent, lost, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished,
             oldBodyKept, oldLost, oldHead: session in its place
         slotSigned, slotUnsigned: session in its place, giveSlotBack
         admittedWithSlot: lane in its place, sign
@@ -77,7 +77,7 @@ enum ExchangeTable {
         .standsInLane: """
         admitted, queuedBySession, refusedMissing, refusedOver, sent, head200, head401, head302,
             head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept, lostUnsent, lost,
-            oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: lane
+            restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: lane
         queuedForSlot, ringEarly, ringSilent: lane, deadline 100
         slotSigned: sending 7, send, deadline 11
         slotUnsigned: session in its place, askSessionWithSlot
@@ -87,14 +87,14 @@ enum ExchangeTable {
         """,
         .sendingSigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
-            sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
+            sinkFailed, bodyKept, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
         slotSigned, slotUnsigned, admittedWithSlot: sending 7, giveSlotBack
         cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
         ringEarly: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
         head200: receiving 200, accepted 7
-        head401: session after a 401 (0), retry 7, giveSlotBack
-        head302: session, askSession anew, accepted 7, giveSlotBack, discardRest
+        head401: session after a 401 (0), retry 7, giveSlotBack, limitRest
+        head302: session, askSession anew, accepted 7, giveSlotBack, letGo, limitRest
         head302Last: ended -1007 answered holding a slot, tell, no deadline, accepted 7, stop
         headWithCookie: receiving 200, accepted 7, keepCookies
         finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
@@ -103,14 +103,14 @@ enum ExchangeTable {
         """,
         .sendingSignedAgain: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
-            sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
+            sinkFailed, bodyKept, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
         slotSigned, slotUnsigned, admittedWithSlot: sending 7, giveSlotBack
         cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
         ringEarly: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
         head200: receiving 200, accepted 7
         head401: receiving 401
-        head302: session, askSession anew, accepted 7, giveSlotBack, discardRest
+        head302: session, askSession anew, accepted 7, giveSlotBack, letGo, limitRest
         head302Last: ended -1007 answered holding a slot, tell, no deadline, accepted 7, stop
         headWithCookie: receiving 200, accepted 7, keepCookies
         finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
@@ -119,14 +119,14 @@ enum ExchangeTable {
         """,
         .sendingUnsigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
-            sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending
+            sinkFailed, bodyKept, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending
         slotSigned, slotUnsigned, admittedWithSlot: sending, giveSlotBack
         cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
         ringEarly: sending, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
         head200: receiving 200
         head401: receiving 401
-        head302: lane, enterLane, giveSlotBack, discardRest
+        head302: lane, enterLane, giveSlotBack, letGo, limitRest
         head302Last: ended -1007 answered holding a slot, tell, no deadline, stop
         headWithCookie: receiving 200, keepCookies
         finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
@@ -135,7 +135,7 @@ enum ExchangeTable {
         """,
         .sendingToken: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned,
-            sent, part, bigPart, sinkFailed, bodyKept, oldPart, oldSinkFailed, oldFinished, oldBodyKept,
+            sent, part, bigPart, sinkFailed, bodyKept, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept,
             oldLost, oldHead: sending
         admittedWithSlot: sending, giveSlotBack
         cancelled: ended cancelled maybeSent, tell, no deadline, stop
@@ -150,7 +150,7 @@ enum ExchangeTable {
         """,
         .receiving: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
-            head302, head302Last, headWithCookie, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost,
+            head302, head302Last, headWithCookie, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost,
             oldHead: receiving 200
         slotSigned, slotUnsigned, admittedWithSlot: receiving 200, giveSlotBack
         cancelled: ended cancelled answered holding a slot, tell, no deadline, stop
@@ -165,7 +165,7 @@ enum ExchangeTable {
         """,
         .receivingRefused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
-            head302, head302Last, headWithCookie, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost,
+            head302, head302Last, headWithCookie, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost,
             oldHead: receiving 401 without slot
         slotSigned, slotUnsigned, admittedWithSlot: receiving 401 without slot, giveSlotBack
         cancelled: ended cancelled answered, tell, no deadline, stop, releaseNotice
@@ -181,13 +181,13 @@ enum ExchangeTable {
         .ended: """
         admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
             head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept,
-            lostUnsent, lost, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: ended 200
+            lostUnsent, lost, restExpired, oldRestExpired, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: ended 200
         queuedBySession: ended 200, leaveSession
         queuedForSlot: ended 200, leaveLane
         slotSigned, slotUnsigned, admittedWithSlot: ended 200, giveSlotBack
         """,
         .endedHoldingSlot: """
-        admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
+        admitted, restExpired, oldRestExpired, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
             head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, bodyKept, oldPart,
             oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: ended cancelled answered holding a slot
         queuedBySession: ended cancelled answered holding a slot, leaveSession
@@ -221,8 +221,8 @@ enum ExchangeTable {
         if let version = step.acceptedVersion { words.append("accepted \(version)") }
         let names: [(ExchangeMachine.Effects, String)] = [
             (.keepCookies, "keepCookies"), (.leaveSession, "leaveSession"), (.leaveLane, "leaveLane"),
-            (.giveSlotBack, "giveSlotBack"), (.stop, "stop"), (.discardRest, "discardRest"),
-            (.keepNotice, "keepNotice"), (.releaseNotice, "releaseNotice"),
+            (.giveSlotBack, "giveSlotBack"), (.stop, "stop"), (.letGo, "letGo"),
+            (.keepNotice, "keepNotice"), (.releaseNotice, "releaseNotice"), (.limitRest, "limitRest"),
         ]
         words += names.filter { step.effects.contains($0.0) }.map(\.1)
         return words.joined(separator: ", ")

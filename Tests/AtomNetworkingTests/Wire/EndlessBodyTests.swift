@@ -63,6 +63,35 @@ import Testing
         #expect(await eventually { atom.manager.deadlines.count == 0 })
     }
 
+    @Test("As many endless 401s as there are connections don't keep the retries waiting", arguments: [6, 24])
+    func unauthorizedAtOnce(_ count: Int) async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/token":
+                .json(#"{"access_token":"A1","token_type":"Bearer","expires_in":3600,"refresh_token":"R1"}"#)
+            default: request["Authorization"] == "Bearer A1" ? .json("{}") : Body.silent.response(401)
+            }
+        }
+        defer { server.stop() }
+        let store = InMemoryTokenCredentialStore(
+            TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0"))
+        var configuration = try configuration(server, store)
+        configuration.maximumExchangesPerOrigin = nil
+        let atom = Atom(serviceConfiguration: configuration)
+        let start = ContinuousClock.now
+        let outcomes = await withTaskGroup(of: Result<AtomResponse, AtomError>.self) { group in
+            for number in 0..<count {
+                group.addTask { await atom.outcome(of: server.endpoint("/seats/\(number)")) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        print("endless body: \(count) at once: answered after \(start.duration(to: .now))")
+        #expect(outcomes.count { $0.text == "{}" } == count)
+        #expect(server.requests.count { $0.path == "/token" } == 1)
+        #expect(await eventually { atom.manager.slots.counts == (0, 0) })
+        #expect(await eventually { atom.manager.deadlines.count == 0 })
+    }
+
     @Test("A 401 without a credential to refresh with is the caller's, with its body")
     func refused() async throws {
         let server = try LoopbackServer { _ in

@@ -55,7 +55,9 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         ExchangeModelSettings(name: "answers and a lost attempt", failuresLeft: 1, cancellationsLeft: 1),
         ExchangeModelSettings(
             name: "401s and refreshes", heads: [.ok, .unauthorized], renewals: [.renewed, .failed]),
-        ExchangeModelSettings(name: "401s while callers leave", heads: [.ok, .unauthorized], cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "401s while callers leave", signed: [true, false], heads: [.ok, .unauthorized],
+            cancellationsLeft: 1),
         ExchangeModelSettings(
             name: "401s while time runs out", signed: [true, false], heads: [.ok, .unauthorized], expiriesLeft: 1,
             earlyRingsLeft: 1),

@@ -17,6 +17,7 @@ extension ExchangeWorld {
         case .head(let head, let number):
             let isPassed = !exchanges[index].sut.machine.hasEnded && !isReceiving(index) && number == current(index)
             if isPassed, head != .ok { exchanges[index].wires[number - 1].isPassed = true }
+            if step.effects.contains(.limitRest) { operations.append(.discard(index, number)) }
             operations += action(of: step, index) + afterwards(step, index, letGo)
             return operations + slotGivenBack(by: step)
         case .part(_, let number):
@@ -48,7 +49,7 @@ extension ExchangeWorld {
     }
 
     private mutating func letGo(for step: ExchangeMachine.Step, of index: Int) -> Int? {
-        guard !step.effects.isDisjoint(with: [.stop, .discardRest]), let number = exchanges[index].wire else {
+        guard !step.effects.isDisjoint(with: [.stop, .letGo]), let number = exchanges[index].wire else {
             return nil
         }
         exchanges[index].wire = nil
@@ -88,7 +89,6 @@ extension ExchangeWorld {
         if step.effects.contains(.releaseNotice) { operations.append(.releaseNotice) }
         if let letGo {
             if step.effects.contains(.stop) { operations.append(.stop(index, letGo)) }
-            if step.effects.contains(.discardRest) { operations.append(.discard(index, letGo)) }
         }
         return operations
     }

@@ -17,7 +17,8 @@ extension ExchangeWorld {
             try spawn([.event(index, .ring(at: instant))])
         case .drained(let index, let number):
             exchanges[index].wires[number - 1].isDraining = false
-            try spawn([.stop(index, number)])
+            let isCurrent = exchanges[index].wire == number
+            try spawn([isCurrent ? .event(index, .restExpired(number)) : .stop(index, number)])
         case .renewal(let renewal):
             try renew(renewal)
         case .die:

@@ -22,6 +22,7 @@ struct ModelledExchange {
         case finished(Int)
         case bodyKept(Int)
         case failed(Int)
+        case restExpired(Int)
     }
 
     /// When the exchange's time is up, and when the wire has been silent for
@@ -85,6 +86,7 @@ struct ModelledExchange {
                 part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
         case .finished(let number):
             step = machine.finished(bug == .lateEventCounts ? machine.number : number)
+        case .restExpired(let number): step = machine.restExpired(number)
         case .bodyKept(let number): step = machine.bodyKept(Data([UInt8(number)]), of: number, at: now)
         case .failed(let number):
             step = machine.failed(
@@ -115,7 +117,7 @@ struct ModelledExchange {
             }
         case (.queuedAfterItsEnd, .queuedBySession): step.effects.remove(.leaveSession)
         case (.standsInTheLaneAfterItsEnd, .queuedForSlot): step.effects.remove(.leaveLane)
-        case (.restReadForEver, .head): step.effects.remove(.discardRest)
+        case (.restReadForEver, .head): step.effects.remove(.limitRest)
         case (.notStopped, .cancelled): step.effects.remove(.stop)
         case (.noticeKept, _): step.effects.remove(.releaseNotice)
         case (.noticeTooEarly, .refused): step.effects.remove(.keepNotice)
