@@ -2,11 +2,16 @@ import Foundation
 
 /// One attempt of an exchange, until the transport's last event for it.
 final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
-    /// The time for which the rest of a response is read after a 401 or a
-    /// redirect.
+    /// The time for which the rest of an unwanted response is read.
     ///
     /// It is short, because the next attempt may need this connection.
-    static let restDuration = Duration.milliseconds(50)
+    static let unwantedRestDuration = Duration.milliseconds(50)
+
+    /// The time for which the body of a 401 is read while the session decides.
+    ///
+    /// It is longer, because the caller gets this 401 if there is nothing to
+    /// refresh with.
+    static let keptRestDuration = Duration.milliseconds(500)
 
     let exchange: Exchange
     let number: Int
@@ -31,9 +36,9 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     // Only the thread that delivers the attempt's events uses these. Events come one at a time, so no two accesses
     // can overlap, and the check for that at each access is not needed (SE-0176).
     @exclusivity(unchecked) private var sink: any ResponseSink
+    @exclusivity(unchecked) private var isSinkOpen = true
     /// Whether the time for the rest of the response is limited.
     @exclusivity(unchecked) var hasRestLimit = false
-    private var isAbandoned = false
     private var discarded = 0
 
     init(of exchange: Exchange, number: Int, target: TargetURL, sink: any ResponseSink) {
@@ -80,6 +85,7 @@ extension AttemptOnWire {
 extension AttemptOnWire {
     /// Passes a part of the body to the sink.
     func keep(_ part: Data) throws(AtomError) {
+        guard isSinkOpen else { return }
         do {
             try sink.receive(part)
         } catch {
@@ -92,18 +98,20 @@ extension AttemptOnWire {
     ///
     /// - Returns: Whether more was dropped than is worth reading.
     func discard(_ part: Data) -> Bool {
-        abandonSink()
         discarded += min(part.count, ExchangeMachine.maximumRest + 1)
         return discarded > ExchangeMachine.maximumRest
     }
 
     /// Ends the sink of a complete body and returns what it collected.
-    func finishSink() throws(AtomError) -> Data { try sink.finish() }
+    func finishSink() throws(AtomError) -> Data {
+        isSinkOpen = false
+        return try sink.finish()
+    }
 
     /// Ends the sink of an unwanted body, once.
     func abandonSink() {
-        guard !isAbandoned else { return }
-        isAbandoned = true
+        guard isSinkOpen else { return }
+        isSinkOpen = false
         sink.abandon()
     }
 

@@ -27,7 +27,7 @@ extension Exchange {
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 let attempt = content.machine.attempt
                 request = attempt.transportRequest(
-                    authorization: content.machine.needsSignature ? signature.authorization : nil, cookie: cookie,
+                    authorization: content.machine.attemptNeedsSignature ? signature.authorization : nil, cookie: cookie,
                     idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
                 let wire = AttemptOnWire(of: self, number: content.machine.number, target: attempt.target, sink: sink)
                 content.wire = wire
@@ -128,7 +128,11 @@ extension Exchange {
         }
         if step.effects.contains(.limitRest) {
             wire.hasRestLimit = true
-            manager.deadlines.set(now.advanced(by: AttemptOnWire.restDuration), for: wire, number: 1)
+            if case .retry = step.action {
+                limitRest(of: wire, to: AttemptOnWire.keptRestDuration, number: 1)
+            } else {
+                limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2)
+            }
         }
         perform(step, concerned)
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
@@ -147,7 +151,6 @@ extension Exchange {
                 handle { $0.sinkFailed(error, of: wire.number) }
             }
         } else if let concerned {
-            wire.abandonSink()
             stop(concerned)
         } else if wire.discard(part) {
             stop(wire)
@@ -171,7 +174,7 @@ extension Exchange {
             return (step, head)
         }
         prepare(step)
-        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 2) }
+        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3) }
         if let answer {
             do {
                 settle(judged(answer, try wire.finishSink(), from: wire.target))
@@ -181,16 +184,18 @@ extension Exchange {
         } else {
             endWithoutAnswer(wire, step)
         }
-        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
+        if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
     }
 
     private func endWithoutAnswer(_ wire: AttemptOnWire, _ step: ExchangeMachine.Step) {
         if case .keepBody = step.action {
-            // A memory sink can't fail here.
-            let body = (try? wire.finishSink()) ?? Data()
-            let now = manager.time.now
-            handle { $0.bodyKept(body, of: wire.number, at: now) }
+            do {
+                let body = try wire.finishSink()
+                handle { $0.bodyKept(body, of: wire.number) }
+            } catch {
+                handle { $0.sinkFailed(error, of: wire.number) }
+            }
         } else {
             wire.abandonSink()
             if case .tell = step.action { tellOutcome() }

@@ -102,20 +102,20 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     func deadlinePassed(at now: MonotonicInstant) { handle { $0.deadlinePassed(at: now) } }
 
     func released() {
-        let (step, origin) = content.withLock { content in
+        let (step, wire, origin) = content.withLock { content in
             let step = content.machine.admitted()
-            _ = content.letGo(for: step)
-            return (step, content.machine.attempt.target.origin)
+            return (step, content.letGo(for: step), content.machine.attempt.target.origin)
         }
+        if let wire { limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2) }
         if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
     }
 
     func refused(_ error: AuthenticationError) {
         let now = manager.time.now
         // Before the machine decides: as soon as it has, another thread may end the response and release the notices.
-        manager.holdNotices()
+        manager.session?.notices.hold()
         let step = handle { $0.refused(error, at: now) }
-        if !step.effects.contains(.keepNotice) { manager.releaseNotices() }
+        if !step.effects.contains(.keepNotice) { manager.session?.notices.release() }
     }
 
     func slotGranted(of origin: Origin) { send(inSlotOf: origin) }
@@ -154,7 +154,7 @@ extension Exchange {
         case .tell:
             tellOutcome()
         }
-        if step.effects.contains(.releaseNotice) { manager.releaseNotices() }
+        if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
         if let wire, step.effects.contains(.stop) { stop(wire) }
     }
 
@@ -190,6 +190,12 @@ extension Exchange {
     func stop(_ wire: AttemptOnWire) {
         let running = content.withLock { _ in wire.stop() }
         running?.cancel()
+    }
+
+    /// Limits the time for which the rest of a response is read.
+    func limitRest(of wire: AttemptOnWire, to duration: Duration, number: Int) {
+        // The attempt has a deadline of its own, because the exchange may end first.
+        manager.deadlines.set(manager.time.now.advanced(by: duration), for: wire, number: number)
     }
 
     /// The rest of a response that may not be needed took too long: its

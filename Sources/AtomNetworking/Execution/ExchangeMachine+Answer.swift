@@ -44,7 +44,7 @@ extension ExchangeMachine {
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))
             step.effects.formUnion([.letGo, .limitRest])
-            if needsSignature, terms.hasSession {
+            if attemptNeedsSignature, terms.hasSession {
                 state = .waitingForSession(rejection: nil, keepsPlace: false)
                 step.action = .askSession(isAnew: true)
             } else {
@@ -86,8 +86,12 @@ extension ExchangeMachine {
 
     /// The rest of an attempt's response took too long.
     mutating func restExpired(_ number: Int) -> Step {
-        guard number == self.number, case .waitingForSession(var rejection?, let keepsPlace) = state,
-            case .arriving = rejection.body
+        number == self.number ? giveRestUp() : Step()
+    }
+
+    /// Stops reading the body of a 401.
+    private mutating func giveRestUp() -> Step {
+        guard case .waitingForSession(var rejection?, let keepsPlace) = state, case .arriving = rejection.body
         else { return Step() }
         rejection.body = .givenUp
         state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
@@ -96,8 +100,9 @@ extension ExchangeMachine {
 
     /// The sink could not take a part of the body.
     mutating func sinkFailed(_ error: AtomError, of number: Int) -> Step {
-        guard number == self.number, case .receiving = state else { return Step() }
-        return fail(error)
+        guard number == self.number else { return Step() }
+        if case .receiving = state { return fail(error) }
+        return giveRestUp()
     }
 
     /// The attempt is complete; this is its last event.
@@ -124,7 +129,7 @@ extension ExchangeMachine {
     }
 
     /// The sink has returned the complete body of a 401.
-    mutating func bodyKept(_ body: Data, of number: Int, at now: MonotonicInstant) -> Step {
+    mutating func bodyKept(_ body: Data, of number: Int) -> Step {
         guard number == self.number else { return Step() }
         switch state {
         case .waitingForSession(var rejection?, let keepsPlace):

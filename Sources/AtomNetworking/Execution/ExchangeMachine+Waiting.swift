@@ -12,7 +12,7 @@ extension ExchangeMachine {
         state = .waitingForSlot(keepsPlace: keepsPlace)
         var step = Step(action: .enterLane(keepsPlace: keepsPlace))
         // The 401 can't be the outcome any more.
-        if case .arriving? = rejection?.body { step.effects = .letGo }
+        if case .arriving? = rejection?.body { step.effects = [.letGo, .limitRest] }
         return step
     }
 
@@ -70,7 +70,7 @@ extension ExchangeMachine {
         guard case .waitingForSlot = state else {
             return Step(effects: terms.policy.takesSlot ? .giveSlotBack : [])
         }
-        if needsSignature, !isSigned {
+        if attemptNeedsSignature, !isSigned {
             // The token expired or was rejected while this waited for its slot. It asks again before it gives the slot
             // back, else a later request could be sent first.
             state = .waitingForSession(rejection: nil, keepsPlace: true)
@@ -78,7 +78,7 @@ extension ExchangeMachine {
         }
         number += 1
         let transmission = Transmission(lastActivity: now, holdsSlot: terms.policy.takesSlot)
-        state = .sending(transmission, version: needsSignature ? version : nil)
+        state = .sending(transmission, version: attemptNeedsSignature ? version : nil)
         return Step(action: .send, deadline: armed())
     }
 
@@ -92,7 +92,7 @@ extension ExchangeMachine {
     /// Whether the attempt is signed.
     ///
     /// After a redirect to another origin it never is.
-    var needsSignature: Bool { terms.needsSignature && !attempt.hasLeftOrigin }
+    var attemptNeedsSignature: Bool { terms.needsSignature && !attempt.hasLeftOrigin }
 
     /// The caller has cancelled.
     mutating func cancelled() -> Step { fail(.cancelled(delivery)) }

@@ -194,8 +194,6 @@ extension ExchangeMachine {
 }
 
 extension ExchangeMachine {
-    var hasEnded: Bool { if case .ended = state { true } else { false } }
-
     /// The outcome, if it is known.
     var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 

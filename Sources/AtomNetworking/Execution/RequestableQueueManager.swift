@@ -31,8 +31,6 @@ final class RequestableQueueManager: Sendable {
     /// The value of `Authorization` for Basic authentication.
     let basicAuthorization: String?
 
-    private let notices = HeldNotices()
-
     /// The options of bearer authentication.
     private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
@@ -90,15 +88,6 @@ final class RequestableQueueManager: Sendable {
         case .token: .token
         case .revocation: .revocation
         }
-    }
-
-    /// Keeps notifications of a session's end back until `releaseNotices` is
-    /// called as often as this.
-    func holdNotices() { notices.hold() }
-
-    /// A caller that had to be told first has been told.
-    func releaseNotices() {
-        for reason in notices.release() { AtomNotification.announce(reason, on: dispatchQueue) }
     }
 
     /// Whether this service can sign requests.
@@ -168,6 +157,7 @@ extension RequestableQueueManager: RenewalService {
     func announce(_ event: SessionEvent, isOver: Bool) {
         if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
         guard isOver, let reason = event.reasonToSignIn else { return }
-        if !notices.keep(reason) { AtomNotification.announce(reason, on: dispatchQueue) }
+        let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(reason, on: dispatchQueue) }
+        if let session { session.notices.post(post) } else { post() }
     }
 }

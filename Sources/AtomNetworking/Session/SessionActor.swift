@@ -25,6 +25,7 @@ actor SessionActor {
     nonisolated let time: any TimeSource
     nonisolated let random: @Sendable () -> Double
     nonisolated let hub = SessionEventHub()
+    nonisolated let notices = HeldNotices()
 
     /// The refresh that was started last.
     var refreshTask: Task<Void, Never>?

@@ -107,14 +107,14 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .restExpired: return machine.restExpired(number)
         case .oldRestExpired: return machine.restExpired(number - 1)
         case .finished: return machine.finished(number)
-        case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number, at: now)
+        case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number)
         case .lostUnsent:
             return machine.failed(TransportFailure(URLError(.cannotConnectToHost), delivery: .notSent), number)
         case .lost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number)
         case .oldPart: return machine.partArrived(1, of: number - 1, at: now)
         case .oldSinkFailed: return machine.sinkFailed(failure, of: number - 1)
         case .oldFinished: return machine.finished(number - 1)
-        case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1, at: now)
+        case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1)
         case .oldLost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number - 1)
         case .oldHead: return machine.headArrived(head(200), of: number - 1, at: now)
         }

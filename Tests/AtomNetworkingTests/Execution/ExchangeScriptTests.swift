@@ -41,7 +41,7 @@ struct ExchangeScriptTests {
                     "head401: session after a 401 (0), retry 7, giveSlotBack, limitRest",
                     "queuedBySession: session after a 401 (0), deadline 100",
                     "part: session after a 401 (1), keepPart",
-                    "admitted: lane, enterLane, letGo",
+                    "admitted: lane, enterLane, letGo, limitRest",
                     "slotSigned: sending 7, send, deadline 11",
                     "oldPart: sending 7",
                     "head401: receiving 401",

@@ -24,17 +24,17 @@ enum ExchangeTable {
         cancelled: ended cancelled notSent, tell, leaveSession
         """,
         .rejectedAndArriving: """
-        admitted: lane, enterLane, letGo
+        admitted: lane, enterLane, letGo, limitRest
         queuedBySession, ringEarly, ringSilent: session after a 401 (0), deadline 100
         refusedMissing: receiving 401 without slot, deadline 11, keepNotice
         refusedOver, ringOver: ended authentication answered, tell, no deadline, leaveSession, stop
-        queuedForSlot, oldRestExpired, sent, head200, head401, head302, head302Last, headWithCookie, sinkFailed, oldPart,
+        queuedForSlot, oldRestExpired, sent, head200, head401, head302, head302Last, headWithCookie, oldPart,
             oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: session after a 401 (0)
         slotSigned, slotUnsigned: session after a 401 (0), giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession, stop
         part: session after a 401 (1), keepPart
-        bigPart, restExpired: session after a 401 (given up), stop
+        bigPart, restExpired, sinkFailed: session after a 401 (given up), stop
         finished: session after a 401 (0), keepBody
         bodyKept: session after a 401 (complete)
         lostUnsent, lost: session after a 401 (given up)

@@ -23,7 +23,7 @@ import Testing
                     (0..<2_000).flatMap { _ in [.write(text: "."), .delay(milliseconds: 20)] }, status: status,
                     headers: headers)
             case .flood:
-                .streamed([.generate(length: 1 << 40, chunk: 65_536)], status: status, headers: headers)
+                .streamed([.generate(length: 1 << 26, chunk: 65_536), .hang], status: status, headers: headers)
             }
         }
     }
@@ -32,7 +32,7 @@ import Testing
         _ server: LoopbackServer, _ store: InMemoryTokenCredentialStore
     ) throws -> ServiceConfiguration {
         let endpoint = try AuthorizationEndpoint(scheme: .http, host: server.host, path: "/token", port: server.port)
-        return .forTest(resource: 60) { configuration in
+        return .forTest(resource: 30) { configuration in
             configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), store)
             configuration.maximumResponseSize = 1 << 20
             configuration.maximumExchangesPerOrigin = 1
@@ -119,7 +119,7 @@ import Testing
             request.path == "/next" ? .json("{}") : body.response(302, [("Location", "/next")])
         }
         defer { server.stop() }
-        let atom = Atom.forTest(resource: Self.holdsRedirectsBack ? 1 : 60) { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(resource: Self.holdsRedirectsBack ? 1 : 30) { $0.maximumExchangesPerOrigin = 1 }
         let start = ContinuousClock.now
         let outcome = await atom.outcome(of: server.endpoint("/start"))
         withKnownIssue("Foundation on Linux hands a redirect over when its body has ended") {

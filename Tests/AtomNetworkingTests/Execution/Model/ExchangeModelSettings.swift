@@ -13,8 +13,10 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
 
     enum Part: Hashable, Sendable {
         case small
-        /// More than is read of an answer that nobody wants.
+        /// More than is read of an unwanted response.
         case big
+        /// The sink can't take it.
+        case refused
     }
 
     /// How a refresh ends.
@@ -63,7 +65,7 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
             earlyRingsLeft: 1),
         ExchangeModelSettings(
             name: "401s with long bodies", signed: [true, false], heads: [.ok, .unauthorized],
-            parts: [.small, .big], partsLeft: 2, failuresLeft: 1, renewals: [.renewed, .missing]),
+            parts: [.small, .big, .refused], partsLeft: 2, failuresLeft: 1, renewals: [.renewed, .missing]),
         ExchangeModelSettings(
             name: "401s that nothing can be done about", heads: [.ok, .unauthorized], parts: [.small],
             partsLeft: 1, renewals: [.missing], cancellationsLeft: 1),
@@ -101,6 +103,7 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
     case noticeTooEarly
     case bodyOfTheRejectionLost
     case sinkNeverEnded
+    case sinkFailureIgnored
     case signedByWhoeverHasTheSlot
 
     var settings: ExchangeModelSettings {
@@ -116,7 +119,7 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
             named("401s while callers leave")
         case .lateEventCounts, .restReadForEver: named("redirects")
         case .noticeKept, .noticeTooEarly: named("401s that nothing can be done about")
-        case .bodyOfTheRejectionLost: named("401s with long bodies")
+        case .bodyOfTheRejectionLost, .sinkFailureIgnored: named("401s with long bodies")
         case .signedByWhoeverHasTheSlot: named("a token that dies in the lane")
         }
     }

@@ -17,22 +17,32 @@ extension ExchangeWorld {
         case .head(let head, let number):
             let isPassed = !exchanges[index].sut.machine.hasEnded && !isReceiving(index) && number == current(index)
             if isPassed, head != .ok { exchanges[index].wires[number - 1].isPassed = true }
-            if step.effects.contains(.limitRest) { operations.append(.discard(index, number)) }
+            if step.effects.contains(.limitRest) { operations.append(.limitRest(index, number, order: isRetry(step) ? 1 : 2)) }
             operations += action(of: step, index) + afterwards(step, index, letGo)
             return operations + slotGivenBack(by: step)
         case .part(_, let number):
-            if case .keepPart = step.action { return operations }
+            if case .keepPart = step.action {
+                let isTaken = event != .part(.refused, number)
+                return operations + (isTaken ? [] : [.abandon(index, number), .event(index, .sinkFailed(number))])
+            }
             let isTooMuch = event == .part(.big, number)
             operations += afterwards(step, index, letGo)
-            return operations + [.abandon(index, number)] + (isTooMuch ? [.stop(index, number)] : [])
+            return operations + (isTooMuch ? [.stop(index, number)] : [])
         case .finished(let number), .failed(let number):
             return operations + afterLastEvent(step, index, number)
+        case .admitted:
+            let limit = letGo.map { [Operation.limitRest(index, $0, order: 2)] } ?? []
+            return operations + (step.effects.contains(.limitRest) ? limit : []) + action(of: step, index)
         case .refused:
             operations += action(of: step, index) + afterwards(step, index, letGo)
             return operations + (step.effects.contains(.keepNotice) ? [] : [.releaseNotice])
         default:
             return operations + action(of: step, index) + afterwards(step, index, letGo)
         }
+    }
+
+    private func isRetry(_ step: ExchangeMachine.Step) -> Bool {
+        if case .retry = step.action { true } else { false }
     }
 
     private func current(_ index: Int) -> Int { exchanges[index].sut.machine.number }
@@ -122,7 +132,7 @@ extension ExchangeWorld {
     ) -> [Operation] {
         // Its deadline is taken away with a number above the one that sets it.
         exchanges[index].wires[number - 1].isDraining = false
-        exchanges[index].wires[number - 1].drainNumber = 2
+        exchanges[index].wires[number - 1].drainNumber = 3
         let body: [Operation] =
             switch step.action {
             case .deliver: [.deliver(index, number)]

@@ -113,7 +113,7 @@ extension ExchangeWorld {
             let next = admit(index, [.event(index, .admittedWithSlot)])
             let goesOn = next == [.event(index, .admittedWithSlot)]
             return goesOn || !settings.takesSlots ? next : next + [.releaseSlot]
-        case .hand, .started, .stop, .discard, .deliver, .keepBody, .abandon:
+        case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
             return try performOnWire(operation)
         case .tell(let index):
             try tell(index)
@@ -176,9 +176,9 @@ extension ExchangeWorld {
             exchanges[index].wires[number - 1].isStopped = true
             let wire = exchanges[index].wires[number - 1]
             if wire.isStarted, !wire.isOver { exchanges[index].wires[number - 1].isCancelled = true }
-        case .discard(let index, let number):
-            guard exchanges[index].wires[number - 1].drainNumber < 1 else { return [] }
-            exchanges[index].wires[number - 1].drainNumber = 1
+        case .limitRest(let index, let number, let order):
+            guard exchanges[index].wires[number - 1].drainNumber < order else { return [] }
+            exchanges[index].wires[number - 1].drainNumber = order
             exchanges[index].wires[number - 1].isDraining = true
         case .deliver(let index, let number):
             try endSink(index, number, .finished)

@@ -34,7 +34,7 @@ struct ExchangeWorld: ModelledWorld {
         case keepBody(Int, Int)
         case abandon(Int, Int)
         case stop(Int, Int)
-        case discard(Int, Int)
+        case limitRest(Int, Int, order: Int)
         case holdNotice
         case releaseNotice
         case announce

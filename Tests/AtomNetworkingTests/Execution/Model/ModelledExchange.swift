@@ -23,6 +23,7 @@ struct ModelledExchange {
         case bodyKept(Int)
         case failed(Int)
         case restExpired(Int)
+        case sinkFailed(Int)
     }
 
     /// When the exchange's time is up, and when the wire has been silent for
@@ -86,8 +87,11 @@ struct ModelledExchange {
                 part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
         case .finished(let number):
             step = machine.finished(bug == .lateEventCounts ? machine.number : number)
+        case .sinkFailed(let number):
+            guard bug != .sinkFailureIgnored else { return ExchangeMachine.Step() }
+            step = machine.sinkFailed(.session(URLError(.dataLengthExceedsMaximum)), of: number)
         case .restExpired(let number): step = machine.restExpired(number)
-        case .bodyKept(let number): step = machine.bodyKept(Data([UInt8(number)]), of: number, at: now)
+        case .bodyKept(let number): step = machine.bodyKept(Data([UInt8(number)]), of: number)
         case .failed(let number):
             step = machine.failed(
                 TransportFailure(URLError(.networkConnectionLost)),
@@ -126,4 +130,9 @@ struct ModelledExchange {
         default: break
         }
     }
+}
+
+extension ExchangeMachine {
+    /// Whether the outcome is known.
+    var hasEnded: Bool { outcome != nil }
 }

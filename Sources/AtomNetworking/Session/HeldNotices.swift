@@ -3,10 +3,12 @@
 /// A caller is told before the app. If its 401 is still arriving, the
 /// notification waits.
 final class HeldNotices: Sendable {
+    typealias Post = @Sendable () -> Void
+
     private struct State {
         /// How many callers have to be told first.
         var holders = 0
-        var reasons: [AuthenticationError] = []
+        var posts: [Post] = []
     }
 
     private let state = Guarded(State())
@@ -15,25 +17,22 @@ final class HeldNotices: Sendable {
     func hold() { state.withLock { $0.holders += 1 } }
 
     /// The caller of one `hold` has been told.
-    ///
-    /// - Returns: The notifications to post now.
-    func release() -> [AuthenticationError] {
-        state.withLock { state in
+    func release() {
+        let posts = state.withLock { state -> [Post] in
             state.holders -= 1
             guard state.holders == 0 else { return [] }
-            defer { state.reasons = [] }
-            return state.reasons
+            defer { state.posts = [] }
+            return state.posts
         }
+        for post in posts { post() }
     }
 
-    /// Keeps a notification until the callers have been told.
-    ///
-    /// - Returns: `false` if no caller has to be told first.
-    func keep(_ reason: AuthenticationError) -> Bool {
-        state.withLock { state in
-            guard state.holders > 0 else { return false }
-            state.reasons.append(reason)
-            return true
+    /// Posts a notification now, or when the callers have been told.
+    func post(_ post: @escaping Post) {
+        let isHeld = state.withLock { state in
+            if state.holders > 0 { state.posts.append(post) }
+            return state.holders > 0
         }
+        if !isHeld { post() }
     }
 }
