@@ -138,6 +138,33 @@ import Testing
         #expect(told.value == [1])
     }
 
+    @Test func theEndOfASessionIsAnnouncedAfterACallerWhoseResponseIsStillArriving() async throws {
+        let fixed = TokenCredential(accessToken: "arriving", expiresAt: .distantFuture, refreshToken: "")
+        let session = try SessionFixture(tokens: RecordingTokens(fixed))
+        let told = Locked<[Int]>([])
+        let call = Locked<Call?>(nil)
+        let posted = session.announcements(of: Atom.didFailToRefreshAccessToken) { error in
+            guard case .authentication(.missingCredential) = error else { return }
+            told.with { $0.append(call.value?.count ?? 0) }
+        }
+        defer { posted.end() }
+        let events = session.atom.events
+        call.set(session.call())
+        let exchange = await session.transport.exchange(0)
+        exchange.send(.response(TransportResponse(statusCode: 401)))
+        await events.firstEnd()
+        await session.drainCompletions()
+        #expect(told.value.isEmpty)
+        exchange.send(.data(Data("no".utf8)))
+        exchange.send(.finished)
+        guard case .response(let response) = await call.value?.error() else {
+            throw Unexpected("no response")
+        }
+        #expect(response.data == Data("no".utf8))
+        await session.drainCompletions()
+        #expect(told.value == [1])
+    }
+
     @Test func nobodySignedInIsNotTheEndOfASession() async throws {
         for isInStore in [false, true] {
             let session = try SessionFixture(
