@@ -25,11 +25,12 @@ extension Exchange {
                 let step = content.machine.slotGranted(
                     isSigned: signature.authorization != nil, version: signature.version, at: now)
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
-                let attempt = content.machine.attempt
-                request = attempt.transportRequest(
-                    authorization: content.machine.attemptNeedsSignature ? signature.authorization : nil, cookie: cookie,
+                request = content.machine.attempt.transportRequest(
+                    authorization: content.machine.attemptNeedsSignature ? signature.authorization : nil,
+                    cookie: cookie,
                     idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
-                let wire = AttemptOnWire(of: self, number: content.machine.number, target: attempt.target, sink: sink)
+                let wire = AttemptOnWire(
+                    of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
                 content.wire = wire
                 return (step, wire)
             }

@@ -17,7 +17,9 @@ extension ExchangeWorld {
         case .head(let head, let number):
             let isPassed = !exchanges[index].sut.machine.hasEnded && !isReceiving(index) && number == current(index)
             if isPassed, head != .ok { exchanges[index].wires[number - 1].isPassed = true }
-            if step.effects.contains(.limitRest) { operations.append(.limitRest(index, number, order: isRetry(step) ? 1 : 2)) }
+            if step.effects.contains(.limitRest) {
+                operations.append(.limitRest(index, number, order: isRetry(step) ? 1 : 2))
+            }
             operations += action(of: step, index) + afterwards(step, index, letGo)
             return operations + slotGivenBack(by: step)
         case .part(_, let number):
