@@ -67,6 +67,9 @@ public struct ServiceConfiguration: Sendable {
     /// run. `nil`, the default, uses the transport's own number: six with
     /// URLSession on Linux, no limit on Apple platforms. Values below 1 count
     /// as 1.
+    ///
+    /// A request that gets a 401 to retry, or a redirect, counts until the head
+    /// of that response. Its body may arrive for half a second more.
     public var maximumExchangesPerOrigin: Int?
 
     /// Sends requests to the network; `nil`, the default, uses URLSession.

@@ -13,6 +13,13 @@ final class StoreKeeper: SessionKeeper {
         var alarm: (any Alarm)?
         /// Failed writes in a row.
         var failedWrites = 0
+
+        /// Whether the app has signed in or out since a generation.
+        ///
+        /// Its own write follows, and an older one must not take its place.
+        func isMarked(since generation: Int) -> Bool {
+            unwritten?.generation.map { $0 > generation } ?? false
+        }
     }
 
     private let store: any TokenCredentialStore
@@ -115,8 +122,9 @@ final class StoreKeeper: SessionKeeper {
         _ credential: TokenCredential, over replaced: UnwrittenCredential.Replaced, error: (any Error)?,
         for session: SessionActor
     ) -> Bool {
-        guard error != nil else { return everythingIsWritten() }
-        tryAgainLater(credential, over: replaced, for: session)
+        let generation = session.guarded.with { $0.generation }
+        guard error != nil else { return everythingIsWritten(in: generation) }
+        tryAgainLater(credential, over: replaced, in: generation, for: session)
         return false
     }
 
@@ -136,7 +144,9 @@ final class StoreKeeper: SessionKeeper {
                     return isWanted ? credential : stored
                 }
                 let isWritten = stored?.hasTokens(of: credential) ?? false
-                if isWritten, guarded.with({ $0.mayStore(version: version) }) { _ = everythingIsWritten() }
+                if isWritten, guarded.with({ $0.mayStore(version: version) }) {
+                    _ = everythingIsWritten(in: generation)
+                }
                 let intended = look(at: stored).intended ?? .empty
                 let now = session.moment
                 session.perform(
@@ -148,7 +158,7 @@ final class StoreKeeper: SessionKeeper {
                     })
             } catch {
                 guard guarded.with({ $0.mayStore(version: version) }) else { return }
-                tryAgainLater(credential, over: report.replaced, for: session)
+                tryAgainLater(credential, over: report.replaced, in: generation, for: session)
                 session.notStored(version: version, error)
             }
         }
@@ -157,6 +167,7 @@ final class StoreKeeper: SessionKeeper {
     func rewrite(_ credential: TokenCredential, overSpent spent: TokenCredential?, for session: SessionActor) async {
         await serially(for: session) { [self] in
             let guarded = session.guarded
+            let generation = guarded.with { $0.generation }
             do {
                 let stored = try await store.exchange { stored in
                     guarded.with { $0.isOutOfDate(stored ?? .empty) } ? credential : stored
@@ -164,7 +175,7 @@ final class StoreKeeper: SessionKeeper {
                 guard stored?.hasTokens(of: credential) ?? false else { return }
                 guarded.with { $0.written(credential) }
             } catch {
-                tryAgainLater(credential, over: .known(spent), for: session)
+                tryAgainLater(credential, over: .known(spent), in: generation, for: session)
             }
         }.value
     }
@@ -206,12 +217,13 @@ final class StoreKeeper: SessionKeeper {
         do {
             try await store.save(credential)
             guarded.with { $0.written(credential ?? .empty) }
-            if everythingIsWritten() { session.announce(.credentialStored) }
+            if everythingIsWritten(in: generation) { session.announce(.credentialStored) }
             return Replacement(found: stored)
         } catch {
             if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
                 let isKnown = if case .success = found { true } else { false }
-                tryAgainLater(credential, over: isKnown ? .known(stored) : .unknown, for: session)
+                tryAgainLater(
+                    credential, over: isKnown ? .known(stored) : .unknown, in: generation, for: session)
             } else {
                 forgetUnwritten(of: generation)
             }
@@ -225,9 +237,11 @@ final class StoreKeeper: SessionKeeper {
 
     /// Keeps what the store should hold, and tries again later.
     private func tryAgainLater(
-        _ credential: TokenCredential?, over replaced: UnwrittenCredential.Replaced, for session: SessionActor
+        _ credential: TokenCredential?, over replaced: UnwrittenCredential.Replaced, in generation: Int,
+        for session: SessionActor
     ) {
         state.withLock { state in
+            guard !state.isMarked(since: generation) else { return }
             state.unwritten = UnwrittenCredential(credential: credential, replaced: replaced)
             state.failedWrites += 1
             let delay = min(Duration.seconds(1) * (1 << min(state.failedWrites - 1, 6)), .seconds(60))
@@ -245,10 +259,11 @@ final class StoreKeeper: SessionKeeper {
     /// Notes that the store holds what it should.
     ///
     /// - Returns: Whether a write had failed before.
-    private func everythingIsWritten() -> Bool {
+    private func everythingIsWritten(in generation: Int) -> Bool {
         let (alarm, hadFailed) = state.withLock { state in
+            let isMarked = state.isMarked(since: generation)
             defer {
-                state.unwritten = nil
+                if !isMarked { state.unwritten = nil }
                 state.failedWrites = 0
             }
             return (state.alarm.take(), state.failedWrites > 0)
@@ -284,7 +299,7 @@ final class StoreKeeper: SessionKeeper {
                     unwritten.isWanted(over: stored) ? unwritten.credential : stored
                 }
                 guard guarded.with({ $0.generation == generation }) else { return forget(unwritten) }
-                _ = everythingIsWritten()
+                _ = everythingIsWritten(in: generation)
                 let now = session.moment
                 session.perform(
                     guarded.act { machine in
@@ -297,7 +312,7 @@ final class StoreKeeper: SessionKeeper {
                     })
             } catch {
                 guard guarded.with({ $0.generation == generation }) else { return forget(unwritten) }
-                tryAgainLater(unwritten.credential, over: unwritten.replaced, for: session)
+                tryAgainLater(unwritten.credential, over: unwritten.replaced, in: generation, for: session)
             }
         }.value
     }

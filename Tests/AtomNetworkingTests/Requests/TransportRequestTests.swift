@@ -74,9 +74,9 @@ struct TransportRequestTests {
     func wrapping() async throws {
         let base = ScriptedTransport { $0.answer("{}") }
         var configuration = ServiceConfiguration(dispatchQueue: .global())
-        configuration.transport = WrappingTransport(base: base, proxy: try BaseURL(host: "proxy.example.com"))
+        configuration.transport = WrappingTransport(base: base, proxy: try BaseURL(host: "gateway.example.com"))
         _ = try await Atom(serviceConfiguration: configuration).enqueue(PathEndpoint()).resume()
-        #expect(base.requests.map(\.target.absoluteString) == ["https://proxy.example.com/x"])
+        #expect(base.requests.map(\.target.absoluteString) == ["https://gateway.example.com/x"])
         #expect(base.requests.first?.headerFields["X-Forwarded-Host"] == "api.example.com")
 
         let tokenRequest = TransportRequest(
