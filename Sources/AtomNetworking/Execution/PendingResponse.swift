@@ -19,24 +19,24 @@ struct PendingResponse: Sendable {
     /// It isn't isolated to the caller. In a function that isn't isolated either,
     /// the code after this call runs off the caller's actor. It is called once.
     func result() async -> Result<AtomResponse, AtomError> {
-        await outcomeIsKnown()
+        await waitForOutcome()
         return outcome()
     }
 
     /// Waits for the response, off the caller's actor.
     func response() async throws(AtomError) -> AtomResponse {
-        await outcomeIsKnown()
+        await waitForOutcome()
         return try received()
     }
 
     /// Waits for the outcome and decodes it, off the caller's actor.
     func model<T: Decodable & Sendable>() async throws(AtomError) -> T {
-        await outcomeIsKnown()
+        await waitForOutcome()
         return try decoded()
     }
 
     /// Waits until the outcome is known.
-    private func outcomeIsKnown() async {
+    private func waitForOutcome() async {
         guard !exchange.hasOutcome else { return }
         await withTaskCancellationHandler {
             // An exchange has exactly one outcome, and then resumes this; a checked continuation would check that.
