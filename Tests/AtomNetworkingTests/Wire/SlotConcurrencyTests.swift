@@ -44,7 +44,7 @@ import Testing
     @Test func waitingForASlotDoesNotEatTheIdleTimeout() async throws {
         let server = try LoopbackServer { _ in .json("{}").delayed(milliseconds: 500) }
         defer { server.stop() }
-        let atom = Atom.forTest(request: 3) { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(request: 5) { $0.maximumExchangesPerOrigin = 1 }
         let outcomes = await outcomes(atom, (0..<12).map { _ in server.endpoint() })
         #expect(outcomes.count == 12 && outcomes.allSatisfy { $0.response?.statusCode == 200 })
     }

@@ -6,14 +6,16 @@ import Testing
 struct SessionModelTests {
     @Test("Keeps every guarantee in every state", arguments: ModelSettings.all)
     func everyState(settings: ModelSettings) async {
-        let result = await onAThreadOfItsOwn { ModelExplorer.explore(ModelWorld(settings, bug: nil)) }
+        let result = await onAThreadOfItsOwn(isPatient: true) { ModelExplorer.explore(ModelWorld(settings, bug: nil)) }
         print("model: \(settings.name): \(result.states) states, \(result.transitions) transitions")
         #expect(result.counterexample == nil, "\(result.counterexample ?? "")")
     }
 
     @Test("Finds a planted bug", arguments: PlantedBug.allCases)
     func plantedBug(bug: PlantedBug) async {
-        let result = await onAThreadOfItsOwn { ModelExplorer.explore(ModelWorld(bug.settings, bug: bug)) }
+        let result = await onAThreadOfItsOwn(isPatient: true) {
+            ModelExplorer.explore(ModelWorld(bug.settings, bug: bug))
+        }
         guard let counterexample = result.counterexample else {
             Issue.record("\(bug) is not found in \(result.states) states")
             return
