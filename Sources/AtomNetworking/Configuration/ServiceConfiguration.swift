@@ -69,7 +69,7 @@ public struct ServiceConfiguration: Sendable {
     /// as 1.
     ///
     /// A request that gets a 401 to retry, or a redirect, counts until the head
-    /// of that response. Its body may arrive for half a second more.
+    /// of that response. Its body may arrive for about half a second more.
     public var maximumExchangesPerOrigin: Int?
 
     /// Sends requests to the network; `nil`, the default, uses URLSession.

@@ -56,15 +56,12 @@ extension Exchange {
     ///
     /// - Returns: Whether to sign again now.
     private func asksWithSlot() -> Bool {
-        guard let session = manager.session else { return false }
-        switch session.admit(self, anew: false) {
-        case .go:
-            return content.withLock { content in
-                if case .sign = content.machine.admittedWithSlot().action { true } else { false }
-            }
-        case .wait:
+        guard isAdmitted(anew: false) else {
             handle { $0.queuedBySession() }
             return false
+        }
+        return content.withLock { content in
+            if case .sign = content.machine.admittedWithSlot().action { true } else { false }
         }
     }
 

@@ -82,16 +82,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     /// Asks to be sent; called once, by the manager.
     func start() {
         // No other thread has this exchange yet, so the machine is in its first state.
-        guard needsSignature, let gate = manager.gate else { return enterLane(of: origin, keepsPlace: false) }
-        switch gate.admit(self, anew: false) {
-        case .go: released()
-        case .askSession(let read):
-            if manager.session?.ask(for: self, anew: false, read: read) == .go {
-                released()
-            } else {
-                handle { $0.queuedBySession() }
-            }
-        }
+        guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
+        askSession(isAnew: false)
     }
 
     /// The caller has cancelled.
@@ -144,11 +136,10 @@ extension Exchange {
         case .nothing, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
             break
         case .askSession(let isAnew):
-            if let session = manager.session { askSession(session, isAnew: isAnew) }
+            askSession(isAnew: isAnew)
         case .retry(let version):
-            guard let session = manager.session else { break }
-            session.rejected(version: version)
-            askSession(session, isAnew: true)
+            manager.session?.rejected(version: version)
+            askSession(isAnew: true)
         case .enterLane(let keepsPlace):
             enterLane(of: origin, keepsPlace: keepsPlace)
         case .tell:
@@ -173,10 +164,17 @@ extension Exchange {
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
 
-    private func askSession(_ session: SessionActor, isAnew: Bool) {
-        switch session.admit(self, anew: isAnew) {
-        case .go: released()
-        case .wait: handle { $0.queuedBySession() }
+    private func askSession(isAnew: Bool) {
+        if isAdmitted(anew: isAnew) { released() } else { handle { $0.queuedBySession() } }
+    }
+
+    /// Whether the request may go on now; otherwise the session has queued or
+    /// refused it.
+    func isAdmitted(anew isAnew: Bool) -> Bool {
+        switch manager.gate?.admit(self, anew: isAnew) {
+        case .go: true
+        case .askSession(let read): manager.session?.ask(for: self, anew: isAnew, read: read) == .go
+        case nil: false
         }
     }
 

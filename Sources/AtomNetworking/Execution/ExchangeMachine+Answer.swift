@@ -71,10 +71,10 @@ extension ExchangeMachine {
             return Step(action: .keepPart)
         case .waitingForSession(var rejection?, let keepsPlace):
             guard case .arriving(let received) = rejection.body else { return Step() }
-            let isTooLong = count > Self.maximumRest - received
-            rejection.body = isTooLong ? .givenUp : .arriving(received: received + count)
+            guard count <= Self.maximumRest - received else { return giveRestUp() }
+            rejection.body = .arriving(received: received + count)
             state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
-            return isTooLong ? Step(effects: .stop) : Step(action: .keepPart)
+            return Step(action: .keepPart)
         case .sending:
             // A body before its head is an error of the transport, but no silence.
             touch(at: now)
@@ -110,21 +110,16 @@ extension ExchangeMachine {
         guard number == self.number else { return Step() }
         switch state {
         case .receiving(let transmission, let head):
-            let deadline = disarmed()
-            state = .ended(.answer(head), holdsSlot: false)
-            return Step(action: .deliver, effects: ended(transmission), deadline: deadline)
+            return end(.answer(head), .deliver, effects: ended(transmission))
         case .sending(let transmission, _):
             let explanation = "The transport ended without a response"
-            return lost(
-                .session(URLError(.badServerResponse, explanation, delivery: delivery)), transmission)
+            let error = AtomError.session(URLError(.badServerResponse, explanation, delivery: delivery))
+            return end(.failure(error), effects: ended(transmission))
         case .waitingForSession(let rejection?, _):
             if case .arriving = rejection.body { return Step(action: .keepBody) }
             return Step()
-        case .ended(let outcome, holdsSlot: true):
-            state = .ended(outcome, holdsSlot: false)
-            return Step(effects: .giveSlotBack)
         case .waitingForSession, .waitingForSlot, .ended:
-            return Step()
+            return slotOfEnded()
         }
     }
 
@@ -139,10 +134,7 @@ extension ExchangeMachine {
             return Step()
         case .receiving(let transmission, let head):
             // The session has refused between `finished` and this event.
-            let deadline = disarmed()
-            state = .ended(.rejection(head, body), holdsSlot: false)
-            return Step(
-                action: .tell, effects: ended(transmission), deadline: deadline)
+            return end(.rejection(head, body), effects: ended(transmission))
         case .waitingForSession, .waitingForSlot, .sending, .ended:
             return Step()
         }
@@ -156,27 +148,23 @@ extension ExchangeMachine {
             // Earlier attempts were answered, by a redirect or a 401. Only this one can be lost.
             let delivery: AtomError.Delivery =
                 failure.delivery == .notSent ? (hasBeenAnswered ? .answered : .notSent) : failure.delivery
-            return lost(.session(failure.urlError(delivery: delivery)), transmission)
+            return end(.failure(.session(failure.urlError(delivery: delivery))), effects: ended(transmission))
         case .receiving(let transmission, _):
-            return lost(.session(failure.urlError(delivery: .answered)), transmission)
-        case .waitingForSession(var rejection?, let keepsPlace):
-            guard case .arriving = rejection.body else { return Step() }
-            rejection.body = .givenUp
-            state = .waitingForSession(rejection: rejection, keepsPlace: keepsPlace)
+            return end(.failure(.session(failure.urlError(delivery: .answered))), effects: ended(transmission))
+        case .waitingForSession:
+            // It has stopped by itself.
+            _ = giveRestUp()
             return Step()
-        case .ended(let outcome, holdsSlot: true):
-            state = .ended(outcome, holdsSlot: false)
-            return Step(effects: .giveSlotBack)
-        case .waitingForSession, .waitingForSlot, .ended:
-            return Step()
+        case .waitingForSlot, .ended:
+            return slotOfEnded()
         }
     }
 
-    /// Ends the exchange with the failure of an attempt that needs no stopping.
-    private mutating func lost(_ error: AtomError, _ transmission: Transmission) -> Step {
-        let deadline = disarmed()
-        state = .ended(.failure(error), holdsSlot: false)
-        return Step(action: .tell, effects: ended(transmission), deadline: deadline)
+    /// The last event of an attempt whose exchange has ended before.
+    private mutating func slotOfEnded() -> Step {
+        guard case .ended(let outcome, holdsSlot: true) = state else { return Step() }
+        state = .ended(outcome, holdsSlot: false)
+        return Step(effects: .giveSlotBack)
     }
 
     private func ended(_ transmission: Transmission) -> Effects {

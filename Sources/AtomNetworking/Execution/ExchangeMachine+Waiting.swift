@@ -37,18 +37,12 @@ extension ExchangeMachine {
                 state = .receiving(transmission, rejection.head)
                 return Step(effects: .keepNotice, deadline: armed())
             case .complete(let body):
-                return deliver(rejection.head, body)
+                return end(.rejection(rejection.head, body))
             case .givenUp:
-                return deliver(rejection.head, Data())
+                return end(.rejection(rejection.head, Data()))
             }
         }
         return fail(.authentication(error.delivered(delivery)))
-    }
-
-    private mutating func deliver(_ head: TransportResponse, _ body: Data) -> Step {
-        let deadline = disarmed()
-        state = .ended(.rejection(head, body), holdsSlot: false)
-        return Step(action: .tell, deadline: deadline)
     }
 
     /// The request is in the lane, or has left it already.

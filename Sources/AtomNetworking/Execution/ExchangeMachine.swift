@@ -228,6 +228,13 @@ extension ExchangeMachine {
         transmission.lastActivity.advanced(byNanoseconds: terms.timeouts.idleNanoseconds)
     }
 
+    /// Ends the exchange with an attempt that needs no stopping, or with none.
+    mutating func end(_ outcome: Outcome, _ action: Action = .tell, effects: Effects = []) -> Step {
+        let deadline = disarmed()
+        state = .ended(outcome, holdsSlot: false)
+        return Step(action: action, effects: effects, deadline: deadline)
+    }
+
     /// Ends the exchange with an error.
     mutating func fail(_ error: AtomError) -> Step {
         var step = Step(action: .tell)

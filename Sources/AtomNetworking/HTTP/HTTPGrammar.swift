@@ -17,6 +17,23 @@ enum HTTPGrammar {
         String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)
     }
 
+    /// Checks a header field.
+    ///
+    /// The error doesn't show the value.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)``.
+    static func checkField(_ name: String, _ value: String) throws(AtomError) {
+        guard isToken(name) else {
+            throw .requestable(
+                .invalidHeader(
+                    .init(
+                        subject: tokenPrefix(of: name) + "…", reason: "a field name is a token (RFC 9110 §5.1)")))
+        }
+        if let reason = violation(inFieldValue: value) {
+            throw .requestable(.invalidHeader(.init(subject: name, reason: reason)))
+        }
+    }
+
     /// The rule that a field value breaks, or `nil` if it is valid.
     static func violation(inFieldValue value: String) -> String? {
         var text = value

@@ -97,16 +97,7 @@ struct PreparedRequest: Sendable {
         // later, to a copy.
         if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
         for item in items {
-            guard HTTPGrammar.isToken(item.name) else {
-                throw .requestable(
-                    .invalidHeader(
-                        .init(
-                            subject: HTTPGrammar.tokenPrefix(of: item.name) + "…",
-                            reason: "a field name is a token (RFC 9110 §5.1)")))
-            }
-            if let reason = HTTPGrammar.violation(inFieldValue: item.value) {
-                throw .requestable(.invalidHeader(.init(subject: item.name, reason: reason)))
-            }
+            try HTTPGrammar.checkField(item.name, item.value)
             // The app's values in these fields are either redundant or would
             // break the message.
             if HTTPGrammar.isReservedFieldName(item.name) {

@@ -125,16 +125,7 @@ public struct TransportRequest: Sendable {
     ///   `Content-Length`, …).
     public func replacing(headerFields: HeaderFields) throws(AtomError) -> TransportRequest {
         for field in headerFields {
-            guard HTTPGrammar.isToken(field.name) else {
-                throw .requestable(
-                    .invalidHeader(
-                        .init(
-                            subject: HTTPGrammar.tokenPrefix(of: field.name) + "…",
-                            reason: "a field name is a token (RFC 9110 §5.1)")))
-            }
-            if let reason = HTTPGrammar.violation(inFieldValue: field.value) {
-                throw .requestable(.invalidHeader(.init(subject: field.name, reason: reason)))
-            }
+            try HTTPGrammar.checkField(field.name, field.value)
             guard !HTTPGrammar.isReservedFieldName(field.name) else {
                 throw .requestable(
                     .invalidHeader(.init(subject: field.name, reason: "the transport writes this field itself")))

@@ -51,21 +51,11 @@ actor SessionActor {
 // MARK: - Events of requests
 
 extension SessionActor {
-    /// A request asks to be sent.
+    /// Asks the machine for a request that the gate has not let through.
     ///
-    /// - Parameter isAnew: Whether it has been sent before, and was answered by
-    ///   a 401 or a redirect: then it joins the end of the queue. A request that
-    ///   has only waited keeps its place.
-    nonisolated func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Verdict {
-        switch gate.admit(waiter, anew: isAnew) {
-        case .go: .go
-        case .askSession(let read): ask(for: waiter, anew: isAnew, read: read)
-        }
-    }
-
-    /// Asks the machine for a request that may have to wait.
-    ///
-    /// - Parameter read: What the gate has read.
+    /// - Parameters:
+    ///   - isAnew: As in ``SessionGate/admit(_:anew:)``.
+    ///   - read: What the gate has read.
     nonisolated func ask(
         for waiter: any SessionWaiter, anew isAnew: Bool, read: (credential: TokenCredential, version: Int)?
     ) -> Verdict {

@@ -25,7 +25,9 @@ final class SessionGate: Sendable {
 
     /// A request asks to be sent.
     ///
-    /// - Parameter isAnew: As in ``SessionActor/admit(_:anew:)``.
+    /// - Parameter isAnew: Whether it has been sent before, and was answered by
+    ///   a 401 or a redirect: then it joins the end of the queue. A request that
+    ///   has only waited keeps its place.
     func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Answer {
         let read = readCurrent()
         let now = time.now

@@ -66,7 +66,6 @@ extension ExchangeWorld {
         case .failed, .missing:
             let refused = queue
             queue = []
-            for index in refused { exchanges[index].isInSession = false }
             isOver = renewal == .missing
             let refusals = refused.flatMap { index -> [Operation] in
                 [.holdNotice, .event(index, .refused(isMissing: renewal == .missing))]
@@ -98,7 +97,6 @@ extension ExchangeWorld {
             break
         case .leaveSession(let index):
             queue.removeAll { $0 == index }
-            exchanges[index].isInSession = false
         case .enterLane(let index):
             return enterLane(index)
         case .leaveLane(let index):
@@ -128,7 +126,6 @@ extension ExchangeWorld {
         case .release:
             guard isGood, !queue.isEmpty else { return [] }
             let index = queue.removeFirst()
-            exchanges[index].isInSession = false
             return [.event(index, .admitted), .release]
         }
         return []
@@ -139,7 +136,6 @@ extension ExchangeWorld {
         if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce] }
         if isGood, !isRefreshing, queue.isEmpty { return admitted }
         queue.append(index)
-        exchanges[index].isInSession = true
         // A queue that is being emptied is good by the time its end has its turn.
         if !isGood { isRefreshing = true }
         return [.event(index, .queuedBySession)]

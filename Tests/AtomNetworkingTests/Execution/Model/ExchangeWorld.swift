@@ -76,11 +76,8 @@ struct ExchangeWorld: ModelledWorld {
         /// The attempt whose events count: its place in `wires`.
         var wire: Int?
         var hasBegun = false
-        /// Whether a call that ends it has been handled.
-        var isToEnd = false
         var tellings = 0
         var retries = 0
-        var isInSession = false
         var deadline: Int?
         var deadlineNumber = 0
         var isSilenceWatched = false

@@ -33,8 +33,6 @@ struct ModelledExchange {
 
     var machine: ExchangeMachine
     let bug: PlantedExchangeBug?
-    /// The deadline change that the planted bug knows, unnumbered.
-    private var told = 0
 
     init(_ settings: ExchangeModelSettings, isSigned: Bool, bug: PlantedExchangeBug?) throws {
         var endpoint = PathEndpoint(pathText: "/start")

@@ -1,0 +1,136 @@
+import Foundation
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One machine for each state that differs in what may follow.
+enum ExchangeSample: String, CaseIterable, Sendable {
+    case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
+    case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
+    case ended, endedHoldingSlot
+
+    func machine() throws -> ExchangeMachine {
+        switch self {
+        case .asksSession: return try ExchangeFixture.machine(upTo: [])
+        case .rejectedAndArriving: return try ExchangeFixture.machine(.head401)
+        case .rejectedAndComplete: return try ExchangeFixture.machine(.head401, .bodyKept)
+        case .rejectedAndGivenUp: return try ExchangeFixture.machine(.head401, .bigPart)
+        case .keepsItsPlace: return try ExchangeFixture.machine(upTo: [.admitted, .slotUnsigned])
+        case .standsInLane: return try ExchangeFixture.machine(upTo: [.admitted])
+        case .sendingSigned: return try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
+        case .sendingSignedAgain: return try ExchangeFixture.machine(.head401, .admitted, .slotSigned)
+        case .sendingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned)
+        case .sendingToken: return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned)
+        case .receiving: return try ExchangeFixture.machine(.head200)
+        case .receivingRefused: return try ExchangeFixture.machine(.head401, .refusedMissing)
+        case .ended: return try ExchangeFixture.machine(.head200, .finished)
+        case .endedHoldingSlot: return try ExchangeFixture.machine(.head200, .cancelled)
+        }
+    }
+}
+
+/// All that a machine hears, by the name that the table uses.
+enum ExchangeEvent: String, CaseIterable, Sendable {
+    case admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned
+    case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver
+    case sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept
+    case restExpired, oldRestExpired
+    case lostUnsent, lost
+    case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
+
+    @discardableResult
+    func handled(by machine: inout ExchangeMachine) -> ExchangeMachine.Step {
+        let now = ExchangeFixture.instant(1)
+        let number = machine.number
+        func head(_ status: Int, _ fields: [String: String] = [:]) -> TransportResponse {
+            TransportResponse(
+                statusCode: status,
+                headerFields: HeaderFields(fields.map { HeaderFields.Field(name: $0.key, value: $0.value) }))
+        }
+        let failure = AtomError.session(URLError(.dataLengthExceedsMaximum))
+        switch self {
+        case .admitted: return machine.admitted()
+        case .queuedBySession: return machine.queuedBySession()
+        case .refusedMissing: return machine.refused(.missingCredential(delivery: .notSent), at: now)
+        case .refusedOver: return machine.refused(.signedOut(delivery: .notSent), at: now)
+        case .queuedForSlot: return machine.queuedForSlot()
+        case .slotSigned: return machine.slotGranted(isSigned: true, version: 7, at: now)
+        case .slotUnsigned: return machine.slotGranted(isSigned: false, version: nil, at: now)
+        case .admittedWithSlot: return machine.admittedWithSlot()
+        case .cancelled: return machine.cancelled()
+        case .ringEarly: return machine.deadlinePassed(at: now)
+        case .ringSilent: return machine.deadlinePassed(at: ExchangeFixture.instant(50))
+        case .ringOver: return machine.deadlinePassed(at: ExchangeFixture.instant(100))
+        case .sent:
+            machine.sent(by: number, at: now)
+            return ExchangeMachine.Step()
+        case .head200: return machine.headArrived(head(200), of: number, at: now)
+        case .head401: return machine.headArrived(head(401), of: number, at: now)
+        case .head302: return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
+        case .head302Last:
+            machine.attempt.redirects = 20
+            return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
+        case .headWithCookie: return machine.headArrived(head(200, ["Set-Cookie": "a=b"]), of: number, at: now)
+        case .part: return machine.partArrived(1, of: number, at: now)
+        case .bigPart: return machine.partArrived(ExchangeMachine.maximumRest + 1, of: number, at: now)
+        case .sinkFailed: return machine.sinkFailed(failure, of: number)
+        case .restExpired: return machine.restExpired(number)
+        case .oldRestExpired: return machine.restExpired(number - 1)
+        case .finished: return machine.finished(number)
+        case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number)
+        case .lostUnsent:
+            return machine.failed(TransportFailure(URLError(.cannotConnectToHost), delivery: .notSent), number)
+        case .lost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number)
+        case .oldPart: return machine.partArrived(1, of: number - 1, at: now)
+        case .oldSinkFailed: return machine.sinkFailed(failure, of: number - 1)
+        case .oldFinished: return machine.finished(number - 1)
+        case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1)
+        case .oldLost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number - 1)
+        case .oldHead: return machine.headArrived(head(200), of: number - 1, at: now)
+        }
+    }
+}
+
+/// Machines as the tests need them: 10 s of silence are too many, and 100 s of
+/// all.
+enum ExchangeFixture {
+    static func instant(_ seconds: Int) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: Int64(seconds) * 1_000_000_000)
+    }
+
+    /// A machine that has heard these.
+    static func machine(
+        upTo events: [ExchangeEvent]
+    ) throws -> ExchangeMachine {
+        try machine(true, nil, events)
+    }
+
+    /// A machine that has been sent, as far as these need it, and has heard
+    /// them.
+    static func machine(
+        isSigned: Bool = true, policy: ExchangePolicy? = nil, _ events: ExchangeEvent...
+    ) throws -> ExchangeMachine {
+        let sending: [ExchangeEvent] = events.isEmpty || !isSigned ? [] : [.admitted, .slotSigned]
+        return try machine(isSigned, policy, sending + events)
+    }
+
+    private static func machine(
+        _ isSigned: Bool, _ policy: ExchangePolicy?, _ events: [ExchangeEvent]
+    ) throws -> ExchangeMachine {
+        let endpoint = PathEndpoint(pathText: "/start", requiresAuthorization: isSigned)
+        let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
+        let service = ExchangePolicy(
+            takesSlot: true, usesCookies: true, needsFreshConnection: false, redirects: .follow(limit: 20),
+            maximumBodySize: 1 << 20)
+        var machine = ExchangeMachine(
+            Attempt(request),
+            ExchangeMachine.Terms(
+                policy: policy ?? service, needsSignature: isSigned, hasSession: true, timeouts: request.timeouts,
+                deadline: instant(100)))
+        for event in events { event.handled(by: &machine) }
+        return machine
+    }
+}
