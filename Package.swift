@@ -10,9 +10,16 @@ let package = Package(
     ],
     dependencies: [],
     targets: [
-        .target(name: "AtomNetworking"),
+        .target(
+            name: "AtomNetworking",
+            dependencies: [.target(name: "CAtomCurl", condition: .when(platforms: [.linux]))]),
+        // What the SDK uses of libcurl, which is in every process with
+        // Foundation on Linux. It needs no header files.
+        .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
         .testTarget(name: "AtomNetworkingTests", dependencies: ["AtomNetworking", "LoopbackServer"]),
+        // The same suites over URLSession, which is not the default on Linux.
+        .testTarget(name: "URLSessionTransportTests", dependencies: ["AtomNetworking", "LoopbackServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

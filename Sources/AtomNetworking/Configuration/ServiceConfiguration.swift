@@ -64,15 +64,16 @@ public struct ServiceConfiguration: Sendable {
     /// How many requests to one origin are on the wire at once.
     ///
     /// Other requests wait, first in, first out, and their idle timeout doesn't
-    /// run. `nil`, the default, uses the transport's own number: six with
-    /// URLSession on Linux, no limit on Apple platforms. Values below 1 count
-    /// as 1.
+    /// run. `nil`, the default, uses the transport's own number: on Linux six,
+    /// and 100 for an origin that speaks HTTP/2; no limit on Apple platforms.
+    /// Values below 1 count as 1.
     ///
     /// A request that gets a 401 to retry, or a redirect, counts until the head
     /// of that response. Its body may arrive for about half a second more.
     public var maximumExchangesPerOrigin: Int?
 
-    /// Sends requests to the network; `nil`, the default, uses URLSession.
+    /// Sends requests to the network; `nil`, the default, uses
+    /// ``CurlTransport`` on Linux and ``URLSessionTransport`` elsewhere.
     public var transport: (any Transport)?
 
     /// Gets log lines when ``isLogEnabled`` is set, on any thread.
@@ -102,12 +103,32 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
-    /// Creates the default transport for this configuration.
-    func makeURLSessionTransport() -> URLSessionTransport {
-        #if os(iOS)
-            URLSessionTransport(configuration: configuration, multipathServiceType: multipathServiceType)
+    /// Creates the platform's transport, for a transport of yours that passes
+    /// requests on to it.
+    ///
+    /// It is ``CurlTransport`` on Linux and ``URLSessionTransport`` elsewhere.
+    /// If libcurl can't be used, it is ``URLSessionTransport`` on Linux too, and
+    /// the log says why.
+    public func makeDefaultTransport() -> any Transport {
+        #if os(Linux)
+            return makeTransport { () throws(AtomError) in try CurlTransport() }
+        #elseif os(iOS)
+            return URLSessionTransport(configuration: configuration, multipathServiceType: multipathServiceType)
         #else
-            URLSessionTransport(configuration: configuration)
+            return URLSessionTransport(configuration: configuration)
         #endif
     }
+
+    #if os(Linux)
+        /// The preferred transport, or URLSession where it can't be created.
+        func makeTransport(preferring make: () throws(AtomError) -> any Transport) -> any Transport {
+            do {
+                return try make()
+            } catch {
+                let log = ExchangeLog(isEnabled: isLogEnabled, handler: logHandler)
+                log("URLSession sends the requests, because libcurl can't be used: \(error.description)")
+                return URLSessionTransport(configuration: configuration)
+            }
+        }
+    #endif
 }

@@ -120,6 +120,7 @@ extension Exchange {
         default:
             break
         }
+        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {
             manager.cookies.keep(head.headerFields, from: wire.target.cookieAddress, at: manager.time.date)

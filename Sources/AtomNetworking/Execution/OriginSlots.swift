@@ -24,6 +24,7 @@ struct SlotPlace {
 final class OriginSlots: Sendable {
     fileprivate struct Lane {
         let origin: Origin
+        var limit: Int
         var taken = 0
         var waiting = TicketQueue<any SlotWaiter>()
         /// Whether a thread is granting slots.
@@ -34,7 +35,7 @@ final class OriginSlots: Sendable {
 
         var isIdle: Bool { taken == 0 && waiting.isEmpty && !isDraining }
 
-        func canGrant(_ limit: Int) -> Bool {
+        var canGrant: Bool {
             taken < limit && waiting.isEmpty && !isDraining
         }
     }
@@ -46,17 +47,32 @@ final class OriginSlots: Sendable {
         ///
         /// Most requests go to one origin, and a comparison costs less than a
         /// lookup.
-        var recent = Lane(origin: Origin(scheme: .https, host: "", port: 0))
+        var recent: Lane
+        /// The limits of origins that differ from the others.
+        var learned: [Origin: Int] = [:]
+        let limit: Int
         /// One counter for all lanes, because lanes come and go.
         var nextTicket = 0
     }
 
-    private let lanes = Guarded(Lanes())
-    private let limit: Int?
+    private let lanes: Guarded<Lanes>
+    private let isUnlimited: Bool
+    private let isFixed: Bool
 
-    /// - Parameter limit: The number of slots of an origin; `nil` for no limit.
-    init(limit: Int?) {
-        self.limit = limit.map { max($0, 1) }
+    /// So many origins with a limit of their own are remembered.
+    private static let maximumLearned = 1_000
+
+    /// - Parameters:
+    ///   - limit: The number of slots of an origin; `nil` for no limit.
+    ///   - isFixed: Whether the limit holds for every origin, whatever the
+    ///     transport learns.
+    init(limit: Int?, isFixed: Bool = false) {
+        isUnlimited = limit == nil
+        self.isFixed = isFixed
+        let limit = limit.map { max($0, 1) } ?? .max
+        lanes = Guarded(
+            Lanes(
+                recent: Lane(origin: Origin(scheme: .https, host: "", port: 0), limit: limit), limit: limit))
     }
 
     /// Takes a slot, or joins the lane.
@@ -68,13 +84,13 @@ final class OriginSlots: Sendable {
     /// - Returns: Whether the waiter has to wait.
     @discardableResult
     func enter(_ waiter: any SlotWaiter, origin: Origin, isBack: Bool = false) -> Bool {
-        guard let limit else {
+        guard !isUnlimited else {
             waiter.slotGranted(of: origin)
             return false
         }
         let isGranted = lanes.withLock { lanes in
             if lanes.recent.origin != origin { lanes.turn(to: origin) }
-            let isGranted = lanes.recent.canGrant(limit)
+            let isGranted = lanes.recent.canGrant
             var ticket = lanes.nextTicket
             if isBack, let place = waiter.slotPlace { ticket = place.ticket } else { lanes.nextTicket += 1 }
             waiter.slotPlace = SlotPlace(ticket: ticket, isWaiting: !isGranted)
@@ -100,25 +116,38 @@ final class OriginSlots: Sendable {
 
     /// Gives a slot back, and grants it to the next waiter.
     func release(origin: Origin) {
-        guard let limit else { return }
+        guard !isUnlimited else { return }
         let drains = withLane(of: origin) { lane in
             lane.taken = max(lane.taken - 1, 0)
-            guard !lane.isDraining, !lane.waiting.isEmpty else { return false }
-            lane.isDraining = true
-            return true
+            return lane.startsDraining()
         }
-        if drains { drain(origin, limit) }
+        if drains { drain(origin) }
     }
 
-    private func drain(_ origin: Origin, _ limit: Int) {
-        while let waiter = nextWaiter(origin, limit) {
+    /// The transport knows how many exchanges with an origin make sense.
+    func learn(_ limit: Int, of origin: Origin) {
+        guard !isUnlimited, !isFixed else { return }
+        let limit = max(limit, 1)
+        let drains = lanes.withLock { lanes in
+            if lanes.recent.origin != origin { lanes.turn(to: origin) }
+            guard lanes.recent.limit != limit else { return false }
+            lanes.recent.limit = limit
+            if lanes.learned.count >= Self.maximumLearned { lanes.learned = [:] }
+            lanes.learned[origin] = limit == lanes.limit ? nil : limit
+            return lanes.recent.startsDraining()
+        }
+        if drains { drain(origin) }
+    }
+
+    private func drain(_ origin: Origin) {
+        while let waiter = nextWaiter(origin) {
             waiter.slotGranted(of: origin)
         }
     }
 
-    private func nextWaiter(_ origin: Origin, _ limit: Int) -> (any SlotWaiter)? {
+    private func nextWaiter(_ origin: Origin) -> (any SlotWaiter)? {
         withLane(of: origin) { lane in
-            let waiter = lane.taken < limit ? lane.waiting.dequeue() : nil
+            let waiter = lane.taken < lane.limit ? lane.waiting.dequeue() : nil
             if let waiter {
                 waiter.slotPlace?.isWaiting = false
                 lane.taken += 1
@@ -145,7 +174,17 @@ extension OriginSlots.Lanes {
     /// Makes an origin's lane the recent one.
     fileprivate mutating func turn(to origin: Origin) {
         if !recent.isIdle { others[recent.origin] = recent }
-        recent = others.removeValue(forKey: origin) ?? OriginSlots.Lane(origin: origin)
+        recent =
+            others.removeValue(forKey: origin) ?? OriginSlots.Lane(origin: origin, limit: learned[origin] ?? limit)
+    }
+}
+
+extension OriginSlots.Lane {
+    /// Decides whether the caller grants slots to waiters.
+    fileprivate mutating func startsDraining() -> Bool {
+        guard !isDraining, !waiting.isEmpty else { return false }
+        isDraining = true
+        return true
     }
 }
 

@@ -42,12 +42,14 @@ final class RequestableQueueManager: Sendable {
 
     init(_ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource()) {
         self.time = time
-        transport = configuration.transport ?? configuration.makeURLSessionTransport()
         refusal = configuration.transport == nil ? configuration.configuration.violation : nil
-        slots = OriginSlots(limit: configuration.maximumExchangesPerOrigin ?? transport.exchangesPerOrigin)
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
+        transport = configuration.transport ?? configuration.makeDefaultTransport()
+        slots = OriginSlots(
+            limit: configuration.maximumExchangesPerOrigin ?? transport.exchangesPerOrigin,
+            isFixed: configuration.maximumExchangesPerOrigin != nil)
         policy = ExchangePolicy(
             takesSlot: true, usesCookies: true, needsFreshConnection: false,
             redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)

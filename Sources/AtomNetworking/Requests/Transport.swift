@@ -177,10 +177,17 @@ public struct TransportResponse: Sendable {
     /// Each `Set-Cookie` line is one cookie and is never split.
     public let headerFields: HeaderFields
 
+    /// How many exchanges with this origin make sense at a time, now that its
+    /// protocol is known; `nil` if ``Transport/exchangesPerOrigin`` still holds.
+    ///
+    /// A connection that multiplexes, as with HTTP/2, carries many exchanges.
+    public let exchangesPerOrigin: Int?
+
     /// Creates a response head.
-    public init(statusCode: Int, headerFields: HeaderFields = HeaderFields()) {
+    public init(statusCode: Int, headerFields: HeaderFields = HeaderFields(), exchangesPerOrigin: Int? = nil) {
         self.statusCode = statusCode
         self.headerFields = headerFields
+        self.exchangesPerOrigin = exchangesPerOrigin
     }
 }
 

@@ -221,7 +221,7 @@ private struct StormFixture {
 
     /// How many requests can be on the wire together.
     func exchangesAtOnce(of requests: Int) -> Int {
-        (TransportUnderTest.make?() ?? URLSessionTransport()).exchangesPerOrigin ?? requests
+        TransportUnderTest.transport().exchangesPerOrigin ?? requests
     }
 
     /// Prints the figures of a storm.

@@ -51,7 +51,7 @@ import Testing
         let tally = Box(Tally(heard: Array(repeating: 0, count: count)))
         let server = try LoopbackServer(handler: Self.handler)
         defer { server.stop() }
-        let transport = TransportUnderTest.make?() ?? URLSessionTransport()
+        let transport = TransportUnderTest.transport()
         let manager = RequestableQueueManager(
             .forTest(request: 60, resource: 120) {
                 $0.transport = transport

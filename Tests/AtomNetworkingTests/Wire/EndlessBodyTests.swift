@@ -136,7 +136,7 @@ import Testing
     /// Whether the transport under test tells of a redirect at its end only.
     private static var holdsRedirectsBack: Bool {
         #if canImport(FoundationNetworking)
-            TransportUnderTest.make == nil
+            TransportUnderTest.kind == .urlSession
         #else
             false
         #endif

@@ -7,14 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LifetimeConcurrencyTests {
     /// The objects that must be released at the end.
     private struct Remains {
-        weak var transport: URLSessionTransport?
+        weak var transport: AnyObject?
         weak var delegate: ExchangeDelegate?
         weak var manager: RequestableQueueManager?
 
         init(_ manager: RequestableQueueManager) {
             self.manager = manager
-            transport = manager.transport as? URLSessionTransport
-            delegate = transport?.delegate
+            transport = manager.transport as AnyObject
+            delegate = (manager.transport as? URLSessionTransport)?.delegate
         }
 
         var isEmpty: Bool { transport == nil && delegate == nil && manager == nil }

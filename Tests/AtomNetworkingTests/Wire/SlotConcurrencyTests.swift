@@ -61,7 +61,7 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test(.enabled(if: TransportUnderTest.make == nil, "six is URLSession's number"))
+    @Test(.enabled(if: TransportUnderTest.kind != .asyncHTTPClient, "its number is another one"))
     func sixAreOnTheWireAtOnceByDefaultOnLinux() async throws {
         #if os(Linux)
             let gate = Gate()

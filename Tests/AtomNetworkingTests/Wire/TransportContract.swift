@@ -3,6 +3,18 @@ import LoopbackServer
 
 @testable import AtomNetworking
 
+/// The transports that the suites run with; they differ in a few details.
+enum TransportKind {
+    case curl
+    case urlSession
+    case asyncHTTPClient
+}
+
+extension TransportUnderTest {
+    /// A transport as the services of the tests use it.
+    static func transport() -> any Transport { make?() ?? ServiceConfiguration().makeDefaultTransport() }
+}
+
 /// A transport that has to meet the requirements of ``Transport``;
 /// `TransportUnderTest` lists the tested ones.
 struct ContractSubject: Sendable, CustomStringConvertible {

@@ -1,12 +1,20 @@
 @testable import AtomNetworking
 
-/// The transport of the suites with real connections.
+/// The transport of the suites with real connections: the platform's default.
 ///
-/// The package of another transport includes these suites with symbolic links,
-/// and has its own version of this file.
+/// The tests of another transport include these suites with symbolic links, and
+/// have their own version of this file.
 enum TransportUnderTest {
+    #if os(Linux)
+        static let kind = TransportKind.curl
+    #else
+        static let kind = TransportKind.urlSession
+    #endif
+
     /// Each of these has to meet the requirements.
-    static let subjects = [ContractSubject(description: "URLSession") { URLSessionTransport() }]
+    static let subjects = [
+        ContractSubject(description: "the default") { ServiceConfiguration().makeDefaultTransport() }
+    ]
 
     /// Creates a service's transport; with `nil` the service uses its default.
     static let make: (@Sendable () -> any Transport)? = nil

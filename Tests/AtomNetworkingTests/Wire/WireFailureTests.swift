@@ -45,10 +45,10 @@ import Testing
         Case("status 42", .raw("HTTP/1.1 42 X\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case(
             "no colon", .raw("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), .cannotParseResponse, .maybeSent,
-            TransportUnderTest.make == nil ? "without colon" : "header"),
+            TransportUnderTest.kind != .asyncHTTPClient ? "without colon" : "header"),
         Case(
             "negative length", .raw("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhi"), .cannotParseResponse,
-            .maybeSent, TransportUnderTest.make == nil ? "Content-Length" : "content-length"),
+            .maybeSent, TransportUnderTest.kind != .asyncHTTPClient ? "Content-Length" : "content-length"),
         Case(
             "one large header field", .empty(200, headers: [("X-Big", String(repeating: "a", count: 2_000_000))]),
             .cannotParseResponse, .maybeSent, "too large"),
@@ -90,7 +90,7 @@ import Testing
 
     @Test(
         "A failure says what happened and how far the request got",
-        arguments: TransportUnderTest.make == nil ? cases + casesOfURLSession : cases)
+        arguments: TransportUnderTest.kind == .urlSession ? cases + casesOfURLSession : cases)
     func failure(_ failure: Case) async throws {
         let server = try LoopbackServer { _ in failure.answer }
         defer { server.stop() }
@@ -102,13 +102,6 @@ import Testing
         #expect(description.contains(failure.words), "\(description)")
         #expect(!description.contains("hush"))
         #expect(outcome.urlError?.userInfo[NSUnderlyingErrorKey] != nil, "the cause is kept")
-    }
-
-    @Test func aBrokenPipeIsALostConnection() {
-        let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: "Send failure: Broken pipe"])
-        let failure = WireFailure(error: error, hasResponse: false, isSecure: false).transportFailure
-        #expect(failure.urlError(delivery: .maybeSent).code == .networkConnectionLost)
-        #expect(failure.delivery == .maybeSent)
     }
 
     @Test func aRefusedConnectionHasSentNothing() async throws {
@@ -158,7 +151,7 @@ import Testing
         #expect(outcome.response?.data.count == 100_000)
     }
 
-    @Test(.enabled(if: TransportUnderTest.make == nil, "a transport that never sends twice may fail here"))
+    @Test(.enabled(if: TransportUnderTest.kind != .asyncHTTPClient, "a transport that never sends twice may fail here"))
     func aConnectionThatTheServerClosedWhileIdleIsReplaced() async throws {
         let server = try LoopbackServer { _ in .json("{}").closingSilently() }
         defer { server.stop() }

@@ -118,7 +118,7 @@ func eventually(
 
 /// Forwards everything to another transport, and reports the events first.
 struct SpyTransport: Transport {
-    var base: any Transport = TransportUnderTest.make?() ?? URLSessionTransport()
+    var base: any Transport = TransportUnderTest.transport()
     let observe: @Sendable (TransportEvent) -> Void
 
     var exchangesPerOrigin: Int? { base.exchangesPerOrigin }

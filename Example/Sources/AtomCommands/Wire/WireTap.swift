@@ -1,7 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// URLSession as the transport, with a record of every exchange: when it
+/// The platform's transport, with a record of every exchange: when it
 /// started, in which order, and how it ended.
 ///
 /// It is below the SDK's queue and redirects, so a request that is sent twice
@@ -19,7 +19,7 @@ final class WireTap: Transport, @unchecked Sendable {
         var status: Int?
     }
 
-    private let base = URLSessionTransport()
+    private let base = ServiceConfiguration().makeDefaultTransport()
     private let stopwatch: Stopwatch
     private let onEnd: @Sendable (Record) -> Void
     private let lock = NSLock()

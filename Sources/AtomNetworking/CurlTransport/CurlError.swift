@@ -1,0 +1,85 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+
+    /// An error of libcurl: the cause of a `URLError` from ``CurlTransport``.
+    public struct CurlError: Error, Sendable {
+        /// The `CURLcode`, for example 7 for a connection that was refused.
+        public let code: Int
+        /// libcurl's own words, for example the complaint of the TLS library.
+        public internal(set) var message: String
+    }
+
+    extension CurlError: CustomStringConvertible, LocalizedError {
+        /// The message and the code.
+        public var description: String { "\(message) (libcurl error \(code))" }
+
+        /// The same as ``description``.
+        public var errorDescription: String? { description }
+    }
+
+    extension CurlError {
+        /// What went wrong.
+        ///
+        /// - Parameters:
+        ///   - abort: Why this side ended the transfer, if it did.
+        ///   - head: The head of the response, as far as it has arrived.
+        ///   - proxyStatus: The status code of a proxy's answer to CONNECT; 0
+        ///     if there is none.
+        func problem(abort: CurlTransfer.Abort?, head: ResponseHead, proxyStatus: Int) -> WireProblem {
+            switch abort {
+            case .headTooLarge: return .unreadableHead("it is too large")
+            case .headInvalid: return .unreadableHead("a line is not a header field")
+            case .repeated: return .closedWithoutResponse
+            case nil: break
+            }
+            if proxyStatus >= 300, !head.isComplete { return .proxy("its answer was \(proxyStatus)") }
+            return head.isComplete ? problemInBody : problem(inHead: head)
+        }
+
+        private var problemInBody: WireProblem {
+            switch code {
+            case 18, 52: .truncatedBody
+            case 55, 65: .lost
+            case 16, 92, 95: .lost
+            case 56:
+                if message.contains("chunk") {
+                    .unreadableBody(message)
+                } else if message.contains("unexpected eof") {
+                    .truncatedBody
+                } else {
+                    message.contains("SSL_read") ? .insecureLater(message) : .lost
+                }
+            default: .unreadableBody(message)
+            }
+        }
+
+        private func problem(inHead head: ResponseHead) -> WireProblem {
+            switch code {
+            case 0, 52: head.isWithin ? .truncatedHead : .closedWithoutResponse
+            case 1: .notHTTP
+            case 3: .badURL
+            case 5: .unknownProxy
+            case 6: .unknownHost
+            case 7: .refused
+            case 8: .unreadableHead(message)
+            case 27, 100: .unreadableHead("it is too large")
+            case 28: .timedOut
+            case 65: .closedWithoutResponse
+            case 55, 56:
+                if message.contains("alert certificate required") {
+                    .insecure(.clientCertificateRequired, message)
+                } else {
+                    message.contains("SSL_read") || message.contains("SSL_write") ? .insecureLater(message) : .lost
+                }
+            case 16, 92, 95: .lost
+            case 97: .proxy(message)
+            case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91: .insecure(saying: message)
+            case 58: .insecure(.clientCertificateRejected, message)
+            case 90: .insecure(.serverCertificateUntrusted, "the server's public key is not one of the pinned keys")
+            case 98: .insecure(.clientCertificateRequired, message)
+            default: .unreadableResponse(message)
+            }
+        }
+    }
+#endif

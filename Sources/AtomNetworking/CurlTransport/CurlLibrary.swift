@@ -1,0 +1,38 @@
+#if os(Linux)
+    import CAtomCurl
+
+    /// The libcurl of this process.
+    struct CurlLibrary: Sendable {
+        /// For example `7.88.1`.
+        let version: String
+        let hasHTTP2: Bool
+        /// Whether the transport is told before each sending of a request, also
+        /// when libcurl repeats one (7.80).
+        let tellsOfSending: Bool
+
+        /// `curl_multi_poll` and all that is used beside it work since then.
+        private static let oldest = 0x07_44_00
+
+        /// The library, or why it can't be used; found once for the process.
+        static let loaded: Result<CurlLibrary, Unavailable> = {
+            let found = atom_curl_load()
+            guard found.number != 0, let text = found.text else {
+                return .failure(Unavailable(reason: "libcurl.so.4 was not found"))
+            }
+            let version = String(cString: text)
+            guard found.number >= oldest else {
+                return .failure(Unavailable(reason: "libcurl is \(version), and 7.68 or later is needed"))
+            }
+            guard found.has_tls else {
+                return .failure(Unavailable(reason: "libcurl \(version) was built without TLS"))
+            }
+            return .success(
+                CurlLibrary(
+                    version: version, hasHTTP2: found.has_http2, tellsOfSending: found.number >= 0x07_50_00))
+        }()
+
+        struct Unavailable: Error {
+            let reason: String
+        }
+    }
+#endif

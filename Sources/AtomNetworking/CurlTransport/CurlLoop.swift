@@ -1,0 +1,245 @@
+#if os(Linux)
+    import CAtomCurl
+    import Foundation
+    import FoundationNetworking
+
+    /// The thread of a transport, and the connections that it keeps.
+    ///
+    /// It sleeps until a connection or a command needs it. It ends when it has
+    /// been stopped and its last exchange has ended.
+    final class CurlLoop: @unchecked Sendable {
+        enum Command: Sendable {
+            case start(CurlExchange)
+            case cancel(CurlExchange)
+            /// The receiver has caught up with a paused body.
+            case goOn(CurlExchange)
+        }
+
+        private struct Inbox {
+            var commands: [Command] = []
+            /// Whether the thread sleeps or is about to, and nobody has rung the
+            /// bell since.
+            var isAsleep = false
+            var isStopped = false
+            /// Whether the thread has ended, or was never started.
+            var isOver = false
+        }
+
+        private let inbox = Guarded(Inbox())
+        private let bell: CInt
+        private let settings: CurlSettings
+        private let delivery = EventDelivery()
+        /// How often the process had been forked when the thread was started.
+        private let forks = atom_curl_forks()
+
+        // Only the thread uses these.
+        @exclusivity(unchecked) private var multi: atom_curl_multi?
+        @exclusivity(unchecked) private var share: atom_curl_share?
+        @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
+        /// Transfers with a part of a body that hasn't been handed over.
+        @exclusivity(unchecked) private var withPart: [CurlTransfer] = []
+        /// Transfers that have an exchange, or had one that was cancelled.
+        @exclusivity(unchecked) private var running: [ObjectIdentifier: CurlTransfer] = [:]
+        /// How many of them have an exchange.
+        @exclusivity(unchecked) private var exchangeCount = 0
+        /// Transfers for the next exchanges.
+        @exclusivity(unchecked) private var idle: [CurlTransfer] = []
+
+        /// So many transfers are kept while no exchange uses them.
+        private static let maximumIdle = 32
+
+        /// Starts the thread; `nil` if the process has no more threads or
+        /// descriptors.
+        init?(_ settings: CurlSettings) {
+            self.settings = settings
+            bell = atom_curl_bell_make()
+            guard bell >= 0 else { return nil }
+            // The thread releases it at its end.
+            let context = Unmanaged.passRetained(self)
+            let failure = atom_curl_start_thread(
+                { context in
+                    guard let context else { return }
+                    Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
+                }, context.toOpaque())
+            guard failure == 0 else {
+                context.release()
+                return nil
+            }
+        }
+
+        deinit {
+            if bell >= 0 { atom_curl_bell_free(bell) }
+        }
+
+        /// Whether this process has no such thread, because it was forked from
+        /// the one that has it.
+        var isOfAnotherProcess: Bool { atom_curl_forks() != forks }
+
+        /// Hands a command over, and wakes the thread. Any thread calls it.
+        func add(_ command: Command) {
+            let rings = inbox.withLock { inbox in
+                guard !inbox.isOver else { return false }
+                inbox.commands.append(command)
+                defer { inbox.isAsleep = false }
+                return inbox.isAsleep
+            }
+            if rings { atom_curl_bell_ring(bell) }
+        }
+
+        /// Lets the thread end as soon as the last exchange has ended.
+        func stop() {
+            let rings = inbox.withLock { inbox in
+                inbox.isStopped = true
+                defer { inbox.isAsleep = false }
+                return inbox.isAsleep
+            }
+            if rings { atom_curl_bell_ring(bell) }
+        }
+    }
+
+    // MARK: - The thread
+
+    extension CurlLoop {
+        private func run() {
+            multi = atom_curl_multi_make(settings.keptConnections)
+            share = atom_curl_share_make()
+            var commands: [Command] = []
+            while takeCommands(&commands) {
+                for command in commands { follow(command) }
+                // Not the capacity of a burst.
+                if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
+                if let multi {
+                    atom_curl_multi_perform(multi)
+                    collectEnded(multi)
+                }
+                for transfer in withPart { transfer.handOverPart() }
+                withPart.removeAll(keepingCapacity: true)
+                delivery.add(&events)
+                if mustSleep(), let multi { atom_curl_multi_wait(multi, bell) }
+            }
+            tearDown()
+        }
+
+        /// Takes the commands that have come in.
+        ///
+        /// - Returns: Whether the thread goes on.
+        private func takeCommands(_ commands: inout [Command]) -> Bool {
+            var taken: [Command] = commands
+            let goesOn = inbox.withLock { inbox in
+                inbox.isAsleep = false
+                swap(&inbox.commands, &taken)
+                inbox.isOver = taken.isEmpty && inbox.isStopped && exchangeCount == 0
+                return !inbox.isOver
+            }
+            commands = taken
+            return goesOn
+        }
+
+        private func mustSleep() -> Bool {
+            inbox.withLock { inbox in
+                guard inbox.commands.isEmpty, !(inbox.isStopped && exchangeCount == 0) else { return false }
+                inbox.isAsleep = true
+                return true
+            }
+        }
+
+        private func follow(_ command: Command) {
+            switch command {
+            case .start(let exchange): start(exchange)
+            case .cancel(let exchange): cancel(exchange)
+            case .goOn(let exchange):
+                if let transfer = exchange.transfer { atom_curl_easy_continue(transfer.easy) }
+            }
+        }
+
+        private func start(_ exchange: CurlExchange) {
+            if exchange.isCancelled {
+                report(.failed(WireProblem.cancelled.failure(delivery: .notSent, underlying: CancellationError())), of: exchange)
+                return
+            }
+            guard let multi, let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings, share: share)
+            else {
+                report(.failed(Self.noMemory), of: exchange)
+                return
+            }
+            transfer.prepare(for: exchange)
+            guard atom_curl_multi_add(multi, transfer.easy) == 0 else {
+                transfer.release()
+                report(.failed(Self.noMemory), of: exchange)
+                return
+            }
+            running[ObjectIdentifier(transfer)] = transfer
+            exchangeCount += 1
+        }
+
+        private static var noMemory: TransportFailure {
+            TransportFailure(
+                URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
+        }
+
+        private func cancel(_ exchange: CurlExchange) {
+            guard let multi, let transfer = exchange.transfer else { return }
+            let event = transfer.cancelled
+            let isResolving = transfer.mayBeResolving
+            if !isResolving { atom_curl_multi_remove(multi, transfer.easy) }
+            transfer.handOverPart()
+            transfer.release()
+            exchangeCount -= 1
+            report(event, of: exchange)
+            // Otherwise libcurl ends it when the address is known, since it may
+            // not connect.
+            if !isResolving { recycle(transfer) }
+        }
+
+        private func collectEnded(_ multi: atom_curl_multi) {
+            var code: CInt = 0
+            while let context = atom_curl_multi_next_ended(multi, &code) {
+                let transfer = CurlTransfer.of(context)
+                let event = transfer.end(code: Int(code))
+                atom_curl_multi_remove(multi, transfer.easy)
+                if let exchange = transfer.exchange {
+                    transfer.handOverPart()
+                    transfer.release()
+                    exchangeCount -= 1
+                    report(event, of: exchange)
+                }
+                recycle(transfer)
+            }
+        }
+
+        private func recycle(_ transfer: CurlTransfer) {
+            running[ObjectIdentifier(transfer)] = nil
+            if idle.count < Self.maximumIdle { idle.append(transfer) }
+        }
+
+        private func tearDown() {
+            if let multi {
+                for transfer in running.values { atom_curl_multi_remove(multi, transfer.easy) }
+            }
+            running = [:]
+            idle = []
+            withPart = []
+            if let multi { atom_curl_multi_free(multi) }
+            if let share { atom_curl_share_free(share) }
+            (multi, share) = (nil, nil)
+        }
+    }
+
+    // MARK: - What transfers report
+
+    extension CurlLoop {
+        func report(_ event: TransportEvent, of exchange: CurlExchange) {
+            events.append(EventDelivery.Item(exchange: exchange, event: event))
+        }
+
+        func report(_ item: EventDelivery.Item) {
+            events.append(item)
+        }
+
+        /// The transfer has a part of a body, which is handed over before the
+        /// thread sleeps.
+        func hasPart(_ transfer: CurlTransfer) {
+            withPart.append(transfer)
+        }
+    }
+#endif

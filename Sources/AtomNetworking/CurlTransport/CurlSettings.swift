@@ -1,0 +1,140 @@
+#if os(Linux)
+    import CAtomCurl
+    import Foundation
+
+    /// The options that all transfers of a transport have in common.
+    final class CurlSettings: Sendable {
+        /// How many exchanges a multiplexing origin gets at once, as many as
+        /// libcurl puts on one connection.
+        static let multiplexedExchanges = 100
+
+        let connectionsPerOrigin: Int
+        let multiplexes: Bool
+        let tellsOfSending: Bool
+        /// Hosts that are reached without the proxy; `nil` for those that the
+        /// environment names.
+        let proxyExceptions: String?
+        private let proxy: CurlTransport.Proxy
+        private let sendsLoopbackToRemoteProxy: Bool
+        private let authorities: MemoryFile?
+        private let replacesAuthorities: Bool
+        private let clientCertificate: MemoryFile?
+        private let clientKey: MemoryFile?
+        private let passphrase: String?
+        private let pins: String?
+        private let userAgent: String
+
+        init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws(AtomError) {
+            connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
+            multiplexes = library.hasHTTP2
+            tellsOfSending = library.tellsOfSending
+            proxy = configuration.proxy
+            let environment = ProcessInfo.processInfo.environment
+            if case .environment = configuration.proxy {
+                proxyExceptions = nil
+                sendsLoopbackToRemoteProxy = CurlTransport.ProxyServer.isRemoteHTTPProxy(in: environment)
+            } else {
+                sendsLoopbackToRemoteProxy = false
+                if case .server(let server) = configuration.proxy {
+                    proxyExceptions = server.exceptions.joined(separator: ",")
+                } else {
+                    proxyExceptions = "*"
+                }
+            }
+            switch configuration.trust {
+            case .system:
+                (authorities, replacesAuthorities) = (nil, false)
+            case .systemAnd(let further):
+                authorities = try MemoryFile(Self.systemAuthorities() + Data("\n".utf8) + further.bytes)
+                replacesAuthorities = false
+            case .only(let others):
+                (authorities, replacesAuthorities) = (try MemoryFile(others.bytes), true)
+            }
+            if let certificate = configuration.clientCertificate {
+                clientCertificate = try MemoryFile(certificate.chain.bytes)
+                clientKey = try MemoryFile(certificate.privateKey)
+                passphrase = certificate.passphrase
+            } else {
+                (clientCertificate, clientKey, passphrase) = (nil, nil, nil)
+            }
+            pins =
+                configuration.publicKeyPins.isEmpty
+                ? nil : configuration.publicKeyPins.map { "sha256//\($0.base64)" }.joined(separator: ";")
+            let name = ProcessInfo.processInfo.processName.filter { HTTPGrammar.isToken(String($0)) }
+            userAgent = "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"
+        }
+
+        /// Connections that are kept while no exchange uses them.
+        var keptConnections: Int { max(64, 4 * connectionsPerOrigin) }
+
+        /// How many exchanges make sense at once with an origin of this protocol.
+        func exchanges(isHTTP2: Bool) -> Int {
+            isHTTP2 ? max(Self.multiplexedExchanges, connectionsPerOrigin) : connectionsPerOrigin
+        }
+
+        /// Whether a request must not go to the proxy of the environment.
+        ///
+        /// A credential for this machine would leave it, unencrypted.
+        func bypassesProxy(for target: TargetURL) -> Bool {
+            sendsLoopbackToRemoteProxy && target.scheme == .http && CurlTransport.ProxyServer.isLoopback(target.host)
+        }
+
+        /// Sets the options of a new transfer.
+        func apply(to easy: atom_curl_easy) {
+            func set(_ option: Int, _ value: String?) {
+                atom_curl_set_text(easy, CInt(option), value)
+            }
+            set(ATOM_CURLOPT_USERAGENT, userAgent)
+            if let authorities {
+                set(ATOM_CURLOPT_CAINFO, authorities.path)
+                if replacesAuthorities { set(ATOM_CURLOPT_CAPATH, nil) }
+            }
+            if let clientCertificate, let clientKey {
+                set(ATOM_CURLOPT_SSLCERT, clientCertificate.path)
+                set(ATOM_CURLOPT_SSLKEY, clientKey.path)
+                if let passphrase { set(ATOM_CURLOPT_KEYPASSWD, passphrase) }
+            }
+            if let pins { set(ATOM_CURLOPT_PINNEDPUBLICKEY, pins) }
+            switch proxy {
+            case .environment:
+                break
+            case .none:
+                set(ATOM_CURLOPT_PROXY, "")
+            case .server(let server):
+                set(ATOM_CURLOPT_PROXY, server.url)
+                if let username = server.username { set(ATOM_CURLOPT_PROXYUSERNAME, username) }
+                if let password = server.password { set(ATOM_CURLOPT_PROXYPASSWORD, password) }
+            }
+            if let proxyExceptions { set(ATOM_CURLOPT_NOPROXY, proxyExceptions) }
+        }
+
+        /// The certificates that libcurl trusts by default, in PEM.
+        private static func systemAuthorities() -> Data {
+            var paths: [String] = []
+            if let path = atom_curl_default_authorities() { paths.append(String(cString: path)) }
+            paths += [
+                "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+                "/etc/ssl/cert.pem",
+            ]
+            return paths.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first ?? Data()
+        }
+    }
+
+    /// Bytes that libcurl reads as a file; they are never written to disk.
+    final class MemoryFile: Sendable {
+        private let descriptor: CInt
+
+        init(_ bytes: Data) throws(AtomError) {
+            descriptor = bytes.withUnsafeBytes { atom_curl_memory_file($0.baseAddress, $0.count) }
+            guard descriptor >= 0 else {
+                throw .requestable(
+                    .unsupportedConfiguration(
+                        .init(subject: "certificates", reason: "the system has no descriptor or memory for them")))
+            }
+        }
+
+        deinit { atom_curl_memory_file_free(descriptor) }
+
+        var path: String { "/proc/self/fd/\(descriptor)" }
+    }
+#endif

@@ -1,0 +1,340 @@
+#if os(Linux)
+    import CAtomCurl
+    import Foundation
+
+    /// A transfer of libcurl, which runs one exchange after the other.
+    ///
+    /// Only the loop's thread uses it. libcurl calls it back on that thread,
+    /// while the loop lets it work.
+    final class CurlTransfer {
+        /// Why this side ended the transfer.
+        enum Abort {
+            case headTooLarge
+            case headInvalid
+            /// libcurl was about to send a request again that may be sent only
+            /// once.
+            case repeated
+        }
+
+        let easy: atom_curl_easy
+        private let settings: CurlSettings
+        private let errorBuffer: UnsafeMutablePointer<CChar>
+        // The loop owns its transfers.
+        private unowned let loop: CurlLoop
+        private var lines = HeaderLines()
+        /// Whether the options are those of a GET without a body on any
+        /// connection.
+        private var isPlain = true
+        private var isForSecure: Bool?
+        private var bypassesProxy = false
+
+        // About the exchange that runs.
+        /// The exchange; `nil` after it has been cancelled while libcurl still
+        /// looked for the server's address.
+        private(set) var exchange: CurlExchange?
+        private(set) var head = ResponseHead()
+        private(set) var abort: Abort?
+        /// Parts of the body that haven't been handed over.
+        private var part = Data()
+        private var body: Data?
+        private var bodyOffset = 0
+        /// The part of the body that has been reported as sent.
+        private var reported = 0
+        private var mayBeRepeated = true
+        private var isConnecting = false
+        private var isPrepared = false
+
+        /// `nil` if there is no memory for it.
+        init?(_ loop: CurlLoop, settings: CurlSettings, share: atom_curl_share?) {
+            let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(ATOM_CURL_ERROR_SIZE))
+            errorBuffer.initialize(repeating: 0, count: Int(ATOM_CURL_ERROR_SIZE))
+            // The context is needed before `self` exists.
+            let context = UnsafeMutablePointer<Unmanaged<CurlTransfer>>.allocate(capacity: 1)
+            guard let easy = atom_curl_easy_make(Self.callbacks, context, errorBuffer, share) else {
+                errorBuffer.deallocate()
+                context.deallocate()
+                return nil
+            }
+            self.easy = easy
+            self.errorBuffer = errorBuffer
+            self.context = context
+            self.loop = loop
+            self.settings = settings
+            context.initialize(to: Unmanaged.passUnretained(self))
+            settings.apply(to: easy)
+        }
+
+        private let context: UnsafeMutablePointer<Unmanaged<CurlTransfer>>
+
+        deinit {
+            atom_curl_easy_free(easy)
+            context.deallocate()
+            errorBuffer.deallocate()
+        }
+
+        /// The transfer of a callback's context.
+        static func of(_ context: UnsafeMutableRawPointer) -> CurlTransfer {
+            // The loop keeps a transfer that libcurl works on.
+            context.assumingMemoryBound(to: Unmanaged<CurlTransfer>.self).pointee.takeUnretainedValue()
+        }
+    }
+
+    // MARK: - Before
+
+    extension CurlTransfer {
+        /// Sets the options of an exchange.
+        func prepare(for exchange: CurlExchange) {
+            self.exchange = exchange
+            exchange.transfer = self
+            let request = exchange.request
+            head.reset()
+            abort = nil
+            (body, bodyOffset, reported) = (request.body, 0, 0)
+            (isConnecting, isPrepared) = (false, false)
+            errorBuffer[0] = 0
+            mayBeRepeated = body == nil && Self.isIdempotent(request.method)
+
+            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString)
+            setMethod(request)
+            setHeader(request)
+            if isForSecure != exchange.isSecure {
+                isForSecure = exchange.isSecure
+                // Requests wait for the first connection to tell whether it
+                // multiplexes.
+                set(ATOM_CURLOPT_PIPEWAIT, exchange.isSecure && settings.multiplexes ? 1 : 0)
+            }
+            let bypasses = settings.bypassesProxy(for: request.target)
+            if bypasses != bypassesProxy {
+                bypassesProxy = bypasses
+                atom_curl_set_text(
+                    easy, CInt(ATOM_CURLOPT_NOPROXY), bypasses ? "*" : settings.proxyExceptions)
+            }
+        }
+
+        private func setMethod(_ request: TransportRequest) {
+            // libcurl before 7.80 doesn't tell that it repeats a request.
+            let needsFresh = request.needsFreshConnection || (!mayBeRepeated && body == nil && !settings.tellsOfSending)
+            let expectsBody = ["POST", "PUT", "PATCH"].contains(request.method)
+            let isPlainNow = request.method == "GET" && body == nil && !needsFresh
+            if isPlainNow, isPlain { return }
+            isPlain = isPlainNow
+            set(ATOM_CURLOPT_FRESH_CONNECT, needsFresh ? 1 : 0)
+            set(ATOM_CURLOPT_FORBID_REUSE, request.needsFreshConnection ? 1 : 0)
+            // Resets the other kinds.
+            set(ATOM_CURLOPT_HTTPGET, 1)
+            let hasBody = body != nil || expectsBody
+            if hasBody {
+                set(ATOM_CURLOPT_POST, 1)
+                atom_curl_set_size(easy, CInt(ATOM_CURLOPT_POSTFIELDSIZE_LARGE), Int64(body?.count ?? 0))
+            } else if request.method == "HEAD" {
+                set(ATOM_CURLOPT_NOBODY, 1)
+            }
+            set(ATOM_CURLOPT_NOPROGRESS, body.map(\.isEmpty) ?? true ? 1 : 0)
+            let isDefault = hasBody ? request.method == "POST" : request.method == "GET" || request.method == "HEAD"
+            atom_curl_set_text(
+                easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), isDefault ? nil : request.method)
+        }
+
+        private func setHeader(_ request: TransportRequest) {
+            var size = 0
+            var hasType = false
+            for field in request.headerFields {
+                size += field.name.utf8.count + field.value.utf8.count
+                if field.name.utf8.count == 12, HeaderFields.isSameName(field.name, "Content-Type") { hasType = true }
+            }
+            lines.begin(size: size + 64, lines: request.headerFields.count + 2)
+            for field in request.headerFields { lines.add(field.name, field.value) }
+            if !isPlain {
+                // libcurl would call every body a form, and wait for leave to
+                // send a large one.
+                if !hasType { lines.leaveOut("Content-Type") }
+                if !request.headerFields.contains("Expect") { lines.leaveOut("Expect") }
+            }
+            atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
+        }
+
+        private func set(_ option: Int, _ value: Int) {
+            atom_curl_set_long(easy, CInt(option), value)
+        }
+
+        /// Whether a request may be sent again when a kept connection turns out
+        /// to be closed (RFC 9110 §9.2.2).
+        private static func isIdempotent(_ method: String) -> Bool {
+            ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+        }
+    }
+
+    // MARK: - Callbacks
+
+    extension CurlTransfer {
+        // Never freed and never changed, so every thread may read it.
+        nonisolated(unsafe) private static let callbacks: UnsafePointer<atom_curl_callbacks> = {
+            let callbacks = UnsafeMutablePointer<atom_curl_callbacks>.allocate(capacity: 1)
+            callbacks.initialize(
+                to: atom_curl_callbacks(
+                    header: { bytes, size, count, context in
+                        guard let bytes, let context else { return 0 }
+                        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                        return line.withMemoryRebound(to: UInt8.self) {
+                            CurlTransfer.of(context).tookHeader($0) ? size * count : 0
+                        }
+                    },
+                    write: { bytes, size, count, context in
+                        guard let bytes, let context else { return 0 }
+                        let length = size * count
+                        switch CurlTransfer.of(context).receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
+                        case .taken: return length
+                        case .later: return Int(ATOM_CURL_WRITE_PAUSE)
+                        case .never: return length == 0 ? 1 : 0
+                        }
+                    },
+                    read: { bytes, size, count, context in
+                        guard let bytes, let context else { return Int(ATOM_CURL_READ_ABORT) }
+                        return CurlTransfer.of(context).fill(
+                            UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+                    },
+                    prepare: { context, _, _, _, _ in
+                        guard let context else { return 1 }
+                        return CurlTransfer.of(context).maySend() ? 0 : 1
+                    },
+                    progress: { context, _, _, _, sent in
+                        guard let context else { return 1 }
+                        CurlTransfer.of(context).sent(Int(sent))
+                        return 0
+                    },
+                    connect: { context in
+                        guard let context else { return false }
+                        return CurlTransfer.of(context).mayConnect()
+                    }))
+            return UnsafePointer(callbacks)
+        }()
+
+        private func tookHeader(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+            guard let exchange else { return false }
+            switch head.take(line) {
+            case .incomplete:
+                return true
+            case .tooLarge:
+                abort = .headTooLarge
+            case .invalid:
+                abort = .headInvalid
+            case .complete:
+                guard let fields = head.fields() else {
+                    abort = .headInvalid
+                    return false
+                }
+                if let body, bodyOffset == body.count { sent(bodyOffset) }
+                loop.report(
+                    .response(
+                        TransportResponse(
+                            statusCode: head.statusCode, headerFields: fields,
+                            exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)),
+                    of: exchange)
+                return true
+            }
+            return false
+        }
+
+        private enum Reception {
+            case taken
+            case later
+            case never
+        }
+
+        private func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+            guard let exchange else { return .never }
+            if exchange.mustWait(pending: part.count) { return .later }
+            if part.isEmpty { loop.hasPart(self) }
+            part.append(contentsOf: bytes)
+            // Larger parts would have to be copied when they grow.
+            if part.count >= 64 << 10 { handOverPart() }
+            return .taken
+        }
+
+        private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard exchange != nil else { return Int(ATOM_CURL_READ_ABORT) }
+            guard let body else { return 0 }
+            let start = body.startIndex + bodyOffset
+            let count = min(buffer.count, body.endIndex - start)
+            guard count > 0 else { return 0 }
+            body.copyBytes(to: buffer, from: start..<(start + count))
+            bodyOffset += count
+            return count
+        }
+
+        /// A request is about to be sent, for the first time or again.
+        private func maySend() -> Bool {
+            guard exchange != nil else { return false }
+            if isPrepared, !mayBeRepeated {
+                abort = .repeated
+                return false
+            }
+            isPrepared = true
+            return true
+        }
+
+        private func sent(_ total: Int) {
+            guard let exchange, total > reported, !head.isComplete || total == bodyOffset else { return }
+            loop.report(.sent(total - reported), of: exchange)
+            reported = total
+        }
+
+        private func mayConnect() -> Bool {
+            guard exchange != nil else { return false }
+            isConnecting = true
+            return true
+        }
+    }
+
+    // MARK: - During and after
+
+    extension CurlTransfer {
+        /// Hands the collected part of the body over for delivery.
+        func handOverPart() {
+            guard let exchange, !part.isEmpty else { return }
+            loop.report(exchange.handOver(part))
+            part = Data()
+        }
+
+        /// Whether libcurl may be looking for the server's address.
+        ///
+        /// To take such a transfer out, libcurl would wait for the system's
+        /// resolver, and all other exchanges with it.
+        /// Left in, it sends nothing: it gets neither a new connection nor, since
+        /// 7.80, an old one.
+        var mayBeResolving: Bool { settings.tellsOfSending && !isConnecting && !isPrepared }
+
+        /// Lets go of the exchange, which has ended for its caller.
+        func release() {
+            exchange?.transfer = nil
+            exchange = nil
+            body = nil
+            part = Data()
+        }
+
+        /// How far the request got.
+        var delivery: AtomError.Delivery {
+            if head.isComplete { return .answered }
+            if settings.tellsOfSending, !isPrepared { return .notSent }
+            return bytesOfRequest == 0 ? .notSent : .maybeSent
+        }
+
+        private var bytesOfRequest: Int { atom_curl_get_long(easy, CInt(ATOM_CURLINFO_REQUEST_SIZE)) }
+
+        /// The last event of an exchange that libcurl has ended.
+        func end(code: Int) -> TransportEvent {
+            if code == 0, head.isComplete { return .finished }
+            var error = CurlError(code: code, message: String(cString: errorBuffer))
+            if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) { error.message = String(cString: meaning) }
+            let problem = error.problem(
+                abort: abort, head: head,
+                proxyStatus: atom_curl_get_long(easy, CInt(ATOM_CURLINFO_HTTP_CONNECTCODE)))
+            return .failed(problem.failure(delivery: delivery, underlying: error))
+        }
+
+        /// The last event of an exchange that its caller has cancelled.
+        var cancelled: TransportEvent {
+            .failed(WireProblem.cancelled.failure(delivery: delivery, underlying: CancellationError()))
+        }
+    }
+#endif

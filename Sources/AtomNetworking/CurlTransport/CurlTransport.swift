@@ -1,0 +1,94 @@
+#if os(Linux)
+    import CAtomCurl
+    import Foundation
+    import FoundationNetworking
+
+    /// The default transport on Linux: libcurl, which every process with
+    /// Foundation has loaded.
+    ///
+    /// One thread serves all connections of a transport. It starts with the
+    /// first request, sleeps while nothing is to be done, and ends when the
+    /// transport has been released and its last exchange has ended. No code of
+    /// the app runs on it.
+    ///
+    /// ```swift
+    /// var curl = CurlTransport.Configuration()
+    /// curl.trust = .systemAnd(try .init(contentsOf: URL(fileURLWithPath: "company.pem")))
+    /// var configuration = ServiceConfiguration()
+    /// configuration.transport = try CurlTransport(configuration: curl)
+    /// ```
+    ///
+    /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are
+    /// decoded, and brotli and zstd if the system's libcurl can. libcurl itself
+    /// follows no redirect, keeps no cookie or credential, and has no timeouts.
+    /// It repeats a request only if a kept connection turns out to be closed,
+    /// and then only an idempotent one without a body (RFC 9110 §9.2.2).
+    public final class CurlTransport: Transport {
+        private let settings: CurlSettings
+        /// Started for the first request, and once more in a process that was
+        /// forked afterwards.
+        private let loop = Guarded<CurlLoop?>(nil)
+
+        /// The version of the system's libcurl, for example `7.88.1`; `nil` if
+        /// there is none that can be used.
+        public static var libraryVersion: String? { try? CurlLibrary.loaded.get().version }
+
+        /// Creates a transport. No thread is started and no connection opened
+        /// before the first request.
+        ///
+        /// - Throws: ``AtomError/requestable(_:)`` with
+        ///   ``RequestableError/unsupportedConfiguration(_:)`` if the process has
+        ///   no libcurl 7.68 or later.
+        public init(configuration: Configuration = Configuration()) throws(AtomError) {
+            switch CurlLibrary.loaded {
+            case .success(let library):
+                settings = try CurlSettings(configuration, library: library)
+            case .failure(let failure):
+                throw .requestable(.unsupportedConfiguration(.init(subject: "CurlTransport", reason: failure.reason)))
+            }
+        }
+
+        deinit {
+            loop.withLock { $0 }?.stop()
+        }
+
+        /// The number of connections to one origin.
+        ///
+        /// It rises to 100 for an origin that speaks HTTP/2.
+        public var exchangesPerOrigin: Int? { settings.connectionsPerOrigin }
+
+        /// Hands the request to the transport's thread.
+        public func start(
+            _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+        ) -> any TransportExchange {
+            guard let loop = startedLoop() else {
+                receive(
+                    .failed(
+                        TransportFailure(
+                            URLError(
+                                .unknown, "The process has no threads or descriptors left", delivery: .notSent),
+                            delivery: .notSent)))
+                return EndedExchange()
+            }
+            let exchange = CurlExchange(request, loop: loop, receive: receive)
+            loop.add(.start(exchange))
+            return exchange
+        }
+
+        private func startedLoop() -> CurlLoop? {
+            loop.withLock { loop in
+                if let loop, !loop.isOfAnotherProcess { return loop }
+                // In a forked process the other loop's connections belong to the
+                // parent too. They are left alone.
+                let started = CurlLoop(settings)
+                loop = started
+                return started
+            }
+        }
+    }
+
+    /// The result of `start` when nothing could be started.
+    private struct EndedExchange: TransportExchange {
+        func cancel() {}
+    }
+#endif

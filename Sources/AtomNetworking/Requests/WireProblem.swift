@@ -1,0 +1,105 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What went wrong on the wire, in the user's words, whichever transport
+/// noticed it.
+enum WireProblem: Equatable {
+    case badURL
+    case unknownHost
+    case unknownProxy
+    case refused
+    case offline(URLError.Code)
+    case timedOut
+    case cancelled
+    /// The connection was lost before the response was complete.
+    case lost
+    /// The server closed the connection, and no byte of a response had arrived.
+    case closedWithoutResponse
+    /// The connection ended within the head.
+    case truncatedHead
+    case notHTTP
+    /// The head of the response is invalid; the text says why.
+    case unreadableHead(String)
+    /// The response as a whole is invalid; the text says why.
+    case unreadableResponse(String)
+    /// The connection ended within the body.
+    case truncatedBody
+    /// A content or transfer coding of the body is invalid; the text says why.
+    case unreadableBody(String)
+    /// The TLS handshake failed; the text says why.
+    case insecure(URLError.Code, String)
+    /// An established TLS connection broke.
+    case insecureLater(String)
+    /// The proxy did not open a connection to the server.
+    case proxy(String)
+    case other(URLError.Code, String)
+
+    var code: URLError.Code {
+        switch self {
+        case .badURL: .badURL
+        case .unknownHost, .unknownProxy: .cannotFindHost
+        case .refused, .proxy: .cannotConnectToHost
+        case .offline(let code), .insecure(let code, _), .other(let code, _): code
+        case .timedOut: .timedOut
+        case .cancelled: .cancelled
+        case .lost, .closedWithoutResponse, .truncatedHead, .truncatedBody: .networkConnectionLost
+        case .notHTTP: .badServerResponse
+        case .unreadableHead, .unreadableResponse: .cannotParseResponse
+        case .unreadableBody: .cannotDecodeRawData
+        case .insecureLater: .secureConnectionFailed
+        }
+    }
+
+    var explanation: String {
+        switch self {
+        case .badURL: "The URL can't be requested"
+        case .unknownHost: "No server with this name was found"
+        case .unknownProxy: "No proxy with this name was found"
+        case .refused: "The server refused the connection or can't be reached"
+        case .offline: "There is no network connection"
+        case .timedOut: "The server did not respond in time"
+        case .cancelled: "The exchange was cancelled"
+        case .lost: "The connection was lost"
+        case .closedWithoutResponse: "The server closed the connection without a response"
+        case .truncatedHead: "The connection was closed before the whole head of the response had arrived"
+        case .notHTTP: "The server's response is not HTTP"
+        case .unreadableHead(let reason): "The head of the server's response can't be read: \(reason)"
+        case .unreadableResponse(let reason): "The server's response can't be read: \(reason)"
+        case .truncatedBody: "The connection was closed before the whole body had arrived"
+        case .unreadableBody(let reason): "The body of the server's response can't be read: \(reason)"
+        case .insecure(_, let reason): "No secure connection could be made: \(reason)"
+        case .insecureLater(let reason): "The secure connection broke: \(reason)"
+        case .proxy(let reason): "The proxy made no connection to the server: \(reason)"
+        case .other(_, let explanation): explanation
+        }
+    }
+
+    /// Whether the problem can only occur before a byte of the request is sent.
+    var precedesRequest: Bool {
+        switch self {
+        case .badURL, .unknownHost, .unknownProxy, .refused, .offline, .insecure: true
+        default: false
+        }
+    }
+
+    /// The failure of an exchange.
+    func failure(delivery: AtomError.Delivery, underlying: any Error) -> TransportFailure {
+        TransportFailure(
+            URLError(code, explanation, delivery: delivery, underlying: underlying), delivery: delivery)
+    }
+
+    /// A handshake that failed, by what the TLS library says of it.
+    static func insecure(saying text: String) -> WireProblem {
+        if text.contains("certificate") {
+            let isDated = text.contains("expired") || text.contains("not yet valid")
+            return .insecure(isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted, text)
+        }
+        if text.contains("wrong version number") {
+            return .insecure(.secureConnectionFailed, text + " (the server does not use TLS)")
+        }
+        return .insecure(.secureConnectionFailed, text)
+    }
+}

@@ -1,0 +1,405 @@
+#if defined(__linux__)
+
+#define _GNU_SOURCE
+#include "CAtomCurl.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// MARK: - libcurl's ABI
+
+struct curl_message {
+    int kind;
+    atom_curl_easy easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+// The beginning of `curl_version_info_data`, which only grows at its end.
+struct curl_version_info {
+    int age;
+    const char *version;
+    unsigned int version_num;
+    const char *host;
+    int features;
+};
+
+// `struct curl_waitfd`.
+struct waited {
+    int descriptor;
+    short events;
+    short revents;
+};
+
+struct curl_address {
+    int family;
+    int socktype;
+    int protocol;
+    unsigned int length;
+    struct sockaddr address;
+};
+
+enum {
+    CURL_GLOBAL_ALL = 3,
+    CURLVERSION_FIRST = 0,
+    CURL_VERSION_SSL = 1 << 2,
+    CURL_VERSION_HTTP2 = 1 << 16,
+    CURLMSG_DONE = 1,
+    CURLPAUSE_CONT = 0,
+    CURL_WAIT_POLLIN = 1,
+
+    CURLOPT_WRITEDATA = 10001,
+    CURLOPT_READDATA = 10009,
+    CURLOPT_ERRORBUFFER = 10010,
+    CURLOPT_WRITEFUNCTION = 20011,
+    CURLOPT_READFUNCTION = 20012,
+    CURLOPT_SSLVERSION = 32,
+    CURLOPT_HEADERDATA = 10029,
+    CURLOPT_XFERINFODATA = 10057,
+    CURLOPT_HEADERFUNCTION = 20079,
+    CURLOPT_NOSIGNAL = 99,
+    CURLOPT_SHARE = 10100,
+    CURLOPT_PRIVATE = 10103,
+    CURLOPT_CONNECTTIMEOUT_MS = 156,
+    CURLOPT_OPENSOCKETFUNCTION = 20163,
+    CURLOPT_OPENSOCKETDATA = 10164,
+    CURLOPT_PROTOCOLS = 181,
+    CURLOPT_XFERINFOFUNCTION = 20219,
+    CURLOPT_PATH_AS_IS = 234,
+    CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CURLOPT_PREREQFUNCTION = 20312,
+    CURLOPT_PREREQDATA = 10313,
+
+    CURLMOPT_MAXCONNECTS = 6,
+
+    CURLINFO_PRIVATE = 0x100000 + 21,
+    CURLINFO_CAINFO = 0x100000 + 61,
+
+    CURLSHOPT_SHARE = 1,
+    CURL_LOCK_DATA_SSL_SESSION = 4,
+
+    CURLPROTO_HTTP = 1 << 0,
+    CURLPROTO_HTTPS = 1 << 1,
+    CURL_SSLVERSION_TLSv1_2 = 6,
+    CURL_SOCKET_BAD = -1,
+};
+
+static struct {
+    int (*global_init)(long);
+    struct curl_version_info *(*version_info)(int);
+    atom_curl_easy (*easy_init)(void);
+    void (*easy_cleanup)(atom_curl_easy);
+    int (*easy_setopt)(atom_curl_easy, int, ...);
+    int (*easy_getinfo)(atom_curl_easy, int, ...);
+    int (*easy_pause)(atom_curl_easy, int);
+    const char *(*easy_strerror)(int);
+    atom_curl_multi (*multi_init)(void);
+    int (*multi_cleanup)(atom_curl_multi);
+    int (*multi_setopt)(atom_curl_multi, int, ...);
+    int (*multi_add_handle)(atom_curl_multi, atom_curl_easy);
+    int (*multi_remove_handle)(atom_curl_multi, atom_curl_easy);
+    int (*multi_perform)(atom_curl_multi, int *);
+    int (*multi_poll)(atom_curl_multi, struct waited *, unsigned int, int, int *);
+    struct curl_message *(*multi_info_read)(atom_curl_multi, int *);
+    atom_curl_share (*share_init)(void);
+    int (*share_setopt)(atom_curl_share, int, ...);
+    int (*share_cleanup)(atom_curl_share);
+} curl;
+
+static struct atom_curl_version version = {0, false, false, ""};
+static char *default_authorities = NULL;
+static pthread_once_t loading = PTHREAD_ONCE_INIT;
+
+// MARK: - Loading
+
+static bool find_functions(void *library) {
+    const struct {
+        const char *name;
+        void **function;
+    } wanted[] = {
+        {"curl_global_init", (void **)&curl.global_init},
+        {"curl_version_info", (void **)&curl.version_info},
+        {"curl_easy_init", (void **)&curl.easy_init},
+        {"curl_easy_cleanup", (void **)&curl.easy_cleanup},
+        {"curl_easy_setopt", (void **)&curl.easy_setopt},
+        {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
+        {"curl_easy_pause", (void **)&curl.easy_pause},
+        {"curl_easy_strerror", (void **)&curl.easy_strerror},
+        {"curl_multi_init", (void **)&curl.multi_init},
+        {"curl_multi_cleanup", (void **)&curl.multi_cleanup},
+        {"curl_multi_setopt", (void **)&curl.multi_setopt},
+        {"curl_multi_add_handle", (void **)&curl.multi_add_handle},
+        {"curl_multi_remove_handle", (void **)&curl.multi_remove_handle},
+        {"curl_multi_perform", (void **)&curl.multi_perform},
+        {"curl_multi_poll", (void **)&curl.multi_poll},
+        {"curl_multi_info_read", (void **)&curl.multi_info_read},
+        {"curl_share_init", (void **)&curl.share_init},
+        {"curl_share_setopt", (void **)&curl.share_setopt},
+        {"curl_share_cleanup", (void **)&curl.share_cleanup},
+    };
+    for (size_t index = 0; index < sizeof(wanted) / sizeof(wanted[0]); index++) {
+        *wanted[index].function = dlsym(library, wanted[index].name);
+        if (*wanted[index].function == NULL) return false;
+    }
+    return true;
+}
+
+static int forks = 0;
+
+static void count_fork(void) { __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED); }
+
+static void load(void) {
+    pthread_atfork(NULL, NULL, count_fork);
+    // Foundation has loaded this one; RTLD_DEFAULT finds one that is linked
+    // into the program. The first comes first, so that all functions are of one
+    // library, also where another build of libcurl is loaded.
+    void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
+    if (!(library != NULL && find_functions(library)) && !find_functions(RTLD_DEFAULT)) return;
+    if (curl.global_init(CURL_GLOBAL_ALL) != 0) return;
+    struct curl_version_info *info = curl.version_info(CURLVERSION_FIRST);
+    if (info == NULL) return;
+    version.text = info->version;
+    version.has_http2 = (info->features & CURL_VERSION_HTTP2) != 0;
+    version.has_tls = (info->features & CURL_VERSION_SSL) != 0;
+    version.number = info->version_num;
+    // Asked for once: the text belongs to the transfer that is asked.
+    atom_curl_easy easy = curl.easy_init();
+    if (easy == NULL) return;
+    char *path = NULL;
+    if (curl.easy_getinfo(easy, CURLINFO_CAINFO, &path) == 0 && path != NULL) default_authorities = strdup(path);
+    curl.easy_cleanup(easy);
+}
+
+const char *atom_curl_default_authorities(void) { return default_authorities; }
+
+struct atom_curl_version atom_curl_load(void) {
+    pthread_once(&loading, load);
+    return version;
+}
+
+// MARK: - Transfers
+
+// Whom a transfer belongs to.
+struct owner {
+    const struct atom_curl_callbacks *callbacks;
+    void *context;
+};
+
+// Foundation's sockets and libcurl's own are inherited by programs that the
+// app starts; these are not.
+static int open_socket(void *context, int purpose, struct curl_address *address) {
+    (void)purpose;
+    const struct owner *owner = context;
+    if (!owner->callbacks->connect(owner->context)) return CURL_SOCKET_BAD;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+atom_curl_easy atom_curl_easy_make(
+    const struct atom_curl_callbacks *callbacks, void *context, char *error_buffer, atom_curl_share share) {
+    atom_curl_easy easy = curl.easy_init();
+    if (easy == NULL) return NULL;
+    struct owner *owner = malloc(sizeof(*owner));
+    if (owner == NULL) {
+        curl.easy_cleanup(easy);
+        return NULL;
+    }
+    owner->callbacks = callbacks;
+    owner->context = context;
+    int failed = 0;
+    failed |= curl.easy_setopt(easy, CURLOPT_PRIVATE, owner);
+    failed |= curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, error_buffer);
+    failed |= curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, callbacks->header);
+    failed |= curl.easy_setopt(easy, CURLOPT_HEADERDATA, context);
+    failed |= curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, callbacks->write);
+    failed |= curl.easy_setopt(easy, CURLOPT_WRITEDATA, context);
+    failed |= curl.easy_setopt(easy, CURLOPT_READFUNCTION, callbacks->read);
+    failed |= curl.easy_setopt(easy, CURLOPT_READDATA, context);
+    failed |= curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callbacks->progress);
+    failed |= curl.easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+    failed |= curl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    failed |= curl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, owner);
+    if (version.number >= 0x075000) {
+        failed |= curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, callbacks->prepare);
+        failed |= curl.easy_setopt(easy, CURLOPT_PREREQDATA, context);
+    }
+    // No signal handlers: other threads may use the same ones.
+    failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    // The SDK ends exchanges by its own deadlines; zero would mean five minutes.
+    failed |= curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 0x7FFFFFFFL);
+    failed |= curl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    failed |= curl.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (version.has_tls) {
+        failed |= curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    }
+    // Every coding that libcurl can decode.
+    failed |= curl.easy_setopt(easy, ATOM_CURLOPT_ACCEPT_ENCODING, "");
+    if (share != NULL) failed |= curl.easy_setopt(easy, CURLOPT_SHARE, share);
+    if (failed != 0) {
+        free(owner);
+        curl.easy_cleanup(easy);
+        return NULL;
+    }
+    return easy;
+}
+
+void atom_curl_easy_free(atom_curl_easy easy) {
+    struct owner *owner = NULL;
+    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    curl.easy_cleanup(easy);
+    free(owner);
+}
+
+int atom_curl_set_long(atom_curl_easy easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
+
+int atom_curl_set_text(atom_curl_easy easy, int option, const char *value) {
+    return curl.easy_setopt(easy, option, value);
+}
+
+int atom_curl_set_size(atom_curl_easy easy, int option, int64_t value) {
+    return curl.easy_setopt(easy, option, value);
+}
+
+int atom_curl_set_list(atom_curl_easy easy, int option, struct atom_curl_list *value) {
+    return curl.easy_setopt(easy, option, value);
+}
+
+long atom_curl_get_long(atom_curl_easy easy, int info) {
+    long value = -1;
+    return curl.easy_getinfo(easy, info, &value) == 0 ? value : -1;
+}
+
+int atom_curl_easy_continue(atom_curl_easy easy) { return curl.easy_pause(easy, CURLPAUSE_CONT); }
+
+const char *atom_curl_meaning(int code) { return curl.easy_strerror(code); }
+
+// MARK: - Sets of transfers
+
+atom_curl_multi atom_curl_multi_make(long connections) {
+    atom_curl_multi multi = curl.multi_init();
+    if (multi != NULL) curl.multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections);
+    return multi;
+}
+
+void atom_curl_multi_free(atom_curl_multi multi) { curl.multi_cleanup(multi); }
+
+int atom_curl_multi_add(atom_curl_multi multi, atom_curl_easy easy) { return curl.multi_add_handle(multi, easy); }
+
+int atom_curl_multi_remove(atom_curl_multi multi, atom_curl_easy easy) {
+    return curl.multi_remove_handle(multi, easy);
+}
+
+int atom_curl_multi_perform(atom_curl_multi multi) {
+    int running = 0;
+    return curl.multi_perform(multi, &running);
+}
+
+int atom_curl_multi_wait(atom_curl_multi multi, int bell) {
+    struct waited extra = {bell, CURL_WAIT_POLLIN, 0};
+    int result = curl.multi_poll(multi, &extra, 1, INT_MAX, NULL);
+    if (extra.revents != 0) {
+        uint64_t rings;
+        (void)!read(bell, &rings, sizeof(rings));
+    }
+    return result;
+}
+
+void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code) {
+    int left = 0;
+    for (;;) {
+        struct curl_message *message = curl.multi_info_read(multi, &left);
+        if (message == NULL) return NULL;
+        if (message->kind != CURLMSG_DONE) continue;
+        *code = message->data.result;
+        struct owner *owner = NULL;
+        curl.easy_getinfo(message->easy, CURLINFO_PRIVATE, &owner);
+        return owner->context;
+    }
+}
+
+int atom_curl_bell_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void atom_curl_bell_free(int bell) { close(bell); }
+
+void atom_curl_bell_ring(int bell) {
+    const uint64_t once = 1;
+    // It fails only when the counter is full, and then the bell rings anyway.
+    (void)!write(bell, &once, sizeof(once));
+}
+
+atom_curl_share atom_curl_share_make(void) {
+    atom_curl_share share = curl.share_init();
+    if (share != NULL) curl.share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    return share;
+}
+
+void atom_curl_share_free(atom_curl_share share) { curl.share_cleanup(share); }
+
+// MARK: - The system
+
+struct thread_start {
+    void (*body)(void *);
+    void *context;
+};
+
+static void *run_thread(void *argument) {
+    struct thread_start start = *(struct thread_start *)argument;
+    free(argument);
+    pthread_setname_np(pthread_self(), "AtomNetworking");
+    start.body(start.context);
+    return NULL;
+}
+
+int atom_curl_start_thread(void (*body)(void *), void *context) {
+    struct thread_start *start = malloc(sizeof(*start));
+    if (start == NULL) return -1;
+    start->body = body;
+    start->context = context;
+    // The new thread inherits the mask: the app's signal handlers run on its
+    // own threads, and a connection that breaks raises no SIGPIPE here.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    int result = pthread_create(&thread, &attributes, run_thread, start);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (result != 0) free(start);
+    return result;
+}
+
+int atom_curl_forks(void) { return __atomic_load_n(&forks, __ATOMIC_RELAXED); }
+
+int atom_curl_memory_file(const void *bytes, size_t length) {
+    // Older versions of the C library have no function for it.
+    int descriptor = (int)syscall(SYS_memfd_create, "AtomNetworking", 1U /* MFD_CLOEXEC */);
+    if (descriptor < 0) return -1;
+    const char *next = bytes;
+    while (length > 0) {
+        ssize_t written = write(descriptor, next, length);
+        if (written <= 0) {
+            close(descriptor);
+            return -1;
+        }
+        next += written;
+        length -= (size_t)written;
+    }
+    return descriptor;
+}
+
+void atom_curl_memory_file_free(int descriptor) { close(descriptor); }
+
+#endif

@@ -1,0 +1,182 @@
+// What the SDK uses of libcurl, found at run time.
+//
+// Nothing has to be installed to compile this: it declares the parts of
+// libcurl's stable ABI (libcurl.so.4) that are used. C makes the calls, because
+// some of the functions are variadic, and no calling convention is guessed.
+
+#ifndef CATOMCURL_H
+#define CATOMCURL_H
+
+#if defined(__linux__)
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A transfer (`CURL *`).
+typedef struct atom_curl_easy *atom_curl_easy;
+/// A set of transfers with their connections (`CURLM *`).
+typedef struct atom_curl_multi *atom_curl_multi;
+
+/// Shares the TLS sessions of the transfers of one thread (`CURLSH *`).
+typedef struct atom_curl_share *atom_curl_share;
+
+/// A list of header lines (`struct curl_slist`).
+struct atom_curl_list {
+    char *data;
+    struct atom_curl_list *next;
+};
+
+/// What libcurl is, once it has been found.
+struct atom_curl_version {
+    /// Its version, for example 0x075801 for 7.88.1; zero if it isn't there.
+    unsigned int number;
+    /// Whether it speaks HTTP/2.
+    bool has_http2;
+    /// Whether it speaks TLS.
+    bool has_tls;
+    /// The version as text; empty if libcurl isn't there.
+    const char *text;
+};
+
+/// Finds libcurl and its functions, once for the process, and prepares it.
+///
+/// The number of the result is zero if libcurl isn't there, or lacks a
+/// function that is needed.
+struct atom_curl_version atom_curl_load(void);
+
+// The functions below may be called only after `atom_curl_load` has found
+// libcurl. One thread at a time uses a transfer, and the set that it is in.
+
+/// The callbacks of a transfer; `context` is the one that was given to
+/// `atom_curl_easy_make`. They are called on the thread that performs.
+struct atom_curl_callbacks {
+    /// A line of a head or of trailers, with its end; anything but `length`
+    /// ends the transfer.
+    size_t (*header)(char *bytes, size_t size, size_t length, void *context);
+    /// A part of the body; anything but `length` ends the transfer, except
+    /// `ATOM_CURL_WRITE_PAUSE`.
+    size_t (*write)(char *bytes, size_t size, size_t length, void *context);
+    /// Fills the buffer with the next part of the request's body.
+    size_t (*read)(char *bytes, size_t size, size_t length, void *context);
+    /// The request is sent next; anything but zero ends the transfer. Called
+    /// since libcurl 7.80.
+    int (*prepare)(void *context, char *, char *, int, int);
+    /// The bytes of the request's body that have been sent; anything but zero
+    /// ends the transfer.
+    int (*progress)(void *context, int64_t, int64_t, int64_t total, int64_t sent);
+    /// Whether a new connection may be opened.
+    bool (*connect)(void *context);
+};
+
+#define ATOM_CURL_WRITE_PAUSE 0x10000001
+#define ATOM_CURL_READ_ABORT 0x10000000
+#define ATOM_CURL_READ_PAUSE 0x10000001
+
+/// Makes a transfer with the callbacks, and everything switched off that the
+/// SDK does itself or forbids; `NULL` if there is no memory.
+///
+/// `callbacks` must live as long as the transfer.
+atom_curl_easy atom_curl_easy_make(
+    const struct atom_curl_callbacks *callbacks, void *context, char *error_buffer, atom_curl_share share);
+void atom_curl_easy_free(atom_curl_easy easy);
+
+// Options (`curl_easy_setopt`), which return a `CURLcode`.
+int atom_curl_set_long(atom_curl_easy easy, int option, long value);
+int atom_curl_set_text(atom_curl_easy easy, int option, const char *value);
+int atom_curl_set_size(atom_curl_easy easy, int option, int64_t value);
+int atom_curl_set_list(atom_curl_easy easy, int option, struct atom_curl_list *value);
+
+/// A figure of the transfer (`curl_easy_getinfo`); -1 if it isn't known.
+long atom_curl_get_long(atom_curl_easy easy, int info);
+
+/// Lets a paused transfer go on.
+int atom_curl_easy_continue(atom_curl_easy easy);
+/// The meaning of a `CURLcode`.
+const char *atom_curl_meaning(int code);
+
+/// Makes a set of transfers; `NULL` if there is no memory.
+atom_curl_multi atom_curl_multi_make(long connections);
+void atom_curl_multi_free(atom_curl_multi multi);
+int atom_curl_multi_add(atom_curl_multi multi, atom_curl_easy easy);
+int atom_curl_multi_remove(atom_curl_multi multi, atom_curl_easy easy);
+int atom_curl_multi_perform(atom_curl_multi multi);
+/// Waits for the connections and the timers of the set, or until the bell
+/// rings.
+int atom_curl_multi_wait(atom_curl_multi multi, int bell);
+/// The context of the next transfer that has ended, and its `CURLcode`; `NULL`
+/// if there is none.
+void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code);
+
+/// Makes what wakes a waiting thread; a descriptor, or -1.
+///
+/// It outlives the set, so a late ring is harmless. `curl_multi_wakeup` would
+/// need a set that still exists.
+int atom_curl_bell_make(void);
+void atom_curl_bell_free(int bell);
+/// Ends the waiting of another thread, or its next one. Any thread calls it.
+void atom_curl_bell_ring(int bell);
+
+atom_curl_share atom_curl_share_make(void);
+void atom_curl_share_free(atom_curl_share share);
+
+/// Runs the body on a new thread that gets no signals; zero, or an error
+/// number.
+int atom_curl_start_thread(void (*body)(void *), void *context);
+
+/// How often this process has been forked from another one since the SDK was
+/// first used.
+int atom_curl_forks(void);
+
+/// A file in memory with these bytes; its descriptor, or -1.
+int atom_curl_memory_file(const void *bytes, size_t length);
+void atom_curl_memory_file_free(int descriptor);
+
+/// The file of the certificate authorities that libcurl trusts by default;
+/// `NULL` before libcurl 7.84, or if it was built without one.
+const char *atom_curl_default_authorities(void);
+
+// Options and figures: libcurl's ABI never changes a number.
+enum {
+    ATOM_CURLOPT_URL = 10002,
+    ATOM_CURLOPT_PROXY = 10004,
+    ATOM_CURLOPT_HTTPHEADER = 10023,
+    ATOM_CURLOPT_SSLCERT = 10025,
+    ATOM_CURLOPT_KEYPASSWD = 10026,
+    ATOM_CURLOPT_CUSTOMREQUEST = 10036,
+    ATOM_CURLOPT_NOPROGRESS = 43,
+    ATOM_CURLOPT_NOBODY = 44,
+    ATOM_CURLOPT_POST = 47,
+    ATOM_CURLOPT_CAINFO = 10065,
+    ATOM_CURLOPT_FRESH_CONNECT = 74,
+    ATOM_CURLOPT_FORBID_REUSE = 75,
+    ATOM_CURLOPT_HTTPGET = 80,
+    ATOM_CURLOPT_SSLKEY = 10087,
+    ATOM_CURLOPT_CAPATH = 10097,
+    ATOM_CURLOPT_ACCEPT_ENCODING = 10102,
+    ATOM_CURLOPT_POSTFIELDSIZE_LARGE = 30120,
+    ATOM_CURLOPT_HTTP_VERSION = 84,
+    ATOM_CURLOPT_PROXYUSERNAME = 10175,
+    ATOM_CURLOPT_PROXYPASSWORD = 10176,
+    ATOM_CURLOPT_NOPROXY = 10177,
+    ATOM_CURLOPT_USERAGENT = 10018,
+    ATOM_CURLOPT_PINNEDPUBLICKEY = 10230,
+    ATOM_CURLOPT_PIPEWAIT = 237,
+
+    ATOM_CURLINFO_REQUEST_SIZE = 0x200000 + 12,
+    ATOM_CURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
+};
+
+/// The size of the buffer for libcurl's words on an error.
+#define ATOM_CURL_ERROR_SIZE 256
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+#endif

@@ -1,0 +1,1 @@
+../../AtomNetworkingTests/Session/RefreshOnTheWireTests.swift

@@ -1,0 +1,1 @@
+../../AtomNetworkingTests/Session/RefreshStormTests.swift
