@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 // MARK: - libcurl's ABI
@@ -154,9 +155,39 @@ static bool find_functions(void *library) {
     return true;
 }
 
+// MARK: - The end of the process
+
+// `exit` runs the cleanup of the TLS library while other threads go on. A
+// thread that is inside libcurl then may crash the process at its end, so the
+// end waits for these threads, and lets none in.
+static int inside = 0;
+static bool is_exiting = false;
+
+static void enter(void) {
+    __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&is_exiting, __ATOMIC_SEQ_CST)) return;
+    __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+    for (;;) pause();
+}
+
+static void leave(void) { __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST); }
+
+static void wait_for_threads(void) {
+    __atomic_store_n(&is_exiting, true, __ATOMIC_SEQ_CST);
+    const struct timespec millisecond = {0, 1000000};
+    // A second at most: a name that is being looked up could hold it up.
+    for (int waits = 0; waits < 1000 && __atomic_load_n(&inside, __ATOMIC_SEQ_CST) > 0; waits++) {
+        nanosleep(&millisecond, NULL);
+    }
+}
+
 static int forks = 0;
 
-static void count_fork(void) { __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED); }
+static void count_fork(void) {
+    __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED);
+    // The threads that were inside are the parent's.
+    __atomic_store_n(&inside, 0, __ATOMIC_SEQ_CST);
+}
 
 static void load(void) {
     pthread_atfork(NULL, NULL, count_fork);
@@ -166,6 +197,8 @@ static void load(void) {
     void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
     if (!(library != NULL && find_functions(library)) && !find_functions(RTLD_DEFAULT)) return;
     if (curl.global_init(CURL_GLOBAL_ALL) != 0) return;
+    // Registered after the TLS library's cleanup, so it runs before.
+    atexit(wait_for_threads);
     struct curl_version_info *info = curl.version_info(CURLVERSION_FIRST);
     if (info == NULL) return;
     version.text = info->version;
@@ -256,7 +289,9 @@ atom_curl_easy atom_curl_easy_make(
 void atom_curl_easy_free(atom_curl_easy easy) {
     struct owner *owner = NULL;
     curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    enter();
     curl.easy_cleanup(easy);
+    leave();
     free(owner);
 }
 
@@ -279,7 +314,12 @@ long atom_curl_get_long(atom_curl_easy easy, int info) {
     return curl.easy_getinfo(easy, info, &value) == 0 ? value : -1;
 }
 
-int atom_curl_easy_continue(atom_curl_easy easy) { return curl.easy_pause(easy, CURLPAUSE_CONT); }
+int atom_curl_easy_continue(atom_curl_easy easy) {
+    enter();
+    int result = curl.easy_pause(easy, CURLPAUSE_CONT);
+    leave();
+    return result;
+}
 
 const char *atom_curl_meaning(int code) { return curl.easy_strerror(code); }
 
@@ -291,17 +331,27 @@ atom_curl_multi atom_curl_multi_make(long connections) {
     return multi;
 }
 
-void atom_curl_multi_free(atom_curl_multi multi) { curl.multi_cleanup(multi); }
+void atom_curl_multi_free(atom_curl_multi multi) {
+    enter();
+    curl.multi_cleanup(multi);
+    leave();
+}
 
 int atom_curl_multi_add(atom_curl_multi multi, atom_curl_easy easy) { return curl.multi_add_handle(multi, easy); }
 
 int atom_curl_multi_remove(atom_curl_multi multi, atom_curl_easy easy) {
-    return curl.multi_remove_handle(multi, easy);
+    enter();
+    int result = curl.multi_remove_handle(multi, easy);
+    leave();
+    return result;
 }
 
 int atom_curl_multi_perform(atom_curl_multi multi) {
     int running = 0;
-    return curl.multi_perform(multi, &running);
+    enter();
+    int result = curl.multi_perform(multi, &running);
+    leave();
+    return result;
 }
 
 int atom_curl_multi_wait(atom_curl_multi multi, int bell) {
