@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -357,6 +358,13 @@ int atom_curl_multi_perform(atom_curl_multi multi) {
 int atom_curl_multi_wait(atom_curl_multi multi, int bell) {
     struct waited extra = {bell, CURL_WAIT_POLLIN, 0};
     int result = curl.multi_poll(multi, &extra, 1, INT_MAX, NULL);
+    if (result != 0) {
+        // Without memory, or beyond a limit on descriptors. The thread must not
+        // use the processor up.
+        struct pollfd only = {bell, POLLIN, 0};
+        poll(&only, 1, 10);
+        extra.revents = only.revents;
+    }
     if (extra.revents != 0) {
         uint64_t rings;
         (void)!read(bell, &rings, sizeof(rings));

@@ -2,7 +2,7 @@
 
 // Runs code for Apple platforms on other systems. The targets `Combine`, `os`
 // and `Security` replace Apple's modules, so that `canImport` is true for the
-// SDK's own sources, which are a symbolic link in `Sources`. In this way the
+// SDK's own sources, which are symbolic links in `Sources`. In this way the
 // SDK's manifest needs no dependency.
 
 import PackageDescription
@@ -17,7 +17,8 @@ let package = Package(
         .target(name: "Combine", dependencies: [.product(name: "OpenCombine", package: "OpenCombine")]),
         .target(name: "os"),
         .target(name: "Security"),
-        .target(name: "AtomNetworking", dependencies: ["Combine", "os", "Security"]),
+        .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+        .target(name: "AtomNetworking", dependencies: ["CAtomCurl", "Combine", "os", "Security"]),
         .testTarget(name: "PublisherTests", dependencies: ["AtomNetworking", "Combine", "os", "Security"]),
     ],
     swiftLanguageModes: [.v6]

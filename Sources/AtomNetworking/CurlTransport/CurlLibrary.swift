@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CAtomCurl
+    internal import CAtomCurl
 
     /// The libcurl of this process.
     struct CurlLibrary: Sendable {

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CAtomCurl
+    internal import CAtomCurl
     import Foundation
     import FoundationNetworking
 
@@ -48,12 +48,18 @@
         /// So many transfers are kept while no exchange uses them.
         private static let maximumIdle = 32
 
-        /// Starts the thread; `nil` if the process has no more threads or
-        /// descriptors.
+        /// Starts the thread; `nil` if the process has no threads, descriptors or
+        /// memory left.
         init?(_ settings: CurlSettings) {
             self.settings = settings
             bell = atom_curl_bell_make()
             guard bell >= 0 else { return nil }
+            multi = atom_curl_multi_make(settings.keptConnections)
+            share = atom_curl_share_make()
+            guard multi != nil else {
+                tearDown()
+                return nil
+            }
             // The thread releases it at its end.
             let context = Unmanaged.passRetained(self)
             let failure = atom_curl_start_thread(
@@ -62,6 +68,7 @@
                     Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
                 }, context.toOpaque())
             guard failure == 0 else {
+                tearDown()
                 context.release()
                 return nil
             }
@@ -101,21 +108,18 @@
 
     extension CurlLoop {
         private func run() {
-            multi = atom_curl_multi_make(settings.keptConnections)
-            share = atom_curl_share_make()
+            guard let multi else { return }
             var commands: [Command] = []
             while takeCommands(&commands) {
                 for command in commands { follow(command) }
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
-                if let multi {
-                    atom_curl_multi_perform(multi)
-                    collectEnded(multi)
-                }
+                atom_curl_multi_perform(multi)
+                collectEnded(multi)
                 for transfer in withPart { transfer.handOverPart() }
                 withPart.removeAll(keepingCapacity: true)
                 delivery.add(&events)
-                if mustSleep(), let multi { atom_curl_multi_wait(multi, bell) }
+                if mustSleep() { atom_curl_multi_wait(multi, bell) }
             }
             tearDown()
         }
@@ -162,7 +166,12 @@
                 report(.failed(Self.noMemory), of: exchange)
                 return
             }
-            transfer.prepare(for: exchange)
+            guard transfer.prepare(for: exchange) else {
+                transfer.release()
+                let error = CurlError(code: 3, message: "libcurl accepts no URL or method of this length")
+                report(.failed(WireProblem.badURL.failure(delivery: .notSent, underlying: error)), of: exchange)
+                return
+            }
             guard atom_curl_multi_add(multi, transfer.easy) == 0 else {
                 transfer.release()
                 report(.failed(Self.noMemory), of: exchange)

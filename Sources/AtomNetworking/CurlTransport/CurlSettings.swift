@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CAtomCurl
+    internal import CAtomCurl
     import Foundation
 
     /// The options that all transfers of a transport have in common.

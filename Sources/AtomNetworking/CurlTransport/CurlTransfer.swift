@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CAtomCurl
+    internal import CAtomCurl
     import Foundation
 
     /// A transfer of libcurl, which runs one exchange after the other.
@@ -14,6 +14,9 @@
             /// libcurl was about to send a request again that may be sent only
             /// once.
             case repeated
+            /// libcurl was about to send a request again that has its response:
+            /// a 417 to an `Expect` of the app.
+            case answered
         }
 
         let easy: atom_curl_easy
@@ -83,7 +86,9 @@
 
     extension CurlTransfer {
         /// Sets the options of an exchange.
-        func prepare(for exchange: CurlExchange) {
+        ///
+        /// - Returns: Whether libcurl accepts them.
+        func prepare(for exchange: CurlExchange) -> Bool {
             self.exchange = exchange
             exchange.transfer = self
             let request = exchange.request
@@ -94,8 +99,10 @@
             errorBuffer[0] = 0
             mayBeRepeated = body == nil && Self.isIdempotent(request.method)
 
-            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString)
-            setMethod(request)
+            // Otherwise the URL of the last exchange would stay.
+            guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0,
+                setMethod(request)
+            else { return false }
             setHeader(request)
             if isForSecure != exchange.isSecure {
                 isForSecure = exchange.isSecure
@@ -109,14 +116,15 @@
                 atom_curl_set_text(
                     easy, CInt(ATOM_CURLOPT_NOPROXY), bypasses ? "*" : settings.proxyExceptions)
             }
+            return true
         }
 
-        private func setMethod(_ request: TransportRequest) {
+        private func setMethod(_ request: TransportRequest) -> Bool {
             // libcurl before 7.80 doesn't tell that it repeats a request.
             let needsFresh = request.needsFreshConnection || (!mayBeRepeated && body == nil && !settings.tellsOfSending)
             let expectsBody = ["POST", "PUT", "PATCH"].contains(request.method)
             let isPlainNow = request.method == "GET" && body == nil && !needsFresh
-            if isPlainNow, isPlain { return }
+            if isPlainNow, isPlain { return true }
             isPlain = isPlainNow
             set(ATOM_CURLOPT_FRESH_CONNECT, needsFresh ? 1 : 0)
             set(ATOM_CURLOPT_FORBID_REUSE, request.needsFreshConnection ? 1 : 0)
@@ -131,8 +139,8 @@
             }
             set(ATOM_CURLOPT_NOPROGRESS, body.map(\.isEmpty) ?? true ? 1 : 0)
             let isDefault = hasBody ? request.method == "POST" : request.method == "GET" || request.method == "HEAD"
-            atom_curl_set_text(
-                easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), isDefault ? nil : request.method)
+            return atom_curl_set_text(
+                easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), isDefault ? nil : request.method) == 0
         }
 
         private func setHeader(_ request: TransportRequest) {
@@ -223,7 +231,7 @@
                     abort = .headInvalid
                     return false
                 }
-                if let body, bodyOffset == body.count { sent(bodyOffset) }
+                if let body, bodyOffset == body.count { reportSent(bodyOffset, of: exchange) }
                 loop.report(
                     .response(
                         TransportResponse(
@@ -265,6 +273,10 @@
         /// A request is about to be sent, for the first time or again.
         private func maySend() -> Bool {
             guard exchange != nil else { return false }
+            if head.isComplete {
+                abort = .answered
+                return false
+            }
             if isPrepared, !mayBeRepeated {
                 abort = .repeated
                 return false
@@ -274,7 +286,13 @@
         }
 
         private func sent(_ total: Int) {
-            guard let exchange, total > reported, !head.isComplete || total == bodyOffset else { return }
+            // After the head nobody waits for it.
+            guard let exchange, !head.isComplete else { return }
+            reportSent(total, of: exchange)
+        }
+
+        private func reportSent(_ total: Int, of exchange: CurlExchange) {
+            guard total > reported else { return }
             loop.report(.sent(total - reported), of: exchange)
             reported = total
         }
@@ -323,7 +341,7 @@
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {
-            if code == 0, head.isComplete { return .finished }
+            if code == 0 || abort == .answered, head.isComplete { return .finished }
             var error = CurlError(code: code, message: String(cString: errorBuffer))
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) { error.message = String(cString: meaning) }
             let problem = error.problem(

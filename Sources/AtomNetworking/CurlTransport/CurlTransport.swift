@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CAtomCurl
+    internal import CAtomCurl
     import Foundation
     import FoundationNetworking
 

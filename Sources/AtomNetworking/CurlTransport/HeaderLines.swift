@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CAtomCurl
+    internal import CAtomCurl
 
     /// The header lines of a request as libcurl reads them, in memory that is
     /// used again for the next request.
