@@ -55,7 +55,10 @@ enum {
     CURL_GLOBAL_ALL = 3,
     CURLVERSION_FIRST = 0,
     CURL_VERSION_SSL = 1 << 2,
+    CURL_VERSION_LIBZ = 1 << 3,
     CURL_VERSION_HTTP2 = 1 << 16,
+    CURL_VERSION_BROTLI = 1 << 23,
+    CURL_VERSION_ZSTD = 1 << 26,
     CURLMSG_DONE = 1,
     CURLPAUSE_CONT = 0,
     CURL_WAIT_POLLIN = 1,
@@ -79,6 +82,7 @@ enum {
     CURLOPT_XFERINFOFUNCTION = 20219,
     CURLOPT_PATH_AS_IS = 234,
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CURLOPT_ACCEPT_ENCODING = 10102,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_PREREQDATA = 10313,
 
@@ -118,7 +122,7 @@ static struct {
     int (*share_cleanup)(atom_curl_share);
 } curl;
 
-static struct atom_curl_version version = {0, false, false, ""};
+static struct atom_curl_version version = {.text = ""};
 static char *default_authorities = NULL;
 static pthread_once_t loading = PTHREAD_ONCE_INIT;
 
@@ -205,6 +209,9 @@ static void load(void) {
     version.text = info->version;
     version.has_http2 = (info->features & CURL_VERSION_HTTP2) != 0;
     version.has_tls = (info->features & CURL_VERSION_SSL) != 0;
+    version.has_gzip = (info->features & CURL_VERSION_LIBZ) != 0;
+    version.has_brotli = (info->features & CURL_VERSION_BROTLI) != 0;
+    version.has_zstd = (info->features & CURL_VERSION_ZSTD) != 0;
     version.number = info->version_num;
     // Asked for once: the text belongs to the transfer that is asked.
     atom_curl_easy easy = curl.easy_init();
@@ -276,8 +283,8 @@ atom_curl_easy atom_curl_easy_make(
     if (version.has_tls) {
         failed |= curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     }
-    // Every coding that libcurl can decode.
-    failed |= curl.easy_setopt(easy, ATOM_CURLOPT_ACCEPT_ENCODING, "");
+    // Every coding that libcurl can decode; the SDK writes the field itself.
+    failed |= curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     if (share != NULL) failed |= curl.easy_setopt(easy, CURLOPT_SHARE, share);
     if (failed != 0) {
         free(owner);

@@ -61,8 +61,9 @@ final class CookieStore: @unchecked Sendable {
 
     /// Stores the cookies that a response sets.
     func keep(_ fields: HeaderFields, from address: CookieAddress, at now: Date) {
-        let received = fields.lazy.filter { HeaderFields.isSameName($0.name, "Set-Cookie") }
-        for field in received.prefix(Self.maximumPerAnswer) {
+        var count = 0
+        for field in fields where count < Self.maximumPerAnswer && HeaderFields.isSameName(field.name, "Set-Cookie") {
+            count += 1
             guard let cookie = SetCookie(field.value, at: now).flatMap({ Cookie($0, from: address) }) else { continue }
             switch place {
             case .memory(let jar):

@@ -6,6 +6,8 @@
         /// For example `7.88.1`.
         let version: String
         let hasHTTP2: Bool
+        /// The content codings that it can decode, for `Accept-Encoding`.
+        let contentCodings: String
         /// Whether the transport is told before each sending of a request, also
         /// when libcurl repeats one (7.80).
         let tellsOfSending: Bool
@@ -28,7 +30,12 @@
             }
             return .success(
                 CurlLibrary(
-                    version: version, hasHTTP2: found.has_http2, tellsOfSending: found.number >= 0x07_50_00))
+                    version: version, hasHTTP2: found.has_http2,
+                    contentCodings: [
+                        found.has_gzip ? "gzip, deflate" : nil, found.has_brotli ? "br" : nil,
+                        found.has_zstd ? "zstd" : nil,
+                    ].compactMap(\.self).joined(separator: ", "),
+                    tellsOfSending: found.number >= 0x07_50_00))
         }()
 
         struct Unavailable: Error {

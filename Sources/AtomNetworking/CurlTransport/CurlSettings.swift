@@ -11,36 +11,21 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
-        /// Hosts that are reached without the proxy; `nil` for those that the
-        /// environment names.
-        let proxyExceptions: String?
-        private let proxy: CurlTransport.Proxy
-        private let sendsLoopbackToRemoteProxy: Bool
+        /// The field lines that every request has unless it sets them itself.
+        let ownFields: [HeaderFields.Field]
+        private let proxies: Proxies
         private let authorities: MemoryFile?
         private let replacesAuthorities: Bool
         private let clientCertificate: MemoryFile?
         private let clientKey: MemoryFile?
         private let passphrase: String?
         private let pins: String?
-        private let userAgent: String
 
         init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws(AtomError) {
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
             multiplexes = library.hasHTTP2
             tellsOfSending = library.tellsOfSending
-            proxy = configuration.proxy
-            let environment = ProcessInfo.processInfo.environment
-            if case .environment = configuration.proxy {
-                proxyExceptions = nil
-                sendsLoopbackToRemoteProxy = CurlTransport.ProxyServer.isRemoteHTTPProxy(in: environment)
-            } else {
-                sendsLoopbackToRemoteProxy = false
-                if case .server(let server) = configuration.proxy {
-                    proxyExceptions = server.exceptions.joined(separator: ",")
-                } else {
-                    proxyExceptions = "*"
-                }
-            }
+            proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
             switch configuration.trust {
             case .system:
                 (authorities, replacesAuthorities) = (nil, false)
@@ -61,7 +46,11 @@
                 configuration.publicKeyPins.isEmpty
                 ? nil : configuration.publicKeyPins.map { "sha256//\($0.base64)" }.joined(separator: ";")
             let name = ProcessInfo.processInfo.processName.filter { HTTPGrammar.isToken(String($0)) }
-            userAgent = "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"
+            // As lines of the SDK, since libcurl would format its own twice.
+            ownFields = [
+                .init(name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
+                .init(name: "Accept-Encoding", value: library.contentCodings),
+            ]
         }
 
         /// Connections that are kept while no exchange uses them.
@@ -72,19 +61,14 @@
             isHTTP2 ? max(Self.multiplexedExchanges, connectionsPerOrigin) : connectionsPerOrigin
         }
 
-        /// Whether a request must not go to the proxy of the environment.
-        ///
-        /// A credential for this machine would leave it, unencrypted.
-        func bypassesProxy(for target: TargetURL) -> Bool {
-            sendsLoopbackToRemoteProxy && target.scheme == .http && CurlTransport.ProxyServer.isLoopback(target.host)
-        }
+        /// The proxy for a request; empty for none.
+        func proxy(for target: TargetURL) -> String { proxies.proxy(for: target) }
 
         /// Sets the options of a new transfer.
         func apply(to easy: atom_curl_easy) {
             func set(_ option: Int, _ value: String?) {
                 atom_curl_set_text(easy, CInt(option), value)
             }
-            set(ATOM_CURLOPT_USERAGENT, userAgent)
             if let authorities {
                 set(ATOM_CURLOPT_CAINFO, authorities.path)
                 if replacesAuthorities { set(ATOM_CURLOPT_CAPATH, nil) }
@@ -95,17 +79,11 @@
                 if let passphrase { set(ATOM_CURLOPT_KEYPASSWD, passphrase) }
             }
             if let pins { set(ATOM_CURLOPT_PINNEDPUBLICKEY, pins) }
-            switch proxy {
-            case .environment:
-                break
-            case .none:
-                set(ATOM_CURLOPT_PROXY, "")
-            case .server(let server):
-                set(ATOM_CURLOPT_PROXY, server.url)
-                if let username = server.username { set(ATOM_CURLOPT_PROXYUSERNAME, username) }
-                if let password = server.password { set(ATOM_CURLOPT_PROXYPASSWORD, password) }
-            }
-            if let proxyExceptions { set(ATOM_CURLOPT_NOPROXY, proxyExceptions) }
+            // Always set, or libcurl would search the environment each time.
+            set(ATOM_CURLOPT_PROXY, "")
+            set(ATOM_CURLOPT_NOPROXY, proxies.exceptions)
+            if let username = proxies.username { set(ATOM_CURLOPT_PROXYUSERNAME, username) }
+            if let password = proxies.password { set(ATOM_CURLOPT_PROXYPASSWORD, password) }
         }
 
         /// The certificates that libcurl trusts by default, in PEM.
@@ -117,6 +95,41 @@
                 "/etc/ssl/cert.pem",
             ]
             return paths.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first ?? Data()
+        }
+    }
+
+    /// The proxies of a transport.
+    private struct Proxies {
+        /// Empty for none.
+        let http: String
+        let https: String
+        /// Hosts that are reached directly, as libcurl reads them.
+        let exceptions: String
+        private(set) var username: String?
+        private(set) var password: String?
+        /// Whether plain HTTP to this machine would go to another one.
+        private let keepsLoopbackHere: Bool
+
+        init(_ proxy: CurlTransport.Proxy, environment: [String: String]) {
+            switch proxy {
+            case .environment:
+                http = CurlTransport.ProxyServer.named(by: environment, for: .http) ?? ""
+                https = CurlTransport.ProxyServer.named(by: environment, for: .https) ?? ""
+                exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+                keepsLoopbackHere = !http.isEmpty && CurlTransport.ProxyServer.isRemote(http)
+            case .none:
+                (http, https, exceptions, keepsLoopbackHere) = ("", "", "", false)
+            case .server(let server):
+                (http, https, keepsLoopbackHere) = (server.url, server.url, false)
+                exceptions = server.exceptions.joined(separator: ",")
+                (username, password) = (server.username, server.password)
+            }
+        }
+
+        func proxy(for target: TargetURL) -> String {
+            if target.scheme == .https { return https }
+            // A credential for this machine would leave it, unencrypted.
+            return keepsLoopbackHere && CurlTransport.ProxyServer.isLoopback(target.host) ? "" : http
         }
     }
 

@@ -29,7 +29,8 @@
         /// connection.
         private var isPlain = true
         private var isForSecure: Bool?
-        private var bypassesProxy = false
+        /// The proxy that is set; empty for none.
+        private var proxy = ""
 
         // About the exchange that runs.
         /// The exchange; `nil` after it has been cancelled while libcurl still
@@ -110,11 +111,10 @@
                 // multiplexes.
                 set(ATOM_CURLOPT_PIPEWAIT, exchange.isSecure && settings.multiplexes ? 1 : 0)
             }
-            let bypasses = settings.bypassesProxy(for: request.target)
-            if bypasses != bypassesProxy {
-                bypassesProxy = bypasses
-                atom_curl_set_text(
-                    easy, CInt(ATOM_CURLOPT_NOPROXY), bypasses ? "*" : settings.proxyExceptions)
+            let proxy = settings.proxy(for: request.target)
+            if proxy != self.proxy {
+                self.proxy = proxy
+                atom_curl_set_text(easy, CInt(ATOM_CURLOPT_PROXY), proxy)
             }
             return true
         }
@@ -150,7 +150,11 @@
                 size += field.name.utf8.count + field.value.utf8.count
                 if field.name.utf8.count == 12, HeaderFields.isSameName(field.name, "Content-Type") { hasType = true }
             }
-            lines.begin(size: size + 64, lines: request.headerFields.count + 2)
+            for field in settings.ownFields { size += field.name.utf8.count + field.value.utf8.count }
+            lines.begin(size: size + 64, lines: request.headerFields.count + settings.ownFields.count + 2)
+            for field in settings.ownFields where !request.headerFields.contains(field.name) {
+                lines.add(field.name, field.value)
+            }
             for field in request.headerFields { lines.add(field.name, field.value) }
             if !isPlain {
                 // libcurl would call every body a form, and wait for leave to

@@ -67,16 +67,18 @@
     }
 
     extension CurlTransport.ProxyServer {
-        /// Whether the environment names a proxy for plain HTTP that isn't on
-        /// this machine.
-        static func isRemoteHTTPProxy(in environment: [String: String]) -> Bool {
-            // libcurl doesn't read HTTP_PROXY, which a web server may set from
-            // a request's header field.
-            let names = ["http_proxy", "all_proxy", "ALL_PROXY"]
-            guard let value = names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) else {
-                return false
-            }
-            let url = value.contains("://") ? value : "http://\(value)"
+        /// The proxy that the environment names for a scheme, as libcurl reads
+        /// it; `nil` if there is none.
+        static func named(by environment: [String: String], for scheme: BaseURLScheme) -> String? {
+            // Not HTTP_PROXY, which a web server may set from a request's header
+            // field.
+            let names = scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]
+            return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        }
+
+        /// Whether a proxy of the environment isn't on this machine.
+        static func isRemote(_ proxy: String) -> Bool {
+            let url = proxy.contains("://") ? proxy : "http://\(proxy)"
             guard let host = URLComponents(string: url)?.encodedHost, !host.isEmpty else { return true }
             return !isLoopback(host)
         }

@@ -84,13 +84,17 @@ public struct HeaderFields: Sendable {
 
     /// Compares two field names by bytes, with ASCII case folding.
     static func isSameName(_ first: String, _ second: String) -> Bool {
-        let first = first.utf8
-        let second = second.utf8
-        guard first.count == second.count else { return false }
-        for (one, other) in zip(first, second) where one != other {
-            guard one ^ other == 0x20, (0x61...0x7A).contains(one | 0x20) else { return false }
+        guard first.utf8.count == second.utf8.count else { return false }
+        var (first, second) = (first, second)
+        return first.withUTF8 { first in
+            second.withUTF8 { second in
+                for index in first.indices where first[index] != second[index] {
+                    let byte = first[index]
+                    guard byte ^ second[index] == 0x20, (0x61...0x7A).contains(byte | 0x20) else { return false }
+                }
+                return true
+            }
         }
-        return true
     }
 }
 

@@ -41,8 +41,23 @@ public struct TargetURL: Sendable, Hashable {
 
     /// Everything after the authority.
     var pathAndQuery: String {
-        let authority = absoluteString.utf8.dropFirst(scheme.rawValue.utf8.count + 3)
-        return String(decoding: authority.drop { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+        withPathAndQuery { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The path; `/` if there is none.
+    var path: String {
+        withPathAndQuery { bytes in
+            let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+            return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
+        }
+    }
+
+    private func withPathAndQuery(_ body: (Slice<UnsafeBufferPointer<UInt8>>) -> String) -> String {
+        var string = absoluteString
+        let authority = scheme.rawValue.utf8.count + 3
+        return string.withUTF8 { bytes in
+            body(bytes[min(authority, bytes.count)...].drop { $0 != UInt8(ascii: "/") })
+        }
     }
 
     /// Resolves a `Location` against this URL (RFC 9110 §10.2.2, RFC 3986 §5),

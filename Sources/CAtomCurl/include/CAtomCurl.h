@@ -39,6 +39,10 @@ struct atom_curl_version {
     bool has_http2;
     /// Whether it speaks TLS.
     bool has_tls;
+    /// Which content codings it decodes.
+    bool has_gzip;
+    bool has_brotli;
+    bool has_zstd;
     /// The version as text; empty if libcurl isn't there.
     const char *text;
 };
@@ -157,13 +161,11 @@ enum {
     ATOM_CURLOPT_HTTPGET = 80,
     ATOM_CURLOPT_SSLKEY = 10087,
     ATOM_CURLOPT_CAPATH = 10097,
-    ATOM_CURLOPT_ACCEPT_ENCODING = 10102,
     ATOM_CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     ATOM_CURLOPT_HTTP_VERSION = 84,
     ATOM_CURLOPT_PROXYUSERNAME = 10175,
     ATOM_CURLOPT_PROXYPASSWORD = 10176,
     ATOM_CURLOPT_NOPROXY = 10177,
-    ATOM_CURLOPT_USERAGENT = 10018,
     ATOM_CURLOPT_PINNEDPUBLICKEY = 10230,
     ATOM_CURLOPT_PIPEWAIT = 237,
 
