@@ -39,7 +39,7 @@
         /// Transfers with a part of a body that hasn't been handed over.
         @exclusivity(unchecked) private var withPart: [CurlTransfer] = []
         /// Transfers that have an exchange, or had one that was cancelled.
-        @exclusivity(unchecked) private var running: [ObjectIdentifier: CurlTransfer] = [:]
+        @exclusivity(unchecked) private var running: [CurlTransfer] = []
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
         /// Transfers for the next exchanges.
@@ -177,7 +177,8 @@
                 report(.failed(Self.noMemory), of: exchange)
                 return
             }
-            running[ObjectIdentifier(transfer)] = transfer
+            transfer.position = running.count
+            running.append(transfer)
             exchangeCount += 1
         }
 
@@ -217,15 +218,20 @@
         }
 
         private func recycle(_ transfer: CurlTransfer) {
-            running[ObjectIdentifier(transfer)] = nil
+            // The last one takes its place.
+            let last = running.removeLast()
+            if last !== transfer {
+                running[transfer.position] = last
+                last.position = transfer.position
+            }
             if idle.count < Self.maximumIdle { idle.append(transfer) }
         }
 
         private func tearDown() {
             if let multi {
-                for transfer in running.values { atom_curl_multi_remove(multi, transfer.easy) }
+                for transfer in running { atom_curl_multi_remove(multi, transfer.easy) }
             }
-            running = [:]
+            running = []
             idle = []
             withPart = []
             if let multi { atom_curl_multi_free(multi) }

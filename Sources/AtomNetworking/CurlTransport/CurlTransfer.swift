@@ -24,29 +24,33 @@
         private let errorBuffer: UnsafeMutablePointer<CChar>
         // The loop owns its transfers.
         private unowned let loop: CurlLoop
-        private var lines = HeaderLines()
+        // Only the loop's thread accesses all of these, and never two accesses
+        // overlap, so the check for that at run time isn't needed (SE-0176).
+        @exclusivity(unchecked) private var lines = HeaderLines()
+        /// Its place among the running transfers.
+        @exclusivity(unchecked) var position = 0
         /// Whether the options are those of a GET without a body on any
         /// connection.
-        private var isPlain = true
-        private var isForSecure: Bool?
+        @exclusivity(unchecked) private var isPlain = true
+        @exclusivity(unchecked) private var isForSecure: Bool?
         /// The proxy that is set; empty for none.
-        private var proxy = ""
+        @exclusivity(unchecked) private var proxy = ""
 
         // About the exchange that runs.
         /// The exchange; `nil` after it has been cancelled while libcurl still
         /// looked for the server's address.
-        private(set) var exchange: CurlExchange?
-        private(set) var head = ResponseHead()
-        private(set) var abort: Abort?
+        @exclusivity(unchecked) private(set) var exchange: CurlExchange?
+        @exclusivity(unchecked) private(set) var head = ResponseHead()
+        @exclusivity(unchecked) private(set) var abort: Abort?
         /// Parts of the body that haven't been handed over.
-        private var part = Data()
-        private var body: Data?
-        private var bodyOffset = 0
+        @exclusivity(unchecked) private var part = Data()
+        @exclusivity(unchecked) private var body: Data?
+        @exclusivity(unchecked) private var bodyOffset = 0
         /// The part of the body that has been reported as sent.
-        private var reported = 0
-        private var mayBeRepeated = true
-        private var isConnecting = false
-        private var isPrepared = false
+        @exclusivity(unchecked) private var reported = 0
+        @exclusivity(unchecked) private var mayBeRepeated = true
+        @exclusivity(unchecked) private var isConnecting = false
+        @exclusivity(unchecked) private var isPrepared = false
 
         /// `nil` if there is no memory for it.
         init?(_ loop: CurlLoop, settings: CurlSettings, share: atom_curl_share?) {
@@ -231,15 +235,11 @@
             case .invalid:
                 abort = .headInvalid
             case .complete:
-                guard let fields = head.fields() else {
-                    abort = .headInvalid
-                    return false
-                }
                 if let body, bodyOffset == body.count { reportSent(bodyOffset, of: exchange) }
                 loop.report(
                     .response(
                         TransportResponse(
-                            statusCode: head.statusCode, headerFields: fields,
+                            statusCode: head.statusCode, headerFields: head.takeFields(),
                             exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)),
                     of: exchange)
                 return true
@@ -257,7 +257,9 @@
             guard let exchange else { return .never }
             if exchange.mustWait(pending: part.count) { return .later }
             if part.isEmpty { loop.hasPart(self) }
-            part.append(contentsOf: bytes)
+            if let start = bytes.baseAddress {
+                part.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+            }
             // Larger parts would have to be copied when they grow.
             if part.count >= 64 << 10 { handOverPart() }
             return .taken

@@ -1,5 +1,7 @@
 #if os(Linux)
-    /// Collects the lines of a head, and reads them when it is complete.
+    import Foundation
+
+    /// Reads the lines of a head as they arrive.
     ///
     /// libcurl hands over each line with its end, also the lines of interim
     /// responses and of trailers.
@@ -22,10 +24,11 @@
             case over
         }
 
-        // The memory is kept for the next response.
-        private var bytes: [UInt8] = []
         private var stage = Stage.statusLine
         private var size = 0
+        private var fields: [HeaderFields.Field] = []
+        /// The next head has probably as many fields as the last one.
+        private var expectedCount = 8
         private(set) var statusCode = 0
         private(set) var isHTTP2 = false
 
@@ -35,17 +38,18 @@
         /// Whether the lines of a head arrive.
         var isWithin: Bool { stage == .fields }
 
-        /// Whether a part of a head has arrived, also of an interim response.
-        var hasBegun: Bool { size > 0 }
-
         mutating func reset() {
-            bytes.removeAll(keepingCapacity: true)
-            // The memory of an unusual head isn't kept forever.
-            if bytes.capacity > 16 << 10 { bytes = [] }
             stage = .statusLine
             size = 0
+            fields = []
             statusCode = 0
             isHTTP2 = false
+        }
+
+        /// Returns the fields of the complete head, in order, and forgets them.
+        mutating func takeFields() -> HeaderFields {
+            defer { fields = [] }
+            return HeaderFields(fields)
         }
 
         /// Takes the next line.
@@ -53,29 +57,13 @@
             size += line.count
             guard size <= Self.maximumSize else { return .tooLarge }
             switch stage {
-            case .over:
-                return .incomplete
-            case .statusLine:
-                guard readStatus(line) else { return .invalid }
-                stage = .fields
-                return .incomplete
-            case .fields:
-                guard line.isEndOfHead else {
-                    bytes.append(contentsOf: line)
-                    return .incomplete
-                }
-                // Interim responses are followed by another one (RFC 9110 §15.2).
-                if (100..<200).contains(statusCode), statusCode != 101 {
-                    bytes.removeAll(keepingCapacity: true)
-                    stage = .statusLine
-                    return .incomplete
-                }
-                stage = .over
-                return .complete
+            case .over: return .incomplete
+            case .statusLine: return startHead(line) ? .incomplete : .invalid
+            case .fields: return line.isEndOfHead ? endHead() : takeField(line) ? .incomplete : .invalid
             }
         }
 
-        private mutating func readStatus(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        private mutating func startHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
             guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else { return false }
             let code = line[(space + 1)...].drop { $0 == UInt8(ascii: " ") }.prefix(3)
             var number = 0
@@ -85,34 +73,40 @@
             }
             guard code.count == 3, number >= 100 else { return false }
             statusCode = number
-            isHTTP2 = line.count > 5 && line[5] == UInt8(ascii: "2")
+            isHTTP2 = line[5] == UInt8(ascii: "2")
+            fields.reserveCapacity(expectedCount)
+            stage = .fields
             return true
         }
 
-        /// The fields of the complete head, in order; `nil` if a line is none.
-        func fields() -> HeaderFields? {
-            bytes.withUnsafeBufferPointer { bytes in
-                var fields: [HeaderFields.Field] = []
-                fields.reserveCapacity(bytes.count / 32 + 4)
-                var start = 0
-                while start < bytes.count {
-                    let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-                    let line = UnsafeBufferPointer(rebasing: bytes[start..<end])
-                    start = end + 1
-                    if line.first?.isBlank == true {
-                        // A line that goes on with the value before it is
-                        // obsolete (RFC 9112 §5.2).
-                        guard !fields.isEmpty else { return nil }
-                        fields[fields.count - 1].value += " " + line.trimmed.text
-                        continue
-                    }
-                    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return nil }
-                    let name = UnsafeBufferPointer(rebasing: line[..<colon]).trimmed
-                    let value = UnsafeBufferPointer(rebasing: line[(colon + 1)...]).trimmed
-                    fields.append(HeaderFields.Field(name: name.text, value: value.text))
-                }
-                return HeaderFields(fields)
+        private mutating func endHead() -> Progress {
+            // Interim responses are followed by another one (RFC 9110 §15.2).
+            if (100..<200).contains(statusCode), statusCode != 101 {
+                fields.removeAll(keepingCapacity: true)
+                stage = .statusLine
+                return .incomplete
             }
+            stage = .over
+            expectedCount = min(max(fields.count, 8), 64)
+            return .complete
+        }
+
+        private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+            guard let start = line.baseAddress else { return false }
+            if line[0].isBlank {
+                // A line that goes on with the value before it is obsolete (RFC
+                // 9112 §5.2).
+                guard !fields.isEmpty else { return false }
+                fields[fields.count - 1].value += " " + line.trimmed.text
+                return true
+            }
+            guard let found = memchr(start, CInt(UInt8(ascii: ":")), line.count) else { return false }
+            let length = UnsafeRawPointer(found) - UnsafeRawPointer(start)
+            let name = UnsafeBufferPointer(start: start, count: length).trimmed
+            let value = UnsafeBufferPointer(start: start + length + 1, count: line.count - length - 1).trimmed
+            guard !name.isEmpty else { return false }
+            fields.append(HeaderFields.Field(name: name.text, value: value.text))
+            return true
         }
     }
 
@@ -126,11 +120,11 @@
             count <= 2 && allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
         }
 
-        /// Without whitespace and ends of lines around it.
+        /// Without whitespace and the end of the line.
         fileprivate var trimmed: UnsafeBufferPointer<UInt8> {
             var (start, end) = (0, count)
             while start < end, self[start].isBlank { start += 1 }
-            while end > start, self[end - 1].isBlank || self[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+            while end > start, self[end - 1].isBlank || self[end - 1] == 0x0D || self[end - 1] == 0x0A { end -= 1 }
             return UnsafeBufferPointer(rebasing: self[start..<end])
         }
 
