@@ -8,14 +8,14 @@
     /// It sleeps until a connection or a command needs it. It ends when it has
     /// been stopped and its last exchange has ended.
     final class CurlLoop: @unchecked Sendable {
-        enum Command: Sendable {
+        fileprivate enum Command {
             case start(CurlExchange)
             case cancel(CurlExchange)
             /// The receiver has caught up with a paused body.
             case goOn(CurlExchange)
         }
 
-        private struct Inbox {
+        fileprivate struct Inbox {
             var commands: [Command] = []
             /// Whether the thread sleeps or is about to, and nobody has rung the
             /// bell since.
@@ -40,6 +40,8 @@
         @exclusivity(unchecked) private var withPart: [CurlTransfer] = []
         /// Transfers that have an exchange, or had one that was cancelled.
         @exclusivity(unchecked) private var running: [CurlTransfer] = []
+        /// How often libcurl has worked.
+        @exclusivity(unchecked) private var turn = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
         /// Transfers for the next exchanges.
@@ -82,25 +84,61 @@
         /// the one that has it.
         var isOfAnotherProcess: Bool { atom_curl_forks() != forks }
 
-        /// Hands a command over, and wakes the thread. Any thread calls it.
-        func add(_ command: Command) {
-            let rings = inbox.withLock { inbox in
-                guard !inbox.isOver else { return false }
-                inbox.commands.append(command)
-                defer { inbox.isAsleep = false }
-                return inbox.isAsleep
+    }
+
+    // MARK: - On any thread
+
+    extension CurlLoop {
+        /// Starts an exchange.
+        func start(_ exchange: CurlExchange) {
+            wake { $0.add(.start(exchange)) }
+        }
+
+        /// Stops an exchange, unless it has ended.
+        func cancel(_ exchange: CurlExchange) {
+            wake { inbox in
+                guard !exchange.shared.isCancelled else { return false }
+                exchange.shared.isCancelled = true
+                return inbox.add(.cancel(exchange))
             }
-            if rings { atom_curl_bell_ring(bell) }
+        }
+
+        /// A part of a body has been received.
+        func delivered(_ count: Int, of exchange: CurlExchange) {
+            wake { inbox in
+                exchange.shared.delivered += count
+                guard exchange.shared.isPaused else { return false }
+                // The thread decides whether it is enough.
+                exchange.shared.isPaused = false
+                return inbox.add(.goOn(exchange))
+            }
         }
 
         /// Lets the thread end as soon as the last exchange has ended.
         func stop() {
-            let rings = inbox.withLock { inbox in
+            wake { inbox in
                 inbox.isStopped = true
-                defer { inbox.isAsleep = false }
-                return inbox.isAsleep
+                return inbox.wakes()
             }
-            if rings { atom_curl_bell_ring(bell) }
+        }
+
+        /// Changes the inbox, and wakes the thread if the change says so.
+        private func wake(_ change: (inout Inbox) -> Bool) {
+            if inbox.withLock({ change(&$0) }) { atom_curl_bell_ring(bell) }
+        }
+    }
+
+    extension CurlLoop.Inbox {
+        /// Returns whether the thread has to be woken for the command.
+        fileprivate mutating func add(_ command: CurlLoop.Command) -> Bool {
+            guard !isOver else { return false }
+            commands.append(command)
+            return wakes()
+        }
+
+        fileprivate mutating func wakes() -> Bool {
+            defer { isAsleep = false }
+            return isAsleep
         }
     }
 
@@ -114,6 +152,7 @@
                 for command in commands { follow(command) }
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
+                turn &+= 1
                 atom_curl_multi_perform(multi)
                 collectEnded(multi)
                 for transfer in withPart { transfer.handOverPart() }
@@ -149,18 +188,14 @@
 
         private func follow(_ command: Command) {
             switch command {
-            case .start(let exchange): start(exchange)
-            case .cancel(let exchange): cancel(exchange)
+            case .start(let exchange): begin(exchange)
+            case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
                 if let transfer = exchange.transfer { atom_curl_easy_continue(transfer.easy) }
             }
         }
 
-        private func start(_ exchange: CurlExchange) {
-            if exchange.isCancelled {
-                report(.failed(WireProblem.cancelled.failure(delivery: .notSent, underlying: CancellationError())), of: exchange)
-                return
-            }
+        private func begin(_ exchange: CurlExchange) {
             guard let multi, let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings, share: share)
             else {
                 report(.failed(Self.noMemory), of: exchange)
@@ -178,6 +213,7 @@
                 return
             }
             transfer.position = running.count
+            transfer.firstTurn = turn + 1
             running.append(transfer)
             exchangeCount += 1
         }
@@ -187,10 +223,10 @@
                 URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
         }
 
-        private func cancel(_ exchange: CurlExchange) {
+        private func end(_ exchange: CurlExchange) {
             guard let multi, let transfer = exchange.transfer else { return }
             let event = transfer.cancelled
-            let isResolving = transfer.mayBeResolving
+            let isResolving = transfer.firstTurn <= turn && transfer.mayBeResolving
             if !isResolving { atom_curl_multi_remove(multi, transfer.easy) }
             transfer.handOverPart()
             transfer.release()
@@ -240,7 +276,7 @@
         }
     }
 
-    // MARK: - What transfers report
+    // MARK: - Of transfers
 
     extension CurlLoop {
         func report(_ event: TransportEvent, of exchange: CurlExchange) {
@@ -249,6 +285,18 @@
 
         func report(_ item: EventDelivery.Item) {
             events.append(item)
+        }
+
+        /// Decides whether the receiver of a body has to catch up first.
+        func pauses(_ exchange: CurlExchange, handedOver: Int, pending: Int) -> Bool {
+            inbox.withLock { _ in
+                let waiting = handedOver - exchange.shared.delivered
+                // What is only pending is handed over soon. Its delivery lets the
+                // transfer go on.
+                guard waiting > 0, waiting + pending > CurlExchange.maximumBacklog else { return false }
+                exchange.shared.isPaused = true
+                return true
+            }
         }
 
         /// The transfer has a part of a body, which is handed over before the

@@ -27,6 +27,8 @@
         // Only the loop's thread accesses all of these, and never two accesses
         // overlap, so the check for that at run time isn't needed (SE-0176).
         @exclusivity(unchecked) private var lines = HeaderLines()
+        /// The first turn of the loop in which libcurl works on the exchange.
+        @exclusivity(unchecked) var firstTurn = 0
         /// Its place among the running transfers.
         @exclusivity(unchecked) var position = 0
         /// Whether the options are those of a GET without a body on any
@@ -323,7 +325,8 @@
         /// Whether libcurl may be looking for the server's address.
         ///
         /// To take such a transfer out, libcurl would wait for the system's
-        /// resolver, and all other exchanges with it.
+        /// resolver, and all other exchanges with it. It can't be doing so before
+        /// it has worked on the exchange.
         /// Left in, it sends nothing: it gets neither a new connection nor, since
         /// 7.80, an old one.
         var mayBeResolving: Bool { settings.tellsOfSending && !isConnecting && !isPrepared }

@@ -71,7 +71,7 @@
                 return EndedExchange()
             }
             let exchange = CurlExchange(request, loop: loop, receive: receive)
-            loop.add(.start(exchange))
+            loop.start(exchange)
             return exchange
         }
 

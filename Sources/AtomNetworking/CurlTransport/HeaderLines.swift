@@ -49,15 +49,16 @@
             startLine()
             append(name)
             let before = count
-            append(":")
-            append(" ")
+            bytes[count] = 0x3A  // A colon and a space.
+            bytes[count + 1] = 0x20
+            count += 2
             let start = count
             append(value)
             trim(from: start)
             // Nothing after the colon would remove the field.
             if count == start {
-                count = before
-                append(";")
+                bytes[before] = 0x3B  // A semicolon.
+                count = before + 1
             }
             endLine()
         }
