@@ -91,7 +91,9 @@ class Server:
 
     def __init__(self, scratch, wants_nginx=True):
         self.folder = tempfile.mkdtemp(prefix="atom-benchmarks-")
-        nginx = (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")) if wants_nginx else None
+        # /usr/sbin is often only in an administrator's PATH.
+        folders = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
+        nginx = shutil.which("nginx", path=folders) if wants_nginx else None
         self.name = "nginx" if nginx else "the tests' own server"
         self.secure_origin = self.closing_origin = None
         if nginx:
@@ -122,7 +124,8 @@ class Server:
     def __enter__(self):
         for _ in range(200):
             if self.process.poll() is not None:
-                sys.exit(f"error: {self.name} ended: {self.process.stderr.read().decode() if self.process.stderr else ''}")
+                message = self.process.stderr.read().decode() if self.process.stderr else ""
+                sys.exit(f"error: {self.name} ended: {message}")
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
                 return self
