@@ -93,7 +93,8 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="atom-benchmarks-")
         # /usr/sbin is often only in an administrator's PATH.
         folders = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
-        nginx = shutil.which("nginx", path=folders) if wants_nginx else None
+        # Without openssl there is no certificate for it.
+        nginx = shutil.which("nginx", path=folders) if wants_nginx and shutil.which("openssl") else None
         self.name = "nginx" if nginx else "the tests' own server"
         self.secure_origin = self.closing_origin = None
         if nginx:
@@ -150,7 +151,7 @@ class Server:
     def reason_without_tls(self):
         """Why nothing can be measured over TLS; `None` if it can."""
         if not self.secure_origin:
-            return "nginx is not installed"
+            return "nginx or openssl is not installed"
         if not os.path.exists(SYSTEM_AUTHORITIES) or shutil.which("unshare") is None:
             return "this system's authorities can't be replaced"
         result = subprocess.run(self.trusting(["true"]), capture_output=True, text=True)
@@ -158,8 +159,10 @@ class Server:
 
     def exchanges(self):
         """The protocol and the number of the connection of each exchange with `LOGGED` since the last call."""
+        # nginx logs an exchange after the client has its response.
+        time.sleep(0.2)
         log = Path(self.folder, "exchanges")
-        found = [tuple(line.split()) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+        found = [tuple(line.split()) for line in log.read_text(encoding="utf-8").splitlines()]
         os.truncate(log, 0)
         return found
 
