@@ -207,12 +207,16 @@ def program(name, scratch):
     return str(Path(scratch) / "release" / name)
 
 
+class ProgramFailed(SystemExit):
+    """Ends the script, unless a row of the table can say it."""
+
+
 def run(arguments):
     """Runs a program and returns the `name=value` pairs that it prints."""
     with tempfile.TemporaryDirectory(prefix="atom-benchmarks-") as home:
         result = subprocess.run(arguments, capture_output=True, text=True, env=environment(home))
     if result.returncode:
-        sys.exit(f"error: {' '.join(arguments)}\n{result.stdout}{result.stderr}")
+        raise ProgramFailed(f"error: {' '.join(arguments)}\n{result.stdout}{result.stderr}")
     return dict(pair.split("=", 1) for pair in result.stdout.split() if "=" in pair)
 
 
