@@ -23,7 +23,12 @@ let package = Package(
         .target(name: "LoopbackServer"),
         .target(name: "Workload", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
         .executableTarget(name: "server", dependencies: ["LoopbackServer"]),
-        .executableTarget(name: "requests", dependencies: ["Workload"]),
+        .executableTarget(
+            name: "requests",
+            dependencies: ["Workload", .product(name: "AtomNetworking", package: "AtomNetworking")]),
+        // The same requests by a C program straight over libcurl.
+        .executableTarget(name: "libcurl-requests", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+        .executableTarget(name: "decode", dependencies: ["Workload"]),
         .target(name: "OwnShare", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
         .executableTarget(name: "share", dependencies: ["OwnShare"]),
         .executableTarget(name: "share-counted", dependencies: ["Counting", "OwnShare"]),

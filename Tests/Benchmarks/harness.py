@@ -25,6 +25,13 @@ FEW = "/flight"
 # 21 header fields, one of them Set-Cookie.
 MANY = "/flight-with-many-fields"
 
+# Only this one is logged: with the protocol and the number of the connection.
+LOGGED = "/flight-logged"
+
+# Where Foundation and most builds of libcurl on Debian and Ubuntu find the
+# authorities that they trust.
+SYSTEM_AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
+
 NGINX = """
 daemon off;
 worker_processes 1;
@@ -41,8 +48,13 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     default_type application/json;
+    log_format exchange '$server_protocol $connection';
+    ssl_certificate {folder}/server.pem;
+    ssl_certificate_key {folder}/server.key;
+    ssl_protocols TLSv1.2 TLSv1.3;
     server {{
         listen 127.0.0.1:{port} backlog=4096;
+        listen 127.0.0.1:{secure_port} ssl http2 backlog=4096;
         location = /flight {{
             add_header X-Request-Id 4f1c2b9a;
             return 200 '{flight}';
@@ -51,28 +63,53 @@ http {{
             {many}
             return 200 '{flight}';
         }}
+        location = /flight-logged {{
+            access_log {folder}/exchanges exchange;
+            return 200 '{flight}';
+        }}
         location = /token {{ return 200 '{token}'; }}
+    }}
+    # Closes each connection after one response.
+    server {{
+        listen 127.0.0.1:{closing_port} ssl backlog=4096;
+        keepalive_requests 1;
+        location = /flight {{
+            add_header X-Request-Id 4f1c2b9a;
+            return 200 '{flight}';
+        }}
     }}
 }}
 """
 
 
 class Server:
-    """nginx if it is installed, otherwise the tests' own server, in a separate process."""
+    """nginx if it is installed, otherwise the tests' own server, in a separate process.
+
+    Only nginx has origins with TLS: `secure_origin` with HTTP/2, and `closing_origin`, which closes each connection
+    after one response. Their certificate is from an authority that only the programs of `trusting` trust.
+    """
 
     def __init__(self, scratch, wants_nginx=True):
         self.folder = tempfile.mkdtemp(prefix="atom-benchmarks-")
-        nginx = (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")) if wants_nginx else None
+        # /usr/sbin is often only in an administrator's PATH.
+        folders = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
+        # Without openssl there is no certificate for it.
+        nginx = shutil.which("nginx", path=folders) if wants_nginx and shutil.which("openssl") else None
         self.name = "nginx" if nginx else "the tests' own server"
+        self.secure_origin = self.closing_origin = None
         if nginx:
-            self.port = free_port()
+            self.port, secure_port, closing_port = free_ports(3)
+            self.secure_origin, self.closing_origin = (
+                f"https://127.0.0.1:{port}" for port in (secure_port, closing_port))
+            make_certificate(self.folder)
             many = [f'add_header X-Field-{number} "value {number}";' for number in range(1, 16)]
             many.append('add_header Set-Cookie "seat=12A; Path=/; HttpOnly";')
             configuration = os.path.join(self.folder, "nginx.conf")
             with open(configuration, "w", encoding="utf-8") as file:
                 file.write(
                     NGINX.format(
-                        folder=self.folder, port=self.port, flight=FLIGHT, token=TOKEN, many="\n            ".join(many))
+                        folder=self.folder, port=self.port, secure_port=secure_port, closing_port=closing_port,
+                        flight=FLIGHT, token=TOKEN, many="\n            ".join(many))
                 )
             self.process = subprocess.Popen(
                 [nginx, "-p", self.folder, "-c", configuration], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -83,11 +120,13 @@ class Server:
             self.process = subprocess.Popen(
                 [program("server", scratch), flight, token], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.port = int(self.process.stdout.readline())
+        self.origin = f"http://127.0.0.1:{self.port}"
 
     def __enter__(self):
         for _ in range(200):
             if self.process.poll() is not None:
-                sys.exit(f"error: {self.name} ended: {self.process.stderr.read().decode() if self.process.stderr else ''}")
+                message = self.process.stderr.read().decode() if self.process.stderr else ""
+                sys.exit(f"error: {self.name} ended: {message}")
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
                 return self
@@ -100,11 +139,60 @@ class Server:
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def trusting(self, command):
+        """A command with the server's authority among the system's, in its own mount namespace.
 
-def free_port():
-    with socket.socket() as listener:
+        Foundation on Linux trusts only the system's authorities.
+        """
+        bundle = os.path.join(self.folder, "authorities.pem")
+        script = f'mount --bind "$0" {SYSTEM_AUTHORITIES} && exec "$@"'
+        return ["unshare", "-m", "sh", "-c", script, bundle, *command]
+
+    def reason_without_tls(self):
+        """Why nothing can be measured over TLS; `None` if it can."""
+        if not self.secure_origin:
+            return "nginx or openssl is not installed"
+        if not os.path.exists(SYSTEM_AUTHORITIES) or shutil.which("unshare") is None:
+            return "this system's authorities can't be replaced"
+        result = subprocess.run(self.trusting(["true"]), capture_output=True, text=True)
+        return "this user can't mount over the system's authorities" if result.returncode else None
+
+    def exchanges(self):
+        """The protocol and the number of the connection of each exchange with `LOGGED` since the last call."""
+        # nginx logs an exchange after the client has its response.
+        time.sleep(0.2)
+        log = Path(self.folder, "exchanges")
+        found = [tuple(line.split()) for line in log.read_text(encoding="utf-8").splitlines()]
+        os.truncate(log, 0)
+        return found
+
+
+def make_certificate(folder):
+    """Makes a server's certificate, and a bundle of the system's authorities and the one that signed it."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, cwd=folder, capture_output=True)
+
+    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    extensions = Path(folder, "extensions")
+    extensions.write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth\n", encoding="utf-8")
+    openssl("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Benchmarks")
+    openssl("req", *new, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost")
+    openssl(
+        "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+        "-extfile", extensions.name, "-days", "2", "-out", "server.pem")
+    system = Path(SYSTEM_AUTHORITIES)
+    authorities = Path(folder, "ca.pem").read_bytes() + (system.read_bytes() if system.exists() else b"")
+    Path(folder, "authorities.pem").write_bytes(authorities)
+
+
+def free_ports(number):
+    listeners = [socket.socket() for _ in range(number)]
+    for listener in listeners:
         listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    ports = [listener.getsockname()[1] for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
 
 
 def build(scratch, package=PACKAGE):
@@ -119,12 +207,16 @@ def program(name, scratch):
     return str(Path(scratch) / "release" / name)
 
 
+class ProgramFailed(SystemExit):
+    """Ends the script, unless a row of the table can say it."""
+
+
 def run(arguments):
     """Runs a program and returns the `name=value` pairs that it prints."""
     with tempfile.TemporaryDirectory(prefix="atom-benchmarks-") as home:
         result = subprocess.run(arguments, capture_output=True, text=True, env=environment(home))
     if result.returncode:
-        sys.exit(f"error: {' '.join(arguments)}\n{result.stdout}{result.stderr}")
+        raise ProgramFailed(f"error: {' '.join(arguments)}\n{result.stdout}{result.stderr}")
     return dict(pair.split("=", 1) for pair in result.stdout.split() if "=" in pair)
 
 
@@ -150,9 +242,18 @@ def instructions_per_unit(arguments_for, few, many):
     return (instructions(arguments_for(many)) - instructions(arguments_for(few))) / (many - few)
 
 
+def requests(scratch, client, origin, path, count, at_once=1, warm_up=0):
+    """The command of a program that sends requests; a client whose name begins with `libcurl` is the C program's."""
+    name = "libcurl-requests" if client.startswith("libcurl") else "requests"
+    return [program(name, scratch), client, origin, path, *map(str, (count, at_once, warm_up))]
+
+
 def instructions_of_requests(scratch, client, server, path, many):
-    return instructions_per_unit(
-        lambda count: [program("requests", scratch), client, str(server.port), path, str(count), "1"], 100, many)
+    return instructions_per_unit(lambda count: requests(scratch, client, server.origin, path, count), 100, many)
+
+
+def instructions_of_decoding(scratch):
+    return instructions_per_unit(lambda count: [program("decode", scratch), FLIGHT, str(count)], 1000, 3000)
 
 
 def own_share(scratch):

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.0
 
-// The SDK over AsyncHTTPClient, and AsyncHTTPClient alone. It is a separate
+// The SDK, the SDK over AsyncHTTPClient, and AsyncHTTPClient alone. It is a separate
 // package, because its dependencies take minutes to build;
 // Tests/Benchmarks/report runs it.
 

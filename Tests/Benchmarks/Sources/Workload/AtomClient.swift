@@ -8,7 +8,6 @@ public final class AtomClient: Client {
     private let atom: Atom
     private let endpoint: FlightEndpoint
     private let tokens: Tokens
-    private let transport: RefreshCountingTransport
 
     /// The session's token before the first request.
     public enum Session: Sendable {
@@ -22,25 +21,24 @@ public final class AtomClient: Client {
 
     /// Makes a client.
     ///
-    /// - Parameter transport: The transport; URLSession if it is `nil`.
+    /// - Parameter transport: The transport; the SDK's default if it is `nil`.
     public init(_ place: Place, session: Session = .good, transport: (any Transport)? = nil) throws {
+        let scheme: BaseURLScheme = place.isSecure ? .https : .http
         let authorization = try AuthorizationEndpoint(
-            scheme: .http, host: "127.0.0.1", path: "/token", port: place.port)
+            scheme: scheme, host: place.host, path: "/token", port: place.port)
         tokens = Tokens(
             TokenCredential(
                 accessToken: accessToken, expiresAt: session == .expired ? .distantPast : Date() + 86_400,
                 refreshToken: "R0"))
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(authorization, ClientCredential(id: "benchmark"), tokens))
-        self.transport = RefreshCountingTransport(transport ?? URLSessionTransport())
-        // Counting costs a call for each request, so only this case counts.
-        configuration.transport = session == .expired ? self.transport : transport
+        configuration.transport = transport
         atom = Atom(serviceConfiguration: configuration)
-        endpoint = FlightEndpoint(place: place, requiresAuthorization: session != .unsigned)
+        endpoint = FlightEndpoint(scheme: scheme, place: place, requiresAuthorization: session != .unsigned)
     }
 
-    /// How many refreshes have been sent, if the token had expired.
-    public var refreshes: Int { transport.refreshes }
+    /// How many refreshes have succeeded.
+    public var refreshes: Int { tokens.writes }
 
     /// Sends one request.
     public func flight() async throws {
@@ -49,17 +47,19 @@ public final class AtomClient: Client {
 }
 
 private struct FlightEndpoint: Requestable {
+    let scheme: BaseURLScheme
     let place: Place
     let requiresAuthorization: Bool
 
-    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: .http, host: "127.0.0.1", port: place.port) }
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: scheme, host: place.host, port: place.port) }
     func path() throws(AtomError) -> URLPath { try URLPath(place.path) }
 }
 
 private final class Tokens: TokenCredentialWritable, @unchecked Sendable {
-    // Accessed only under `lock`.
+    // Both are accessed only under `lock`.
     private let lock = NSLock()
     private var credential: TokenCredential
+    private var count = 0
 
     init(_ credential: TokenCredential) {
         self.credential = credential
@@ -67,28 +67,14 @@ private final class Tokens: TokenCredentialWritable, @unchecked Sendable {
 
     var tokenCredential: TokenCredential {
         get { lock.withLock { credential } }
-        set { lock.withLock { credential = newValue } }
-    }
-}
-
-private final class RefreshCountingTransport: Transport, @unchecked Sendable {
-    private let transport: any Transport
-    // Accessed only under `lock`.
-    private let lock = NSLock()
-    private var count = 0
-
-    init(_ transport: any Transport) {
-        self.transport = transport
+        set {
+            lock.withLock {
+                credential = newValue
+                count += 1
+            }
+        }
     }
 
-    var refreshes: Int { lock.withLock { count } }
-
-    var exchangesPerOrigin: Int? { transport.exchangesPerOrigin }
-
-    func start(
-        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
-    ) -> any TransportExchange {
-        if request.method == "POST" { lock.withLock { count += 1 } }
-        return transport.start(request, receive: receive)
-    }
+    /// The SDK writes once after each refresh.
+    var writes: Int { lock.withLock { count } }
 }

@@ -22,18 +22,28 @@ public struct Flight: Codable, Sendable {
 /// The token of every client.
 public let accessToken = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwiZXhwIjo0MTAyNDQ0ODAwfQ.c2lnbmF0dXJl"
 
-/// The server's port and the path of the request.
+/// The server and the path of the request.
 public struct Place: Sendable {
+    let isSecure: Bool
+    let host: String
     let port: Int
     let path: String
+    private let origin: String
 
-    init(port: Int, path: String) {
+    /// Makes a place; `nil` unless the origin is like `http://127.0.0.1:8080`.
+    init?(origin: String, path: String) {
+        guard let parts = URLComponents(string: origin), let scheme = parts.scheme, ["http", "https"].contains(scheme),
+            let host = parts.host, let port = parts.port
+        else { return nil }
+        isSecure = scheme == "https"
+        self.host = host
         self.port = port
         self.path = path
+        self.origin = origin
     }
 
     /// The whole URL.
-    public var string: String { "http://127.0.0.1:\(port)\(path)" }
+    public var string: String { "\(origin)\(path)" }
 }
 
 /// A response that no client should get.

@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that sends requests with one client and prints what they cost.
 ///
-///     requests CLIENT PORT PATH COUNT AT-ONCE [WARM-UP]
+///     requests CLIENT ORIGIN PATH COUNT AT-ONCE [WARM-UP]
 ///
 /// It prints a line with seconds, processor seconds and peak memory in KiB, and
 /// for sequential requests also the memory after each tenth of them.
@@ -16,17 +16,18 @@ public enum Program {
     /// `main`.
     public static func run(_ clients: Clients) {
         let arguments = CommandLine.arguments
-        guard arguments.count >= 6, let port = Int(arguments[2]), let count = Int(arguments[4]),
-            let atOnce = Int(arguments[5]), count > 0, atOnce > 0, let makeClient = clients[arguments[1]]
+        guard arguments.count >= 6, let place = Place(origin: arguments[2], path: arguments[3]),
+            let count = Int(arguments[4]), let atOnce = Int(arguments[5]), count > 0, atOnce > 0,
+            let makeClient = clients[arguments[1]]
         else {
-            print("usage: \(arguments[0]) \(clients.keys.sorted().joined(separator: "|")) PORT PATH COUNT AT-ONCE")
+            print("usage: \(arguments[0]) \(clients.keys.sorted().joined(separator: "|")) ORIGIN PATH COUNT AT-ONCE")
             exit(2)
         }
         let warmUp = arguments.count > 6 ? Int(arguments[6]) ?? 0 : 0
         let done = DispatchSemaphore(value: 0)
         Task.detached {
             do {
-                let client = try makeClient(Place(port: port, path: arguments[3]))
+                let client = try makeClient(place)
                 if warmUp > 0 { try await send(warmUp, atOnce: min(atOnce, 16), client) }
                 try await measure(count, atOnce: atOnce, client)
             } catch {

@@ -32,6 +32,7 @@ struct AsyncHTTPClientAlone: Client {
 }
 
 Program.run([
+    "atom": { try AtomClient($0) },
     "async-http-client": { AsyncHTTPClientAlone($0) },
     "atom-over-async-http-client": { try AtomClient($0, transport: AsyncHTTPClientTransport()) },
 ])
