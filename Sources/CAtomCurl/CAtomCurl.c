@@ -4,7 +4,6 @@
 #include "CAtomCurl.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -362,9 +361,9 @@ int atom_curl_multi_perform(atom_curl_multi multi) {
     return result;
 }
 
-int atom_curl_multi_wait(atom_curl_multi multi, int bell) {
+int atom_curl_multi_wait(atom_curl_multi multi, int bell, int milliseconds) {
     struct waited extra = {bell, CURL_WAIT_POLLIN, 0};
-    int result = curl.multi_poll(multi, &extra, 1, INT_MAX, NULL);
+    int result = curl.multi_poll(multi, &extra, 1, milliseconds, NULL);
     if (result != 0) {
         // Without memory, or beyond a limit on descriptors. The thread must not
         // use the processor up.

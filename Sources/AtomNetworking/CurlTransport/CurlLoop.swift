@@ -44,6 +44,8 @@
         @exclusivity(unchecked) private var turn = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
+        /// Whether a server has used HTTP/2.
+        @exclusivity(unchecked) private var sharesConnections = false
         /// Transfers for the next exchanges.
         @exclusivity(unchecked) private var idle: [CurlTransfer] = []
 
@@ -158,10 +160,21 @@
                 for transfer in withPart { transfer.handOverPart() }
                 withPart.removeAll(keepingCapacity: true)
                 delivery.add(&events)
-                if mustSleep() { atom_curl_multi_wait(multi, bell) }
+                if mustSleep() { atom_curl_multi_wait(multi, bell, longestSleep) }
             }
             tearDown()
         }
+
+        /// In milliseconds; without a limit unless a request may have shared its
+        /// connection.
+        ///
+        /// libcurl 7.88 sometimes has data of another request on a connection
+        /// with HTTP/2 that it has read, and waits for the socket all the same.
+        private var longestSleep: CInt {
+            sharesConnections && exchangeCount > 0 ? Self.longestSleepWithSharedConnections : .max
+        }
+
+        private static let longestSleepWithSharedConnections: CInt = 50
 
         /// Takes the commands that have come in.
         ///
@@ -297,6 +310,11 @@
                 exchange.shared.isPaused = true
                 return true
             }
+        }
+
+        /// A connection carries more than one exchange.
+        func hasSharedConnection() {
+            sharesConnections = true
         }
 
         /// The transfer has a part of a body, which is handed over before the

@@ -69,10 +69,8 @@
             func set(_ option: Int, _ value: String?) {
                 atom_curl_set_text(easy, CInt(option), value)
             }
-            if let authorities {
-                set(ATOM_CURLOPT_CAINFO, authorities.path)
-                if replacesAuthorities { set(ATOM_CURLOPT_CAPATH, nil) }
-            }
+            if let authorities { set(ATOM_CURLOPT_CAINFO, authorities.path) }
+            if replacesAuthorities || Self.hasSystemBundle { set(ATOM_CURLOPT_CAPATH, nil) }
             if let clientCertificate, let clientKey {
                 set(ATOM_CURLOPT_SSLCERT, clientCertificate.path)
                 set(ATOM_CURLOPT_SSLKEY, clientKey.path)
@@ -85,6 +83,14 @@
             if let username = proxies.username { set(ATOM_CURLOPT_PROXYUSERNAME, username) }
             if let password = proxies.password { set(ATOM_CURLOPT_PROXYPASSWORD, password) }
         }
+
+        /// Whether libcurl's default is a file with all authorities.
+        ///
+        /// Some systems name a folder with the same ones besides. With a folder
+        /// libcurl reads everything again for each connection, which takes
+        /// about 30 ms; otherwise it keeps what it has read for a day.
+        private static let hasSystemBundle =
+            atom_curl_default_authorities().map { FileManager.default.isReadableFile(atPath: String(cString: $0)) } ?? false
 
         /// The certificates that libcurl trusts by default, in PEM.
         private static func systemAuthorities() -> Data {

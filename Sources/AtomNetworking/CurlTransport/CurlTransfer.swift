@@ -237,6 +237,7 @@
             case .invalid:
                 abort = .headInvalid
             case .complete:
+                if head.isHTTP2 { loop.hasSharedConnection() }
                 if let body, bodyOffset == body.count { reportSent(bodyOffset, of: exchange) }
                 loop.report(
                     .response(

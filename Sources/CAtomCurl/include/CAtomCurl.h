@@ -109,9 +109,9 @@ void atom_curl_multi_free(atom_curl_multi multi);
 int atom_curl_multi_add(atom_curl_multi multi, atom_curl_easy easy);
 int atom_curl_multi_remove(atom_curl_multi multi, atom_curl_easy easy);
 int atom_curl_multi_perform(atom_curl_multi multi);
-/// Waits for the connections and the timers of the set, or until the bell
-/// rings.
-int atom_curl_multi_wait(atom_curl_multi multi, int bell);
+/// Waits for the connections and the timers of the set, until the bell rings,
+/// or for so many milliseconds at most.
+int atom_curl_multi_wait(atom_curl_multi multi, int bell, int milliseconds);
 /// The context of the next transfer that has ended, and its `CURLcode`; `NULL`
 /// if there is none.
 void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code);

@@ -28,10 +28,12 @@
 enum {
     OPTION_WRITE_DATA = 10001,
     OPTION_URL = 10002,
+    OPTION_USER_AGENT = 10018,
     OPTION_HEADER_FIELDS = 10023,
     OPTION_AUTHORITIES = 10065,
     OPTION_HTTP_VERSION = 84,
     OPTION_NO_SIGNAL = 99,
+    OPTION_ACCEPT_ENCODING = 10102,
     OPTION_PRIVATE = 10103,
     OPTION_WRITE_FUNCTION = 20011,
     OPTION_WAIT_FOR_MULTIPLEXING = 237,
@@ -197,6 +199,9 @@ int main(int argc, char **argv) {
         CURL *easy = handles[index] = curl.easy_init();
         curl.easy_setopt(easy, OPTION_URL, url);
         curl.easy_setopt(easy, OPTION_HEADER_FIELDS, fields);
+        // The same fields as the SDK sends, with the options that are made for them.
+        curl.easy_setopt(easy, OPTION_USER_AGENT, "requests libcurl");
+        curl.easy_setopt(easy, OPTION_ACCEPT_ENCODING, "");
         curl.easy_setopt(easy, OPTION_NO_SIGNAL, 1L);
         curl.easy_setopt(easy, OPTION_WRITE_FUNCTION, collect);
         curl.easy_setopt(easy, OPTION_WRITE_DATA, body);
