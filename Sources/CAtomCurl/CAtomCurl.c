@@ -74,7 +74,7 @@ enum {
     CURLOPT_NOSIGNAL = 99,
     CURLOPT_SHARE = 10100,
     CURLOPT_PRIVATE = 10103,
-    CURLOPT_CONNECTTIMEOUT_MS = 156,
+    CURLOPT_CURLU = 10282,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_PROTOCOLS = 181,
@@ -92,6 +92,9 @@ enum {
 
     CURLSHOPT_SHARE = 1,
     CURL_LOCK_DATA_SSL_SESSION = 4,
+
+    CURLUPART_URL = 0,
+    CURLU_PATH_AS_IS = 1 << 4,
 
     CURLPROTO_HTTP = 1 << 0,
     CURLPROTO_HTTPS = 1 << 1,
@@ -119,6 +122,9 @@ static struct {
     atom_curl_share (*share_init)(void);
     int (*share_setopt)(atom_curl_share, int, ...);
     int (*share_cleanup)(atom_curl_share);
+    atom_curl_url (*url)(void);
+    int (*url_set)(atom_curl_url, int, const char *, unsigned int);
+    void (*url_cleanup)(atom_curl_url);
 } curl;
 
 static struct atom_curl_version version = {.text = ""};
@@ -151,6 +157,9 @@ static bool find_functions(void *library) {
         {"curl_share_init", (void **)&curl.share_init},
         {"curl_share_setopt", (void **)&curl.share_setopt},
         {"curl_share_cleanup", (void **)&curl.share_cleanup},
+        {"curl_url", (void **)&curl.url},
+        {"curl_url_set", (void **)&curl.url_set},
+        {"curl_url_cleanup", (void **)&curl.url_cleanup},
     };
     for (size_t index = 0; index < sizeof(wanted) / sizeof(wanted[0]); index++) {
         *wanted[index].function = dlsym(library, wanted[index].name);
@@ -274,8 +283,6 @@ atom_curl_easy atom_curl_easy_make(
     }
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // The SDK ends exchanges by its own deadlines; zero would mean five minutes.
-    failed |= curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 0x7FFFFFFFL);
     failed |= curl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -300,6 +307,21 @@ void atom_curl_easy_free(atom_curl_easy easy) {
     curl.easy_cleanup(easy);
     leave();
     free(owner);
+}
+
+atom_curl_url atom_curl_url_make(const char *text) {
+    atom_curl_url url = curl.url();
+    if (url != NULL && curl.url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) != 0) {
+        curl.url_cleanup(url);
+        return NULL;
+    }
+    return url;
+}
+
+void atom_curl_url_free(atom_curl_url url) { curl.url_cleanup(url); }
+
+int atom_curl_set_parsed_url(atom_curl_easy easy, atom_curl_url url) {
+    return curl.easy_setopt(easy, CURLOPT_CURLU, url);
 }
 
 int atom_curl_set_long(atom_curl_easy easy, int option, long value) { return curl.easy_setopt(easy, option, value); }

@@ -11,8 +11,8 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
-        /// The field lines that every request has unless it sets them itself.
-        let ownFields: [HeaderFields.Field]
+        /// The header lines that every request has unless it sets them itself.
+        let ownLines: [HeaderLine]
         private let proxies: Proxies
         private let authorities: MemoryFile?
         private let replacesAuthorities: Bool
@@ -47,9 +47,9 @@
                 ? nil : configuration.publicKeyPins.map { "sha256//\($0.base64)" }.joined(separator: ";")
             let name = ProcessInfo.processInfo.processName.filter { HTTPGrammar.isToken(String($0)) }
             // As lines of the SDK, since libcurl would format its own twice.
-            ownFields = [
-                .init(name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
-                .init(name: "Accept-Encoding", value: library.contentCodings),
+            ownLines = [
+                HeaderLine(name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
+                HeaderLine(name: "Accept-Encoding", value: library.contentCodings),
             ]
         }
 

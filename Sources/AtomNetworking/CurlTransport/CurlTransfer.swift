@@ -35,6 +35,11 @@
         /// connection.
         @exclusivity(unchecked) private var isPlain = true
         @exclusivity(unchecked) private var isForSecure: Bool?
+        /// The URL that is set, and its parsed form if it is set too.
+        @exclusivity(unchecked) private var url: String?
+        @exclusivity(unchecked) private var parsedURL: atom_curl_url?
+        /// Whether connecting may take longer than libcurl's own limit.
+        @exclusivity(unchecked) private var isPatient = false
         /// The proxy that is set; empty for none.
         @exclusivity(unchecked) private var proxy = ""
 
@@ -77,6 +82,7 @@
         private let context: UnsafeMutablePointer<Unmanaged<CurlTransfer>>
 
         deinit {
+            forgetParsedURL()
             atom_curl_easy_free(easy)
             context.deallocate()
             errorBuffer.deallocate()
@@ -85,7 +91,7 @@
         /// The transfer of a callback's context.
         static func of(_ context: UnsafeMutableRawPointer) -> CurlTransfer {
             // The loop keeps a transfer that libcurl works on.
-            context.assumingMemoryBound(to: Unmanaged<CurlTransfer>.self).pointee.takeUnretainedValue()
+            context.assumingMemoryBound(to: Unmanaged<CurlTransfer>.self).pointee._withUnsafeGuaranteedRef { $0 }
         }
     }
 
@@ -106,10 +112,14 @@
             errorBuffer[0] = 0
             mayBeRepeated = body == nil && Self.isIdempotent(request.method)
 
-            // Otherwise the URL of the last exchange would stay.
-            guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0,
-                setMethod(request)
-            else { return false }
+            guard setURL(request.target.absoluteString), setMethod(request) else { return false }
+            // libcurl's own limit is five minutes. A limit costs a timer, and the
+            // SDK ends the exchange earlier.
+            let isPatient = request.idleTimeout > .seconds(240)
+            if isPatient != self.isPatient {
+                self.isPatient = isPatient
+                set(ATOM_CURLOPT_CONNECTTIMEOUT_MS, isPatient ? Int(CInt.max) : 0)
+            }
             setHeader(request)
             if isForSecure != exchange.isSecure {
                 isForSecure = exchange.isSecure
@@ -123,6 +133,29 @@
                 atom_curl_set_text(easy, CInt(ATOM_CURLOPT_PROXY), proxy)
             }
             return true
+        }
+
+        /// Sets the URL; one that was used before is parsed once.
+        private func setURL(_ url: String) -> Bool {
+            if url == self.url {
+                if parsedURL == nil {
+                    parsedURL = atom_curl_url_make(url)
+                    if let parsedURL { atom_curl_set_parsed_url(easy, parsedURL) }
+                }
+                return true
+            }
+            forgetParsedURL()
+            // Otherwise the URL of the last exchange would stay.
+            let isAccepted = atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), url) == 0
+            self.url = isAccepted ? url : nil
+            return isAccepted
+        }
+
+        private func forgetParsedURL() {
+            guard let parsedURL else { return }
+            atom_curl_set_parsed_url(easy, nil)
+            atom_curl_url_free(parsedURL)
+            self.parsedURL = nil
         }
 
         private func setMethod(_ request: TransportRequest) -> Bool {
@@ -156,11 +189,8 @@
                 size += field.name.utf8.count + field.value.utf8.count
                 if field.name.utf8.count == 12, HeaderFields.isSameName(field.name, "Content-Type") { hasType = true }
             }
-            for field in settings.ownFields { size += field.name.utf8.count + field.value.utf8.count }
-            lines.begin(size: size + 64, lines: request.headerFields.count + settings.ownFields.count + 2)
-            for field in settings.ownFields where !request.headerFields.contains(field.name) {
-                lines.add(field.name, field.value)
-            }
+            lines.begin(size: size + 64, lines: request.headerFields.count + settings.ownLines.count + 2)
+            for line in settings.ownLines where !request.headerFields.contains(line.name) { lines.add(line) }
             for field in request.headerFields { lines.add(field.name, field.value) }
             if !isPlain {
                 // libcurl would call every body a form, and wait for leave to
@@ -228,7 +258,7 @@
         }()
 
         private func tookHeader(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-            guard let exchange else { return false }
+            guard exchange != nil else { return false }
             switch head.take(line) {
             case .incomplete:
                 return true
@@ -237,6 +267,7 @@
             case .invalid:
                 abort = .headInvalid
             case .complete:
+                guard let exchange else { return false }
                 if head.isHTTP2 { loop.hasSharedConnection() }
                 if let body, bodyOffset == body.count { reportSent(bodyOffset, of: exchange) }
                 loop.report(

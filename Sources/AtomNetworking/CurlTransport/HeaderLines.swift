@@ -1,6 +1,23 @@
 #if os(Linux)
     internal import CAtomCurl
 
+    /// A header line that is the same for all requests, as libcurl reads it.
+    final class HeaderLine: @unchecked Sendable {
+        let name: String
+        // Written once, before the object is shared.
+        fileprivate let bytes: UnsafeMutablePointer<CChar>
+
+        init(name: String, value: String) {
+            self.name = name
+            let text = value.isEmpty ? "\(name);" : "\(name): \(value)"
+            bytes = .allocate(capacity: text.utf8.count + 1)
+            for (index, byte) in text.utf8.enumerated() { bytes[index] = CChar(bitPattern: byte) }
+            bytes[text.utf8.count] = 0
+        }
+
+        deinit { bytes.deallocate() }
+    }
+
     /// The header lines of a request as libcurl reads them, in memory that is
     /// used again for the next request.
     struct HeaderLines: ~Copyable {
@@ -63,6 +80,11 @@
             endLine()
         }
 
+        /// Adds a line that outlives the list.
+        mutating func add(_ line: HeaderLine) {
+            startLine(line.bytes)
+        }
+
         /// Keeps libcurl from adding a field of its own.
         mutating func leaveOut(_ name: String) {
             startLine()
@@ -76,7 +98,11 @@
         var list: UnsafeMutablePointer<atom_curl_list>? { nodeCount == 0 ? nil : nodes }
 
         private mutating func startLine() {
-            nodes[nodeCount] = atom_curl_list(data: bytes + count, next: nil)
+            startLine(bytes + count)
+        }
+
+        private mutating func startLine(_ bytes: UnsafeMutablePointer<CChar>) {
+            nodes[nodeCount] = atom_curl_list(data: bytes, next: nil)
             if nodeCount > 0 { nodes[nodeCount - 1].next = nodes + nodeCount }
             nodeCount += 1
         }

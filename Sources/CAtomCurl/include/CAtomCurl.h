@@ -25,6 +25,9 @@ typedef struct atom_curl_multi *atom_curl_multi;
 /// Shares the TLS sessions of the transfers of one thread (`CURLSH *`).
 typedef struct atom_curl_share *atom_curl_share;
 
+/// A parsed URL (`CURLU *`).
+typedef struct atom_curl_url *atom_curl_url;
+
 /// A list of header lines (`struct curl_slist`).
 struct atom_curl_list {
     char *data;
@@ -88,6 +91,13 @@ struct atom_curl_callbacks {
 atom_curl_easy atom_curl_easy_make(
     const struct atom_curl_callbacks *callbacks, void *context, char *error_buffer, atom_curl_share share);
 void atom_curl_easy_free(atom_curl_easy easy);
+
+/// Parses a URL for the transfers that follow; `NULL` if it can't be parsed.
+atom_curl_url atom_curl_url_make(const char *text);
+void atom_curl_url_free(atom_curl_url url);
+/// Sets the parsed form of the URL that is set as text, or `NULL`. It must live
+/// as long as it is set.
+int atom_curl_set_parsed_url(atom_curl_easy easy, atom_curl_url url);
 
 // Options (`curl_easy_setopt`), which return a `CURLcode`.
 int atom_curl_set_long(atom_curl_easy easy, int option, long value);
@@ -168,6 +178,7 @@ enum {
     ATOM_CURLOPT_NOPROXY = 10177,
     ATOM_CURLOPT_PINNEDPUBLICKEY = 10230,
     ATOM_CURLOPT_PIPEWAIT = 237,
+    ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
 
     ATOM_CURLINFO_REQUEST_SIZE = 0x200000 + 12,
     ATOM_CURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
