@@ -85,7 +85,6 @@
         /// Whether this process has no such thread, because it was forked from
         /// the one that has it.
         var isOfAnotherProcess: Bool { atom_curl_forks() != forks }
-
     }
 
     // MARK: - On any thread

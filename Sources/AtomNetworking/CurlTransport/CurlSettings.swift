@@ -48,7 +48,8 @@
             let name = ProcessInfo.processInfo.processName.filter { HTTPGrammar.isToken(String($0)) }
             // As lines of the SDK, since libcurl would format its own twice.
             ownLines = [
-                HeaderLine(name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
+                HeaderLine(
+                    name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
                 HeaderLine(name: "Accept-Encoding", value: library.contentCodings),
             ]
         }
@@ -90,7 +91,8 @@
         /// libcurl reads everything again for each connection, which takes
         /// about 30 ms; otherwise it keeps what it has read for a day.
         private static let hasSystemBundle =
-            atom_curl_default_authorities().map { FileManager.default.isReadableFile(atPath: String(cString: $0)) } ?? false
+            atom_curl_default_authorities().map { FileManager.default.isReadableFile(atPath: String(cString: $0)) }
+            ?? false
 
         /// The certificates that libcurl trusts by default, in PEM.
         private static func systemAuthorities() -> Data {

@@ -384,7 +384,9 @@
         func end(code: Int) -> TransportEvent {
             if code == 0 || abort == .answered, head.isComplete { return .finished }
             var error = CurlError(code: code, message: String(cString: errorBuffer))
-            if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) { error.message = String(cString: meaning) }
+            if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
+                error.message = String(cString: meaning)
+            }
             let problem = error.problem(
                 abort: abort, head: head,
                 proxyStatus: atom_curl_get_long(easy, CInt(ATOM_CURLINFO_HTTP_CONNECTCODE)))

@@ -92,7 +92,8 @@
             ///   private key in the text. Whether it belongs to the certificate
             ///   is found out by the first handshake.
             public init(chain: Certificates, privateKey: String, passphrase: String? = nil) throws(AtomError) {
-                guard try PEMText.check(privateKey, label: { $0.hasSuffix("PRIVATE KEY") }, of: "private key") > 0 else {
+                guard try PEMText.check(privateKey, label: { $0.hasSuffix("PRIVATE KEY") }, of: "private key") > 0
+                else {
                     throw PEMText.invalid("private key", "there is no “-----BEGIN PRIVATE KEY-----”")
                 }
                 self.chain = chain

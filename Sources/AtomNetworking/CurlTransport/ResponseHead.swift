@@ -64,7 +64,9 @@
         }
 
         private mutating func startHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-            guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else { return false }
+            guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else {
+                return false
+            }
             let code = line[(space + 1)...].drop { $0 == UInt8(ascii: " ") }.prefix(3)
             var number = 0
             for digit in code {
