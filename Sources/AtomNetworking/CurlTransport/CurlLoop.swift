@@ -273,7 +273,7 @@
                 running[transfer.position] = last
                 last.position = transfer.position
             }
-            if idle.count < Self.maximumIdle { idle.append(transfer) }
+            if settings.reusesTransfers, idle.count < Self.maximumIdle { idle.append(transfer) }
         }
 
         private func tearDown() {
