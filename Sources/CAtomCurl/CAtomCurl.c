@@ -69,6 +69,9 @@ enum {
     CURLOPT_READFUNCTION = 20012,
     CURLOPT_SSLVERSION = 32,
     CURLOPT_HEADERDATA = 10029,
+    CURLOPT_NOPROGRESS = 43,
+    CURLOPT_POST = 47,
+    CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CURLOPT_XFERINFODATA = 10057,
     CURLOPT_HEADERFUNCTION = 20079,
     CURLOPT_NOSIGNAL = 99,
@@ -77,10 +80,8 @@ enum {
     CURLOPT_CURLU = 10282,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_OPENSOCKETDATA = 10164,
-    CURLOPT_PROTOCOLS = 181,
     CURLOPT_XFERINFOFUNCTION = 20219,
     CURLOPT_PATH_AS_IS = 234,
-    CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CURLOPT_ACCEPT_ENCODING = 10102,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_PREREQDATA = 10313,
@@ -96,8 +97,6 @@ enum {
     CURLUPART_URL = 0,
     CURLU_PATH_AS_IS = 1 << 4,
 
-    CURLPROTO_HTTP = 1 << 0,
-    CURLPROTO_HTTPS = 1 << 1,
     CURL_SSLVERSION_TLSv1_2 = 6,
     CURL_SOCKET_BAD = -1,
 };
@@ -238,75 +237,61 @@ struct atom_curl_version atom_curl_load(void) {
 
 // MARK: - Transfers
 
-// Whom a transfer belongs to.
-struct owner {
-    const struct atom_curl_callbacks *callbacks;
-    void *context;
-};
-
 // Foundation's sockets and libcurl's own are inherited by programs that the
 // app starts; these are not.
 static int open_socket(void *context, int purpose, struct curl_address *address) {
     (void)purpose;
-    const struct owner *owner = context;
+    const struct atom_curl_owner *owner = context;
     if (!owner->callbacks->connect(owner->context)) return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-atom_curl_easy atom_curl_easy_make(
-    const struct atom_curl_callbacks *callbacks, void *context, char *error_buffer, atom_curl_share share) {
+atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_buffer) {
     atom_curl_easy easy = curl.easy_init();
     if (easy == NULL) return NULL;
-    struct owner *owner = malloc(sizeof(*owner));
-    if (owner == NULL) {
-        curl.easy_cleanup(easy);
-        return NULL;
-    }
-    owner->callbacks = callbacks;
-    owner->context = context;
     int failed = 0;
     failed |= curl.easy_setopt(easy, CURLOPT_PRIVATE, owner);
     failed |= curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, error_buffer);
-    failed |= curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, callbacks->header);
-    failed |= curl.easy_setopt(easy, CURLOPT_HEADERDATA, context);
-    failed |= curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, callbacks->write);
-    failed |= curl.easy_setopt(easy, CURLOPT_WRITEDATA, context);
-    failed |= curl.easy_setopt(easy, CURLOPT_READFUNCTION, callbacks->read);
-    failed |= curl.easy_setopt(easy, CURLOPT_READDATA, context);
-    failed |= curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callbacks->progress);
-    failed |= curl.easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+    failed |= curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, owner->callbacks->header);
+    failed |= curl.easy_setopt(easy, CURLOPT_HEADERDATA, owner->context);
+    failed |= curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, owner->callbacks->write);
+    failed |= curl.easy_setopt(easy, CURLOPT_WRITEDATA, owner->context);
     failed |= curl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     failed |= curl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, owner);
     if (version.number >= 0x075000) {
-        failed |= curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, callbacks->prepare);
-        failed |= curl.easy_setopt(easy, CURLOPT_PREREQDATA, context);
+        failed |= curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, owner->callbacks->prepare);
+        failed |= curl.easy_setopt(easy, CURLOPT_PREREQDATA, owner->context);
     }
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    failed |= curl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    failed |= curl.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (version.has_tls) {
-        failed |= curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    }
     // Every coding that libcurl can decode; the SDK writes the field itself.
     failed |= curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-    if (share != NULL) failed |= curl.easy_setopt(easy, CURLOPT_SHARE, share);
-    if (failed != 0) {
-        free(owner);
-        curl.easy_cleanup(easy);
-        return NULL;
-    }
-    return easy;
+    if (failed == 0) return easy;
+    curl.easy_cleanup(easy);
+    return NULL;
+}
+
+void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size) {
+    curl.easy_setopt(easy, CURLOPT_POST, 1L);
+    curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, size);
+    curl.easy_setopt(easy, CURLOPT_READFUNCTION, owner->callbacks->read);
+    curl.easy_setopt(easy, CURLOPT_READDATA, owner->context);
+    if (size == 0) return;
+    curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, owner->callbacks->progress);
+    curl.easy_setopt(easy, CURLOPT_XFERINFODATA, owner->context);
+    curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+}
+
+void atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share) {
+    curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (share != NULL) curl.easy_setopt(easy, CURLOPT_SHARE, share);
 }
 
 void atom_curl_easy_free(atom_curl_easy easy) {
-    struct owner *owner = NULL;
-    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
     enter();
     curl.easy_cleanup(easy);
     leave();
-    free(owner);
 }
 
 atom_curl_url atom_curl_url_make(const char *text) {
@@ -327,10 +312,6 @@ int atom_curl_set_parsed_url(atom_curl_easy easy, atom_curl_url url) {
 int atom_curl_set_long(atom_curl_easy easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
 
 int atom_curl_set_text(atom_curl_easy easy, int option, const char *value) {
-    return curl.easy_setopt(easy, option, value);
-}
-
-int atom_curl_set_size(atom_curl_easy easy, int option, int64_t value) {
     return curl.easy_setopt(easy, option, value);
 }
 
@@ -407,7 +388,7 @@ void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code) {
         if (message == NULL) return NULL;
         if (message->kind != CURLMSG_DONE) continue;
         *code = message->data.result;
-        struct owner *owner = NULL;
+        struct atom_curl_owner *owner = NULL;
         curl.easy_getinfo(message->easy, CURLINFO_PRIVATE, &owner);
         return owner->context;
     }

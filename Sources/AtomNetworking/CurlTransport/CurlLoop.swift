@@ -46,6 +46,8 @@
         @exclusivity(unchecked) private var exchangeCount = 0
         /// Whether a server has used HTTP/2.
         @exclusivity(unchecked) private var sharesConnections = false
+        @exclusivity(unchecked) private var lastURL = ""
+        @exclusivity(unchecked) private var lastParsedURL: ParsedURL?
         /// Transfers for the next exchanges.
         @exclusivity(unchecked) private var idle: [CurlTransfer] = []
 
@@ -203,25 +205,19 @@
             case .start(let exchange): begin(exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
-                if let transfer = exchange.transfer { atom_curl_easy_continue(transfer.easy) }
+                if let easy = exchange.transfer?.easy { atom_curl_easy_continue(easy) }
             }
         }
 
         private func begin(_ exchange: CurlExchange) {
-            guard let multi, let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings, share: share)
-            else {
-                report(.failed(Self.noMemory), of: exchange)
-                return
-            }
-            guard transfer.prepare(for: exchange) else {
+            guard let multi else { return }
+            let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
+            let preparation = transfer.prepare(
+                for: exchange, parsedURL: parsed(exchange.request.target.absoluteString), share: share)
+            guard preparation == .done, let easy = transfer.easy, atom_curl_multi_add(multi, easy) == 0 else {
                 transfer.release()
-                let error = CurlError(code: 3, message: "libcurl accepts no URL or method of this length")
-                report(.failed(WireProblem.badURL.failure(delivery: .notSent, underlying: error)), of: exchange)
-                return
-            }
-            guard atom_curl_multi_add(multi, transfer.easy) == 0 else {
-                transfer.release()
-                report(.failed(Self.noMemory), of: exchange)
+                transfer.reset()
+                report(.failed(preparation == .rejected ? Self.tooLong : Self.noMemory), of: exchange)
                 return
             }
             transfer.position = running.count
@@ -230,16 +226,31 @@
             exchangeCount += 1
         }
 
+        /// A URL that is requested again is parsed once.
+        private func parsed(_ url: String) -> ParsedURL? {
+            if url != lastURL {
+                (lastURL, lastParsedURL) = (url, nil)
+            } else if lastParsedURL == nil {
+                lastParsedURL = ParsedURL(url)
+            }
+            return lastParsedURL
+        }
+
+        private static var tooLong: TransportFailure {
+            let error = CurlError(code: 3, message: "libcurl accepts no URL or method of this length")
+            return WireProblem.badURL.failure(delivery: .notSent, underlying: error)
+        }
+
         private static var noMemory: TransportFailure {
             TransportFailure(
                 URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
         }
 
         private func end(_ exchange: CurlExchange) {
-            guard let multi, let transfer = exchange.transfer else { return }
+            guard let multi, let transfer = exchange.transfer, let easy = transfer.easy else { return }
             let event = transfer.cancelled
             let isResolving = transfer.firstTurn <= turn && transfer.mayBeResolving
-            if !isResolving { atom_curl_multi_remove(multi, transfer.easy) }
+            if !isResolving { atom_curl_multi_remove(multi, easy) }
             transfer.handOverPart()
             transfer.release()
             exchangeCount -= 1
@@ -254,7 +265,7 @@
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
                 let event = transfer.end(code: Int(code))
-                atom_curl_multi_remove(multi, transfer.easy)
+                if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
                 if let exchange = transfer.exchange {
                     transfer.handOverPart()
                     transfer.release()
@@ -266,6 +277,7 @@
         }
 
         private func recycle(_ transfer: CurlTransfer) {
+            transfer.reset()
             // The last one takes its place.
             let last = running.removeLast()
             if last !== transfer {
@@ -277,7 +289,7 @@
 
         private func tearDown() {
             if let multi {
-                for transfer in running { atom_curl_multi_remove(multi, transfer.easy) }
+                for case let easy? in running.map(\.easy) { atom_curl_multi_remove(multi, easy) }
             }
             running = []
             idle = []

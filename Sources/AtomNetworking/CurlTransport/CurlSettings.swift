@@ -65,24 +65,33 @@
         /// The proxy for a request; empty for none.
         func proxy(for target: TargetURL) -> String { proxies.proxy(for: target) }
 
-        /// Sets the options of a new transfer.
-        func apply(to easy: atom_curl_easy) {
-            func set(_ option: Int, _ value: String?) {
-                atom_curl_set_text(easy, CInt(option), value)
-            }
-            if let authorities { set(ATOM_CURLOPT_CAINFO, authorities.path) }
-            if replacesAuthorities || Self.hasSystemBundle { set(ATOM_CURLOPT_CAPATH, nil) }
+        /// Sets the options of a proxy on a new handle.
+        func setProxyOptions(on easy: atom_curl_easy) {
+            Self.set(ATOM_CURLOPT_NOPROXY, proxies.exceptions, on: easy)
+            if let username = proxies.username { Self.set(ATOM_CURLOPT_PROXYUSERNAME, username, on: easy) }
+            if let password = proxies.password { Self.set(ATOM_CURLOPT_PROXYPASSWORD, password, on: easy) }
+            // A proxy's answer to CONNECT is nobody's response.
+            atom_curl_set_long(easy, CInt(ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS), 1)
+        }
+
+        /// Sets the options of TLS on a new handle.
+        func secure(_ easy: atom_curl_easy, share: atom_curl_share?) {
+            atom_curl_set_secure(easy, share)
+            // Requests wait for the first connection to tell whether it
+            // multiplexes.
+            if multiplexes { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
+            if let authorities { Self.set(ATOM_CURLOPT_CAINFO, authorities.path, on: easy) }
+            if replacesAuthorities || Self.hasSystemBundle { Self.set(ATOM_CURLOPT_CAPATH, nil, on: easy) }
             if let clientCertificate, let clientKey {
-                set(ATOM_CURLOPT_SSLCERT, clientCertificate.path)
-                set(ATOM_CURLOPT_SSLKEY, clientKey.path)
-                if let passphrase { set(ATOM_CURLOPT_KEYPASSWD, passphrase) }
+                Self.set(ATOM_CURLOPT_SSLCERT, clientCertificate.path, on: easy)
+                Self.set(ATOM_CURLOPT_SSLKEY, clientKey.path, on: easy)
+                if let passphrase { Self.set(ATOM_CURLOPT_KEYPASSWD, passphrase, on: easy) }
             }
-            if let pins { set(ATOM_CURLOPT_PINNEDPUBLICKEY, pins) }
-            // Always set, or libcurl would search the environment each time.
-            set(ATOM_CURLOPT_PROXY, "")
-            set(ATOM_CURLOPT_NOPROXY, proxies.exceptions)
-            if let username = proxies.username { set(ATOM_CURLOPT_PROXYUSERNAME, username) }
-            if let password = proxies.password { set(ATOM_CURLOPT_PROXYPASSWORD, password) }
+            if let pins { Self.set(ATOM_CURLOPT_PINNEDPUBLICKEY, pins, on: easy) }
+        }
+
+        private static func set(_ option: Int, _ value: String?, on easy: atom_curl_easy) {
+            atom_curl_set_text(easy, CInt(option), value)
         }
 
         /// Whether libcurl's default is a file with all authorities.
@@ -104,6 +113,11 @@
             ]
             return paths.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first ?? Data()
         }
+    }
+
+    extension CurlSettings: CustomReflectable {
+        /// Keeps `dump` of a transport from showing a passphrase or a password.
+        var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// The proxies of a transport.

@@ -59,8 +59,7 @@ struct atom_curl_version atom_curl_load(void);
 // The functions below may be called only after `atom_curl_load` has found
 // libcurl. One thread at a time uses a transfer, and the set that it is in.
 
-/// The callbacks of a transfer; `context` is the one that was given to
-/// `atom_curl_easy_make`. They are called on the thread that performs.
+/// The callbacks of a transfer; `context` is the owner's. They are called on the thread that performs.
 struct atom_curl_callbacks {
     /// A line of a head or of trailers, with its end; anything but `length`
     /// ends the transfer.
@@ -84,12 +83,21 @@ struct atom_curl_callbacks {
 #define ATOM_CURL_READ_ABORT 0x10000000
 #define ATOM_CURL_READ_PAUSE 0x10000001
 
-/// Makes a transfer with the callbacks, and everything switched off that the
-/// SDK does itself or forbids; `NULL` if there is no memory.
+/// Whom a transfer calls.
+struct atom_curl_owner {
+    const struct atom_curl_callbacks *callbacks;
+    void *context;
+};
+
+/// Makes a transfer, with everything switched off that the SDK does itself;
+/// `NULL` if there is no memory.
 ///
-/// `callbacks` must live as long as the transfer.
-atom_curl_easy atom_curl_easy_make(
-    const struct atom_curl_callbacks *callbacks, void *context, char *error_buffer, atom_curl_share share);
+/// The owner must live as long as the transfer.
+atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_buffer);
+/// Adds a body of this size, which is read when it is sent.
+void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size);
+/// Sets what every transfer over TLS has; `share` may be `NULL`.
+void atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share);
 void atom_curl_easy_free(atom_curl_easy easy);
 
 /// Parses a URL for the transfers that follow; `NULL` if it can't be parsed.
@@ -102,7 +110,6 @@ int atom_curl_set_parsed_url(atom_curl_easy easy, atom_curl_url url);
 // Options (`curl_easy_setopt`), which return a `CURLcode`.
 int atom_curl_set_long(atom_curl_easy easy, int option, long value);
 int atom_curl_set_text(atom_curl_easy easy, int option, const char *value);
-int atom_curl_set_size(atom_curl_easy easy, int option, int64_t value);
 int atom_curl_set_list(atom_curl_easy easy, int option, struct atom_curl_list *value);
 
 /// A figure of the transfer (`curl_easy_getinfo`); -1 if it isn't known.
@@ -162,22 +169,18 @@ enum {
     ATOM_CURLOPT_SSLCERT = 10025,
     ATOM_CURLOPT_KEYPASSWD = 10026,
     ATOM_CURLOPT_CUSTOMREQUEST = 10036,
-    ATOM_CURLOPT_NOPROGRESS = 43,
     ATOM_CURLOPT_NOBODY = 44,
-    ATOM_CURLOPT_POST = 47,
     ATOM_CURLOPT_CAINFO = 10065,
     ATOM_CURLOPT_FRESH_CONNECT = 74,
     ATOM_CURLOPT_FORBID_REUSE = 75,
-    ATOM_CURLOPT_HTTPGET = 80,
     ATOM_CURLOPT_SSLKEY = 10087,
     ATOM_CURLOPT_CAPATH = 10097,
-    ATOM_CURLOPT_POSTFIELDSIZE_LARGE = 30120,
-    ATOM_CURLOPT_HTTP_VERSION = 84,
     ATOM_CURLOPT_PROXYUSERNAME = 10175,
     ATOM_CURLOPT_PROXYPASSWORD = 10176,
     ATOM_CURLOPT_NOPROXY = 10177,
     ATOM_CURLOPT_PINNEDPUBLICKEY = 10230,
     ATOM_CURLOPT_PIPEWAIT = 237,
+    ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
 
     ATOM_CURLINFO_REQUEST_SIZE = 0x200000 + 12,

@@ -1,0 +1,47 @@
+#if os(Linux)
+    internal import CAtomCurl
+
+    extension CurlTransfer {
+        // Never freed and never changed, so every thread may read it.
+        nonisolated(unsafe) static let callbacks: UnsafePointer<atom_curl_callbacks> = {
+            let callbacks = UnsafeMutablePointer<atom_curl_callbacks>.allocate(capacity: 1)
+            callbacks.initialize(
+                to: atom_curl_callbacks(
+                    header: { bytes, size, count, context in
+                        guard let bytes, let context else { return 0 }
+                        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                        return line.withMemoryRebound(to: UInt8.self) {
+                            CurlTransfer.of(context).tookHeader($0) ? size * count : 0
+                        }
+                    },
+                    write: { bytes, size, count, context in
+                        guard let bytes, let context else { return 0 }
+                        let length = size * count
+                        switch CurlTransfer.of(context).receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
+                        case .taken: return length
+                        case .later: return Int(ATOM_CURL_WRITE_PAUSE)
+                        case .never: return length == 0 ? 1 : 0
+                        }
+                    },
+                    read: { bytes, size, count, context in
+                        guard let bytes, let context else { return Int(ATOM_CURL_READ_ABORT) }
+                        return CurlTransfer.of(context).fill(
+                            UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+                    },
+                    prepare: { context, _, _, _, _ in
+                        guard let context else { return 1 }
+                        return CurlTransfer.of(context).maySend() ? 0 : 1
+                    },
+                    progress: { context, _, _, _, sent in
+                        guard let context else { return 1 }
+                        CurlTransfer.of(context).sent(Int(sent))
+                        return 0
+                    },
+                    connect: { context in
+                        guard let context else { return false }
+                        return CurlTransfer.of(context).mayConnect()
+                    }))
+            return UnsafePointer(callbacks)
+        }()
+    }
+#endif

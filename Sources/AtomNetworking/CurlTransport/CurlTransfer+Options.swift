@@ -1,0 +1,99 @@
+#if os(Linux)
+    internal import CAtomCurl
+    import Foundation
+
+    extension CurlTransfer {
+        /// Sets the options of a request on a new handle.
+        ///
+        /// - Parameter isRepeatable: Whether libcurl may send the request again.
+        /// - Returns: Whether libcurl accepts the URL and the method.
+        func set(
+            _ request: TransportRequest, parsedURL: ParsedURL?, isRepeatable: Bool, on easy: atom_curl_easy
+        ) -> Bool {
+            // Also as text, which libcurl reads when it repeats a request.
+            guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0 else {
+                return false
+            }
+            if let parsedURL { atom_curl_set_parsed_url(easy, parsedURL.handle) }
+            guard setMethod(request, on: easy) else { return false }
+            setHeader(request, on: easy)
+            setProxy(settings.proxy(for: request.target), on: easy)
+            let mayComeTwice = !isRepeatable && request.body == nil && !settings.tellsOfSending
+            if request.needsFreshConnection || mayComeTwice { set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy) }
+            if request.needsFreshConnection { set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) }
+            // libcurl's own limit is five minutes. A limit costs a timer, and the
+            // SDK ends most exchanges earlier.
+            if request.idleTimeout > .seconds(240) {
+                set(ATOM_CURLOPT_CONNECTTIMEOUT_MS, Int(CInt.max), on: easy)
+            }
+            return true
+        }
+
+        private func setMethod(_ request: TransportRequest, on easy: atom_curl_easy) -> Bool {
+            let method = request.method
+            if let body = request.body {
+                atom_curl_set_body(easy, owner, Int64(body.count))
+                if method == "POST" { return true }
+            } else {
+                switch method {
+                case "GET": return true
+                case "HEAD":
+                    set(ATOM_CURLOPT_NOBODY, 1, on: easy)
+                    return true
+                case "POST", "PUT", "PATCH":
+                    // These say that they have no body (RFC 9110 §8.6).
+                    atom_curl_set_body(easy, owner, 0)
+                    if method == "POST" { return true }
+                default: break
+                }
+            }
+            return atom_curl_set_text(easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), method) == 0
+        }
+
+        private func setHeader(_ request: TransportRequest, on easy: atom_curl_easy) {
+            let fields = request.headerFields
+            var size = 64
+            for field in fields { size += field.name.utf8.count + field.value.utf8.count }
+            lines.begin(size: size, lines: fields.count + settings.ownLines.count + 2)
+            for line in settings.ownLines where !fields.contains(line.name) { lines.add(line) }
+            for field in fields { lines.add(field.name, field.value) }
+            if request.method != "GET" {
+                // libcurl would call every body a form, and wait for leave to
+                // send a large one.
+                if !fields.contains("Content-Type") { lines.leaveOut("Content-Type") }
+                if !fields.contains("Expect") { lines.leaveOut("Expect") }
+            }
+            atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
+        }
+
+        private func setProxy(_ proxy: String, on easy: atom_curl_easy) {
+            guard !proxy.isEmpty else {
+                // Or libcurl would search the environment.
+                atom_curl_set_text(easy, CInt(ATOM_CURLOPT_NOPROXY), "*")
+                return
+            }
+            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_PROXY), proxy)
+            settings.setProxyOptions(on: easy)
+        }
+
+        private func set(_ option: Int, _ value: Int, on easy: atom_curl_easy) {
+            atom_curl_set_long(easy, CInt(option), value)
+        }
+    }
+
+    /// A URL that libcurl has parsed.
+    ///
+    /// A handle reads it when its exchange begins, and the transfer keeps it that
+    /// long.
+    final class ParsedURL {
+        let handle: atom_curl_url
+
+        /// `nil` if libcurl doesn't accept the URL.
+        init?(_ text: String) {
+            guard let handle = atom_curl_url_make(text) else { return nil }
+            self.handle = handle
+        }
+
+        deinit { atom_curl_url_free(handle) }
+    }
+#endif
