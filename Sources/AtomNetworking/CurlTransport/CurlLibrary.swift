@@ -11,6 +11,12 @@
         /// Whether the transport is told before each sending of a request, also
         /// when libcurl repeats one (7.80).
         let tellsOfSending: Bool
+        /// Whether a transfer can run another exchange.
+        ///
+        /// From 7.83 on libcurl kept a pointer to a freed field of the exchange
+        /// before. A head that begins with a folded line made it follow that
+        /// pointer (curl #11103, fixed in 2023).
+        let reusesTransfers: Bool
 
         /// `curl_multi_poll` and all that is used beside it work since then.
         private static let oldest = 0x07_44_00
@@ -35,7 +41,8 @@
                         found.has_gzip ? "gzip, deflate" : nil, found.has_brotli ? "br" : nil,
                         found.has_zstd ? "zstd" : nil,
                     ].compactMap(\.self).joined(separator: ", "),
-                    tellsOfSending: found.number >= 0x07_50_00))
+                    tellsOfSending: found.number >= 0x07_50_00,
+                    reusesTransfers: !(0x07_53_00..<0x08_02_00).contains(found.number)))
         }()
 
         struct Unavailable: Error {

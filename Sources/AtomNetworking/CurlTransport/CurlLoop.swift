@@ -272,7 +272,7 @@
                 running[transfer.position] = last
                 last.position = transfer.position
             }
-            if idle.count < Self.maximumIdle { idle.append(transfer) }
+            if settings.reusesTransfers, idle.count < Self.maximumIdle { idle.append(transfer) }
         }
 
         private func tearDown() {

@@ -11,6 +11,7 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
+        let reusesTransfers: Bool
         /// The header lines that every request has unless it sets them itself.
         let ownLines: [HeaderLine]
         private let proxies: Proxies
@@ -25,6 +26,7 @@
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
             multiplexes = library.hasHTTP2
             tellsOfSending = library.tellsOfSending
+            reusesTransfers = library.reusesTransfers
             proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
             switch configuration.trust {
             case .system:
