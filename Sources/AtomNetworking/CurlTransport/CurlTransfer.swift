@@ -289,6 +289,11 @@
 
         private func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
             guard let exchange else { return .never }
+            guard head.isComplete else {
+                // libcurl has seen the end of a head where there is none.
+                abort = .headInvalid
+                return .never
+            }
             if exchange.mustWait(pending: part.count) { return .later }
             if part.isEmpty { loop.hasPart(self) }
             if let start = bytes.baseAddress {

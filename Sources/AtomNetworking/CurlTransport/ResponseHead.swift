@@ -63,17 +63,20 @@
             }
         }
 
+        /// Reads `HTTP/1.1 200 OK`, where the reason may be missing.
+        ///
+        /// libcurl is more lenient, but then it may see another status in it.
         private mutating func startHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-            guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else {
-                return false
-            }
-            let code = line[(space + 1)...].drop { $0 == UInt8(ascii: " ") }.prefix(3)
+            guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")),
+                space == 6 || (space == 8 && line[6] == UInt8(ascii: ".") && line[7].isDigit), line[5].isDigit
+            else { return false }
+            let rest = line[space...].drop { $0 == UInt8(ascii: " ") }
             var number = 0
-            for digit in code {
-                guard (0x30...0x39).contains(digit) else { return false }
+            for digit in rest.prefix(3) {
+                guard digit.isDigit else { return false }
                 number = number * 10 + Int(digit - 0x30)
             }
-            guard code.count == 3, number >= 100 else { return false }
+            guard rest.count >= 3, number >= 100, rest.dropFirst(3).first?.isDigit != true else { return false }
             statusCode = number
             isHTTP2 = line[5] == UInt8(ascii: "2")
             fields.reserveCapacity(expectedCount)
@@ -94,7 +97,8 @@
         }
 
         private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-            guard let start = line.baseAddress else { return false }
+            // Whatever follows, a carriage return ends the head for libcurl.
+            guard let start = line.baseAddress, line[0] != UInt8(ascii: "\r") else { return false }
             if line[0].isBlank {
                 // A line that goes on with the value before it is obsolete (RFC
                 // 9112 §5.2).
@@ -113,6 +117,8 @@
     }
 
     extension UInt8 {
+        fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+
         fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
     }
 
