@@ -58,6 +58,9 @@
         @exclusivity(unchecked) private var mayBeRepeated = true
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
+        @exclusivity(unchecked) private var isRepeated = false
+        /// Whether a repetition gets a new connection.
+        @exclusivity(unchecked) private var repeatsOnNewConnection = false
 
         /// `nil` if there is no memory for it.
         init?(_ loop: CurlLoop, settings: CurlSettings, share: atom_curl_share?) {
@@ -108,7 +111,11 @@
             head.reset()
             abort = nil
             (body, bodyOffset, reported) = (request.body, 0, 0)
-            (isConnecting, isPrepared) = (false, false)
+            (isConnecting, isPrepared, isRepeated) = (false, false, false)
+            if repeatsOnNewConnection {
+                repeatsOnNewConnection = false
+                set(ATOM_CURLOPT_FRESH_CONNECT, 0)
+            }
             errorBuffer[0] = 0
             mayBeRepeated = body == nil && Self.isIdempotent(request.method)
 
@@ -322,11 +329,21 @@
                 abort = .answered
                 return false
             }
-            if isPrepared, !mayBeRepeated {
-                abort = .repeated
-                return false
+            if isPrepared {
+                guard mayBeRepeated, !isRepeated else {
+                    abort = .repeated
+                    return false
+                }
+                isRepeated = true
+                return true
             }
             isPrepared = true
+            if mayBeRepeated, !isConnecting {
+                // Another kept connection may be closed too, and what has been
+                // repeated isn't repeated again (RFC 9110 §9.2.2).
+                repeatsOnNewConnection = true
+                set(ATOM_CURLOPT_FRESH_CONNECT, 1)
+            }
             return true
         }
 
