@@ -108,6 +108,11 @@
         }
     }
 
+    extension CurlSettings: CustomReflectable {
+        /// Keeps `dump` of a transport from showing a passphrase or a password.
+        var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
     /// The proxies of a transport.
     private struct Proxies {
         /// Empty for none.
