@@ -228,6 +228,100 @@ struct OriginSlotsTests {
         #expect(slots.enter(waiter(1), origin: Self.home))
     }
 
+    // MARK: - What a transport learns
+
+    @Test("A higher limit grants slots at once, in order")
+    func learnedMore() {
+        let slots = OriginSlots(limit: 1)
+        for number in 0..<6 { slots.enter(waiter(number), origin: Self.home) }
+        slots.learn(4, of: Self.home)
+        #expect(journal.all == [0, 1, 2, 3])
+        #expect(slots.counts == (4, 2))
+        slots.learn(100, of: Self.home)
+        #expect(journal.all == Array(0..<6))
+        #expect(!slots.enter(waiter(6), origin: Self.home))
+    }
+
+    @Test("A lower limit takes no slot from anybody, and holds for the next")
+    func learnedLess() {
+        let slots = OriginSlots(limit: 3)
+        for number in 0..<5 { slots.enter(waiter(number), origin: Self.home) }
+        slots.learn(1, of: Self.home)
+        #expect(slots.counts == (3, 2))
+        for _ in 0..<2 { slots.release(origin: Self.home) }
+        #expect(journal.all == [0, 1, 2])
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 2, 3])
+        #expect(slots.counts == (1, 1))
+        slots.learn(-5, of: Self.home)
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 2, 3, 4], "a limit below one is one")
+    }
+
+    @Test("The limit of one origin is not another's")
+    func learnedOfOne() {
+        let slots = OriginSlots(limit: 1)
+        slots.learn(2, of: Self.home)
+        #expect((0..<3).map { slots.enter(waiter($0), origin: Self.home) } == [false, false, true])
+        #expect((3..<5).map { slots.enter(waiter($0), origin: Self.other) } == [false, true])
+    }
+
+    @Test("A fixed limit learns nothing, nor does none")
+    func learnedForNothing() {
+        let fixed = OriginSlots(limit: 1, isFixed: true)
+        fixed.learn(100, of: Self.home)
+        #expect((0..<2).map { fixed.enter(waiter($0), origin: Self.home) } == [false, true])
+        let unlimited = OriginSlots(limit: nil)
+        unlimited.learn(1, of: Self.home)
+        #expect((2..<4).map { unlimited.enter(waiter($0), origin: Self.home) } == [false, false])
+    }
+
+    @Test("What was learned is remembered while nobody uses the origin, until something else is learned")
+    func remembered() {
+        let slots = OriginSlots(limit: 1)
+        slots.learn(2, of: Self.home)
+        for round in 0..<3 {
+            slots.enter(waiter(0), origin: Self.other)
+            slots.release(origin: Self.other)
+            #expect(lanes(of: slots) == 0, "round \(round)")
+            #expect((0..<3).map { slots.enter(waiter($0), origin: Self.home) } == [false, false, true])
+            for _ in 0..<3 { slots.release(origin: Self.home) }
+        }
+        slots.learn(1, of: Self.home)
+        slots.enter(waiter(0), origin: Self.other)
+        #expect((0..<2).map { slots.enter(waiter($0), origin: Self.home) } == [false, true])
+    }
+
+    @Test("A waiter that learns more inside its grant lets the others in, in order")
+    func learnedInsideGrant() {
+        let slots = OriginSlots(limit: 1)
+        let journal = journal
+        slots.enter(waiter(0), origin: Self.home)
+        slots.enter(
+            RecordingWaiter(1) { number in
+                slots.learn(3, of: Self.home)
+                journal.note(number)
+            }, origin: Self.home)
+        for number in 2..<5 { slots.enter(waiter(number), origin: Self.home) }
+        slots.release(origin: Self.home)
+        #expect(journal.all == [0, 1, 2, 3])
+        #expect(slots.counts == (3, 1))
+    }
+
+    @Test("However many origins there are, the memory is bounded")
+    func boundedMemory() {
+        let slots = OriginSlots(limit: 1)
+        let origins = (0..<5_000).map { Origin(scheme: .https, host: "\($0).example", port: 443) }
+        for origin in origins { slots.learn(2, of: origin) }
+        #expect(lanes(of: slots) == 0)
+        let remembered = origins.map { origin in
+            defer { for _ in 0..<2 { slots.release(origin: origin) } }
+            return (0..<2).map { slots.enter(waiter($0), origin: origin) } == [false, false]
+        }
+        #expect(remembered.last == true)
+        #expect(remembered.count { $0 } <= 1_001)
+    }
+
     @Test("Ten thousand random steps agree with a plain list", arguments: [UInt64(21), 22, 23])
     func model(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -1,0 +1,88 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+
+    @testable import LoopbackServer
+
+    /// A TCP server that knows nothing of HTTP; each connection has a thread.
+    ///
+    /// The loopback server reads a request before it answers, and this one does
+    /// what its handler does.
+    final class ByteServer: Sendable {
+        /// The server's end of a connection.
+        struct Line: Sendable {
+            fileprivate let socket: Socket
+
+            /// Writes all bytes; `false` when the client has left.
+            @discardableResult
+            func write(_ text: String) -> Bool { write(Data(text.utf8)) }
+
+            @discardableResult
+            func write(_ data: Data) -> Bool { data.withUnsafeBytes { socket.sendAll($0) } }
+
+            /// The next bytes that have come in; empty at the end.
+            func read() -> Data {
+                withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { buffer in
+                    let count = socket.receive(into: buffer)
+                    return count > 0 ? Data(UnsafeRawBufferPointer(rebasing: buffer[..<count])) : Data()
+                }
+            }
+
+            /// The bytes up to the end of a head.
+            func readHead() -> String {
+                var head = Data()
+                while head.range(of: Data("\r\n\r\n".utf8)) == nil {
+                    let part = read()
+                    if part.isEmpty { break }
+                    head += part
+                }
+                return String(decoding: head, as: UTF8.self)
+            }
+
+            /// Waits for the end of the other side.
+            func drain() { while !read().isEmpty {} }
+
+            /// Ends the connection with a reset, not with an end of file.
+            func reset() { socket.closeWithReset() }
+        }
+
+        let port: Int
+        private let lines = Box<(open: Set<Int32>, count: Int)>(([], 0))
+        private let threads = ServerThreads()
+
+        /// - Parameter handler: Serves a connection, on its thread; the server
+        ///   closes it afterwards, unless the result is false.
+        init(handler: @escaping @Sendable (Line) -> Bool) throws {
+            let listener: Socket
+            (listener, port) = try Socket.listening(ipv6: false, port: 0)
+            threads.startAccepting(on: listener) { [lines, threads] socket in
+                lines.change {
+                    $0.open.insert(socket.descriptor)
+                    $0.count += 1
+                }
+                threads.startServing {
+                    let closes = handler(Line(socket: socket))
+                    // Nobody shuts a descriptor down that may be another's.
+                    lines.change { _ = $0.open.remove(socket.descriptor) }
+                    if closes {
+                        socket.shutDown()
+                        socket.discard()
+                    }
+                }
+            }
+        }
+
+        /// How many connections have been made.
+        var connectionCount: Int { lines.value.count }
+
+        /// How many of them are open.
+        var openConnections: Int { lines.value.open.count }
+
+        func stop() {
+            lines.change { lines in
+                for descriptor in lines.open { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
+            threads.stop()
+        }
+    }
+#endif

@@ -1,0 +1,236 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import AtomNetworking
+
+    @Suite struct CurlConfigurationTests {
+        /// The subject of the refusal, or `nil`.
+        private func subject<T>(of body: () throws(AtomError) -> T) -> String? {
+            guard case .unsupportedConfiguration(let problem) = refusal(of: body) else { return nil }
+            return problem.subject
+        }
+
+        // MARK: - Certificates
+
+        @Test("Certificates are PEM blocks, with any text around them")
+        func certificates() throws {
+            let one = TestPEM.certificate
+            for text in [one, one + one, "# company\n\(one)# end", one.replacingOccurrences(of: "\n", with: "\r\n")] {
+                #expect(try CurlTransport.Certificates(pem: text).bytes == Data(text.utf8))
+            }
+            // A key beside them is not a certificate, and does no harm.
+            #expect(throws: Never.self) { try CurlTransport.Certificates(pem: TestPEM.key + one) }
+        }
+
+        @Test(
+            "Text without a readable certificate is refused",
+            arguments: [
+                "", "hush", TestPEM.key, TestPEM.block("CERTIFICATE", ""), TestPEM.block("CERTIFICATE", "hush!"),
+                TestPEM.block("CERTIFICATE", "aHVzaA=="), "-----BEGIN CERTIFICATE-----\nMAA=\n",
+                TestPEM.certificate + TestPEM.block("CERTIFICATE", "hush!"),
+            ])
+        func invalidCertificates(text: String) {
+            #expect(subject { () throws(AtomError) in try CurlTransport.Certificates(pem: text) } == "certificates")
+            let error = refusal { () throws(AtomError) in try CurlTransport.Certificates(pem: text) }
+            #expect(error.map { "\($0)" }?.contains("hush") == false)
+        }
+
+        @Test("A file that can't be read is named without its folder")
+        func file() {
+            let file = URL(fileURLWithPath: "/nowhere/company.pem")
+            let error = refusal { () throws(AtomError) in try CurlTransport.Certificates(contentsOf: file) }
+            #expect(error.map { "\($0)".contains("company.pem") && !"\($0)".contains("nowhere") } == true)
+        }
+
+        @Test(
+            "A private key is any PEM block of one",
+            arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY"])
+        func privateKey(label: String) throws {
+            let chain = try CurlTransport.Certificates(pem: TestPEM.certificate)
+            #expect(throws: Never.self) {
+                try CurlTransport.ClientCertificate(chain: chain, privateKey: TestPEM.block(label, "MAA="))
+            }
+            let encrypted = TestPEM.block(label, "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\naHVzaA==")
+            #expect(throws: Never.self) { try CurlTransport.ClientCertificate(chain: chain, privateKey: encrypted) }
+            for text in ["", TestPEM.certificate, TestPEM.block(label, "hush!"), TestPEM.block("PUBLIC KEY", "MAA=")] {
+                let error = refusal { () throws(AtomError) in
+                    try CurlTransport.ClientCertificate(chain: chain, privateKey: text, passphrase: "hush")
+                }
+                #expect(error.map { "\($0)" }?.contains("hush") == false)
+            }
+        }
+
+        // MARK: - Pins
+
+        @Test("A pin is the base64 of 32 bytes")
+        func pins() throws {
+            let base64 = Data(0..<32).base64EncodedString()
+            for text in [base64, "sha256/" + base64, "sha256//" + base64] {
+                #expect(try CurlTransport.PublicKeyPin(sha256: text).base64 == base64)
+            }
+            let wrong = [
+                "", "x", "sha256/", "sha1/" + base64, base64 + ";" + base64, String(base64.dropLast()),
+                Data(0..<31).base64EncodedString(), Data(0..<33).base64EncodedString(), base64 + "\n;x",
+            ]
+            for text in wrong {
+                #expect(
+                    subject { () throws(AtomError) in try CurlTransport.PublicKeyPin(sha256: text) }
+                        == "public key pin", "\(text)")
+            }
+        }
+
+        // MARK: - Proxies
+
+        @Test(
+            "A proxy is a scheme, a host and perhaps a port",
+            arguments: [
+                ("http://gateway.example:3128", "http://gateway.example:3128"), ("HTTPS://Gateway.example/", nil),
+                ("socks5h://127.0.0.1:1080", "socks5h://127.0.0.1:1080"), ("http://[::1]:3128", "http://[::1]:3128"),
+                ("socks4a://gateway.example:1", nil),
+            ])
+        func proxy(text: String, url: String?) throws {
+            let proxy = try CurlTransport.ProxyServer(text)
+            if let url { #expect(proxy.url == url) }
+            #expect(proxy.url.hasPrefix(text.lowercased().split(separator: ":")[0] + "://"))
+        }
+
+        @Test(
+            "Anything else is refused, without its secrets",
+            arguments: [
+                "", "gateway.example", "gateway.example:3128", "ftp://gateway.example", "http://", "http:///x",
+                "http://user:hush@gateway.example", "http://hush@gateway.example", "http://gateway.example/hush",
+                "http://gateway.example?hush", "http://gateway.example#hush", "http://gateway.example:99999",
+                "http://gate way.example", "http://gateway.example\r\nX: hush", "file:///etc/hush",
+            ])
+        func invalidProxy(text: String) {
+            let error = refusal { () throws(AtomError) in try CurlTransport.ProxyServer(text, password: "hush") }
+            #expect(error != nil)
+            #expect(error.map { "\($0)" }?.contains("hush") != true)
+        }
+
+        @Test("An exception is one name", arguments: ["", "a,b", "a b", "a\tb", "a\n"])
+        func exceptions(text: String) {
+            #expect(
+                subject { () throws(AtomError) in
+                    try CurlTransport.ProxyServer("http://gateway.example", exceptions: ["ok.example", text])
+                } == "proxy")
+        }
+
+        @Test(
+            "Loopback hosts are this machine",
+            arguments: ["localhost", "LOCALHOST", "a.localhost", "127.0.0.1", "127.255.255.255", "[::1]", "::1"])
+        func loopback(host: String) {
+            #expect(CurlTransport.ProxyServer.isLoopback(host))
+        }
+
+        @Test(
+            "Others aren't",
+            arguments: [
+                "localhost.example", "notlocalhost", "128.0.0.1", "127.0.0", "127.0.0.1.example", "127.0.0.256",
+                "127.0.0.",
+                "[::2]", "0.0.0.0", "", ".", "127.0.0.1.", "127...1",
+            ])
+        func notLoopback(host: String) {
+            #expect(!CurlTransport.ProxyServer.isLoopback(host))
+        }
+
+        @Test("A proxy for plain HTTP is remote unless it is on this machine")
+        func remoteProxy() {
+            let proxy = CurlTransport.ProxyServer.isRemote
+            for value in [
+                "http://gateway.example:1", "gateway.example", "socks5://192.0.2.1", "http://u:p@gateway", "%",
+            ] {
+                #expect(proxy(value), "\(value)")
+            }
+            for value in ["http://localhost:1", "localhost:1", "127.0.0.1", "http://u:p@127.0.0.2", "http://[::1]:1"] {
+                #expect(!proxy(value), "\(value)")
+            }
+        }
+
+        @Test("The environment's proxy is found as libcurl finds it")
+        func environment() {
+            func named(_ environment: [String: String], _ scheme: BaseURLScheme = .http) -> String? {
+                CurlTransport.ProxyServer.named(by: environment, for: scheme)
+            }
+            #expect(named([:]) == nil && named([:], .https) == nil)
+            #expect(named(["http_proxy": ""]) == nil)
+            #expect(named(["http_proxy": "a"]) == "a" && named(["http_proxy": "a"], .https) == nil)
+            #expect(named(["HTTP_PROXY": "a"]) == nil, "a request's Proxy field may have set it")
+            #expect(named(["https_proxy": "a"]) == nil && named(["https_proxy": "a"], .https) == "a")
+            #expect(named(["HTTPS_PROXY": "a"], .https) == "a")
+            for scheme in [BaseURLScheme.http, .https] {
+                #expect(named(["all_proxy": "a"], scheme) == "a" && named(["ALL_PROXY": "a"], scheme) == "a")
+                #expect(named(["all_proxy": "a", "ALL_PROXY": "b"], scheme) == "a")
+            }
+            #expect(named(["http_proxy": "a", "all_proxy": "b"]) == "a")
+            #expect(named(["http_proxy": "", "all_proxy": "b"]) == "b")
+        }
+
+        // MARK: - Secrets
+
+        @Test("No secret is in any description of the settings")
+        func secrets() throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.clientCertificate = try CurlTransport.ClientCertificate(
+                chain: CurlTransport.Certificates(pem: TestPEM.certificate),
+                privateKey: TestPEM.block("PRIVATE KEY", "MHush+hush=="), passphrase: "pass-hush")
+            let proxy = try CurlTransport.ProxyServer(
+                "http://gateway.example", username: "user-hush", password: "word-hush")
+            configuration.proxy = .server(proxy)
+            configuration.trust = .only(try CurlTransport.Certificates(pem: TestPEM.certificate))
+            let transport = try CurlTransport(configuration: configuration)
+            var service = ServiceConfiguration()
+            service.transport = transport
+            let values: [Any] = [
+                configuration, proxy, transport, service, Atom(serviceConfiguration: service),
+                try #require(configuration.clientCertificate), configuration.trust,
+            ]
+            for value in values {
+                var dumped = ""
+                dump(value, to: &dumped)
+                for text in ["\(value)", String(reflecting: value), dumped] {
+                    #expect(!text.contains("hush") && !text.contains("Hush"), "\(type(of: value))")
+                    #expect(!text.contains("MIIBczCC"), "\(type(of: value))")
+                }
+            }
+            #expect("\(proxy)" == "http://gateway.example:80" || "\(proxy)" == "http://gateway.example")
+        }
+
+        // MARK: - Without libcurl
+
+        @Test("Without libcurl URLSession is used, and the log says why", arguments: [true, false])
+        func fallback(isLogged: Bool) {
+            let lines = Box<[String]>([])
+            var configuration = ServiceConfiguration(isLogEnabled: isLogged)
+            configuration.logHandler = { line in lines.change { $0.append(line) } }
+            let transport = configuration.makeTransport { () throws(AtomError) in
+                throw AtomError.requestable(
+                    .unsupportedConfiguration(.init(subject: "CurlTransport", reason: "libcurl.so.4 was not found")))
+            }
+            #expect(transport is URLSessionTransport)
+            #expect(lines.value.count == (isLogged ? 1 : 0))
+            if isLogged {
+                #expect(lines.value.first?.contains("URLSession") == true)
+                #expect(lines.value.first?.contains("libcurl.so.4 was not found") == true)
+            }
+        }
+
+        @Test("With libcurl nothing is logged, and the default is CurlTransport")
+        func preferred() throws {
+            let lines = Box<[String]>([])
+            var configuration = ServiceConfiguration(isLogEnabled: true)
+            configuration.logHandler = { line in lines.change { $0.append(line) } }
+            #expect(configuration.makeDefaultTransport() is CurlTransport)
+            #expect(lines.value.isEmpty)
+            #expect(CurlTransport.libraryVersion?.isEmpty == false)
+        }
+
+        @Test("The number of connections is at least one", arguments: [(-1, 1), (0, 1), (1, 1), (6, 6), (500, 500)])
+        func connections(wanted: Int, used: Int) throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.connectionsPerOrigin = wanted
+            #expect(try CurlTransport(configuration: configuration).exchangesPerOrigin == used)
+        }
+    }
+#endif

@@ -1,0 +1,280 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+    import Glibc
+    import LoopbackServer
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// Threads, descriptors, memory, and whose code runs where.
+    @Suite(.timeLimit(.minutes(10))) struct CurlLifetimeConcurrencyTests {
+        @Test("Ten thousand transports leave no thread and no descriptor")
+        func manyTransports() async {
+            await #expect(processExitsWith: .success) {
+                let server = try LoopbackServer { _ in .text("here").closingSilently() }
+                for _ in 0..<3 { #expect(try await CurlTransport().run(.to(server)).text == "here") }
+                #expect(await eventually { ThisProcess.transportThreads == 0 })
+                #expect(await server.waitForOpenConnections(atMost: 0))
+                let before = (threads: ThisProcess.threadCount, descriptors: ThisProcess.descriptorCount)
+                let request = try TransportRequest.to(server)
+                let certificates = try CurlTransport.Certificates(pem: TestPEM.certificate)
+                var configuration = CurlTransport.Configuration()
+                for number in 0..<10_000 {
+                    configuration.trust = number.isMultiple(of: 2) ? .only(certificates) : .system
+                    let transport = try CurlTransport(configuration: configuration)
+                    switch number % 20 {
+                    case 0: #expect(await transport.run(request).text == "here")
+                    case 1: transport.begin(request).exchange.cancel()
+                    default: break
+                    }
+                }
+                #expect(await eventually { ThisProcess.transportThreads == 0 })
+                #expect(await server.waitForOpenConnections(atMost: 0))
+                #expect(await eventually { ThisProcess.descriptorCount <= before.descriptors })
+                // Dispatch may keep a few threads.
+                #expect(await eventually { ThisProcess.threadCount <= before.threads + 8 })
+                server.stop()
+            }
+        }
+
+        @Test("A transport may be released inside its own callback")
+        func releasedInside() async throws {
+            let server = try LoopbackServer { _ in .text("here") }
+            defer { server.stop() }
+            for _ in 0..<200 {
+                let holder = Box<CurlTransport?>(try CurlTransport())
+                weak var released = holder.value
+                let hasEnded = Signal()
+                let request = try TransportRequest.to(server)
+                let exchange = holder.value?.start(request) { event in
+                    holder.change { $0 = nil }
+                    if case .finished = event { hasEnded.raise() }
+                }
+                await hasEnded.wait(seconds: 60)
+                withExtendedLifetime(exchange) {}
+                #expect(await eventually { released == nil })
+            }
+            #expect(await server.waitForOpenConnections(atMost: 0))
+        }
+
+        @Test("No code of the app runs on the transport's thread")
+        func whoseThread() async throws {
+            let names = Box<[String: Set<String>]>([:])
+            let note: @Sendable (String) -> Void = { place in
+                let name = ThisProcess.currentThreadName
+                names.change { _ = $0[place, default: []].insert(name) }
+            }
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/token":
+                    .json(#"{"access_token":"A1","token_type":"Bearer","expires_in":3600,"refresh_token":"R1"}"#)
+                case "/moved": .redirect(302, location: "/seats")
+                case "/lost": .reset
+                default: request["Authorization"] == "Bearer A1" ? .json("{}") : .text("expired", status: 401)
+                }
+            }
+            defer { server.stop() }
+            let endpoint = try AuthorizationEndpoint(
+                scheme: .http, host: server.host, path: "/token", port: server.port)
+            let variable = NotingVariable(note)
+            let atom = Atom.forTest { configuration in
+                configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), variable)
+                configuration.isLogEnabled = true
+                configuration.logHandler = { _ in note("log") }
+                configuration.transport = (try? CurlTransport()).map { base in
+                    SpyTransport(base: base) { _ in note("receive") }
+                }
+            }
+            for path in ["/seats", "/moved", "/seats"] {
+                #expect(await atom.outcome(of: server.endpoint(path)).text == "{}")
+            }
+            #expect(await atom.outcome(of: server.endpoint("/lost")).error != nil)
+            let seen = names.value
+            #expect(Set(seen.keys) == ["log", "receive", "getter", "setter"])
+            #expect(!seen.values.contains { $0.contains("AtomNetworking") }, "\(seen)")
+        }
+
+        @Test("A receiver that blocks doesn't stop another transport")
+        func blockedReceiver() async throws {
+            let server = try LoopbackServer { _ in .text("here") }
+            defer { server.stop() }
+            let gate = Gate()
+            let blocked = try CurlTransport()
+            let recorder = EventRecorder { gate.wait() }
+            let started = blocked.begin(try .to(server), recorder: recorder)
+            #expect(await eventually { !recorder.events.isEmpty })
+            let other = try CurlTransport()
+            for _ in 0..<20 { #expect(await other.run(try .to(server)).text == "here") }
+            #expect(recorder.terminals == 0)
+            gate.open()
+            #expect(await started.end().text == "here")
+            #expect(recorder.violations == [])
+        }
+
+        @Test("A receiver that doesn't keep up holds the server back, and gets everything")
+        func backPressure() async throws {
+            let size = 64 << 20
+            let written = Box(0)
+            let part = Data((0..<65_536).map { LoopbackServer.Response.generatedByte(at: Int64($0)) })
+            let server = try ByteServer { line in
+                _ = line.readHead()
+                line.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+                for _ in 0..<(size / part.count) {
+                    guard line.write(part) else { break }
+                    written.change { $0 += part.count }
+                }
+                return true
+            }
+            defer { server.stop() }
+            let gate = Gate()
+            let received = Box((bytes: 0, isIntact: true, hasEnded: false))
+            let hasEnded = Signal()
+            let transport = try CurlTransport()
+            let base = try BaseURL(scheme: .http, host: "127.0.0.1", port: server.port)
+            let exchange = transport.start(try TransportRequest(base: base, path: URLPath("/x"))) { event in
+                gate.wait()
+                switch event {
+                case .data(let data):
+                    received.change { received in
+                        // All parts of the body are the same bytes.
+                        var offset = received.bytes % part.count
+                        var rest = data[...]
+                        while !rest.isEmpty {
+                            let count = min(rest.count, part.count - offset)
+                            if rest.prefix(count) != part[offset..<(offset + count)] { received.isIntact = false }
+                            rest = rest.dropFirst(count)
+                            offset = (offset + count) % part.count
+                        }
+                        received.bytes += data.count
+                    }
+                case .finished, .failed: hasEnded.raise()
+                case .sent, .response: break
+                }
+            }
+            // The connection's buffers fill, and then nothing moves.
+            var before = -1
+            #expect(
+                await eventually {
+                    defer { before = written.value }
+                    return before > 0 && written.value == before && written.value > 1 << 20
+                })
+            #expect(written.value < 48 << 20, "\(written.value)")
+            gate.open()
+            await hasEnded.wait(seconds: 120)
+            #expect(received.value.bytes == size && received.value.isIntact)
+            withExtendedLifetime(exchange) {}
+        }
+
+        @Test("Paused exchanges are cancelled in a storm, once each", arguments: [UInt64(5), 6])
+        func pausedStorm(seed: UInt64) async throws {
+            print("paused storm: seed \(seed)")
+            var generator = SeededGenerator(seed: seed)
+            let server = try LoopbackServer { _ in .generated(length: 4 << 20) }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            for _ in 0..<10 {
+                let gate = Gate()
+                let size = Box(0)
+                let started = try (0..<20).map { number in
+                    transport.begin(
+                        try .to(server, "/\(number)"),
+                        recorder: EventRecorder {
+                            size.change { $0 += 1 }
+                            gate.wait()
+                        })
+                }
+                #expect(await eventually { size.value > 0 })
+                let cancelled = started.map { _ in Bool.random(using: &generator) }
+                let opensFirst = Bool.random(using: &generator)
+                if opensFirst { gate.open() }
+                for (started, isCancelled) in zip(started, cancelled) where isCancelled {
+                    DispatchQueue.global().async { started.recorder.cancel(started.exchange) }
+                    DispatchQueue.global().async { started.exchange.cancel() }
+                }
+                gate.open()
+                for (started, isCancelled) in zip(started, cancelled) {
+                    let recorder = await started.end()
+                    #expect(recorder.violations == [])
+                    if !isCancelled { #expect(recorder.failure == nil && recorder.body.count == 4 << 20) }
+                }
+            }
+            let last = await transport.run(try .to(server, "/last"))
+            #expect(last.body.count == 4 << 20)
+        }
+
+        @Test("In a forked process a transport starts anew, and the parent's goes on")
+        func fork() async {
+            await #expect(processExitsWith: .success) {
+                let server = try LoopbackServer { _ in .text("here") }
+                let transport = try CurlTransport()
+                #expect(await transport.run(try .to(server)).text == "here")
+                let request = try TransportRequest.to(server)
+                let isDone = await onAThreadOfItsOwn {
+                    ForkedProcess.run {
+                        // Dispatch doesn't work in a child of a process that has
+                        // used it, so no event is delivered: the server tells
+                        // whether the requests arrive.
+                        let old = transport.start(request) { _ in }
+                        let new = (try? CurlTransport()).map { $0.start(request) { _ in } }
+                        sleepUntilKilled(old, new)
+                    } whileItRuns: {
+                        let deadline = DispatchTime.now() + 30
+                        while server.requestCount < 3, DispatchTime.now() < deadline { sched_yield() }
+                    }
+                }
+                #expect(isDone)
+                #expect(server.requestCount == 3, "\(server.requestCount)")
+                #expect(await transport.run(try .to(server)).text == "here")
+                // The child used no connection of the parent's.
+                #expect(server.requests.last?.connection == server.requests.first?.connection)
+                server.stop()
+            }
+        }
+    }
+
+    /// Notes from where it is read and written.
+    private final class NotingVariable: TokenCredentialWritable {
+        private let stored = Box(TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0"))
+        private let note: @Sendable (String) -> Void
+
+        init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
+
+        var tokenCredential: TokenCredential {
+            get {
+                note("getter")
+                return stored.value
+            }
+            set {
+                note("setter")
+                stored.change { $0 = newValue }
+            }
+        }
+    }
+
+    /// Keeps a child alive until its parent ends it.
+    private func sleepUntilKilled(_ kept: (any TransportExchange)?...) -> Never {
+        while true { pause() }
+    }
+
+    /// A child that goes on with a copy of this process.
+    enum ForkedProcess {
+        /// Runs the body in a child, which is ended afterwards.
+        ///
+        /// Swift hides `fork`, because most libraries don't survive it.
+        static func run(_ body: () -> Void, whileItRuns: () -> Void) -> Bool {
+            typealias Fork = @convention(c) () -> pid_t
+            guard let symbol = dlsym(nil, "fork") else { return false }
+            let child = unsafeBitCast(symbol, to: Fork.self)()
+            if child == 0 {
+                body()
+                _exit(0)
+            }
+            guard child > 0 else { return false }
+            whileItRuns()
+            kill(child, SIGKILL)
+            var status: Int32 = 0
+            return waitpid(child, &status, 0) == child
+        }
+    }
+#endif

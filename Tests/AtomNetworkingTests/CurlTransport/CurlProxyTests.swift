@@ -1,0 +1,168 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+    import Glibc
+    import LoopbackServer
+    import Testing
+
+    @testable import AtomNetworking
+
+    @Suite(.timeLimit(.minutes(5))) struct CurlProxyTests {
+        private func transport(_ proxy: CurlTransport.Proxy) throws -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = proxy
+            return try CurlTransport(configuration: configuration)
+        }
+
+        private func server(
+            _ proxy: LoopbackServer, username: String? = nil, password: String? = nil, exceptions: [String] = []
+        ) throws -> CurlTransport.Proxy {
+            .server(
+                try CurlTransport.ProxyServer(
+                    "http://127.0.0.1:\(proxy.port)", username: username, password: password, exceptions: exceptions))
+        }
+
+        private func request(_ scheme: BaseURLScheme, _ host: String, port: Int? = nil) throws -> TransportRequest {
+            try TransportRequest(
+                base: BaseURL(scheme: scheme, host: host, port: port), path: URLPath("/x"), queryItems: ["y": "z"])
+        }
+
+        @Test("A plain request goes to the proxy with its whole URL")
+        func absoluteForm() async throws {
+            let proxy = try LoopbackServer { _ in .text("proxied") }
+            defer { proxy.stop() }
+            let recorder = try await transport(server(proxy)).run(request(.http, "origin.example", port: 8_080))
+            #expect(recorder.text == "proxied" && recorder.violations == [])
+            #expect(proxy.requests.map(\.target) == ["http://origin.example:8080/x?y=z"])
+            #expect(proxy.requests.first?["Host"] == "origin.example:8080")
+            #expect(proxy.requests.first?["Proxy-Authorization"] == nil)
+        }
+
+        @Test(
+            "For TLS the proxy is asked for a connection only, and its refusal is an error", arguments: [407, 403, 502])
+        func refusedTunnel(status: Int) async throws {
+            let proxy = try LoopbackServer { _ in .text("no", status: status) }
+            defer { proxy.stop() }
+            let recorder = try await transport(server(proxy)).run(request(.https, "origin.example"))
+            #expect(recorder.violations == [])
+            #expect(recorder.urlError?.code == .cannotConnectToHost, "\(recorder.events)")
+            #expect(recorder.failure?.delivery == .notSent)
+            #expect(recorder.urlError?.localizedDescription.contains("\(status)") == true)
+            #expect(proxy.requests.map(\.method) == ["CONNECT"])
+            #expect(proxy.requests.map(\.target) == ["origin.example:443"])
+        }
+
+        @Test(
+            "A proxy that closes or answers nonsense has got nothing of the request", arguments: ["", "what?\r\n\r\n"])
+        func brokenTunnel(answer: String) async throws {
+            let proxy = try LoopbackServer { _ in .raw(answer) }
+            defer { proxy.stop() }
+            let recorder = try await transport(server(proxy)).run(request(.https, "origin.example"))
+            #expect(recorder.violations == [] && recorder.failure?.delivery == .notSent, "\(recorder.events)")
+        }
+
+        @Test("Through a tunnel goes a handshake, and no header field")
+        func tunnel() async throws {
+            let seen = Box(Data())
+            let proxy = try ByteServer { line in
+                _ = line.readHead()
+                line.write("HTTP/1.1 200 Connection established\r\n\r\n")
+                seen.change { $0 = line.read() }
+                return true
+            }
+            defer { proxy.stop() }
+            let server = try CurlTransport.ProxyServer(
+                "http://127.0.0.1:\(proxy.port)", username: "user", password: "hush")
+            let recorder = try await transport(.server(server)).run(request(.https, "origin.example"))
+            #expect(recorder.failure?.delivery == .notSent && recorder.violations == [])
+            #expect(seen.value.first == 0x16)
+            #expect(seen.value.range(of: Data("Proxy-Authorization".utf8)) == nil)
+        }
+
+        @Test("The credential is the proxy's, and not the server's")
+        func credential() async throws {
+            let proxy = try LoopbackServer { _ in .text("proxied", status: 407) }
+            let origin = try LoopbackServer { _ in .text("direct") }
+            defer {
+                proxy.stop()
+                origin.stop()
+            }
+            let transport = try transport(
+                server(proxy, username: "user", password: "hu:sh", exceptions: ["127.0.0.1", "direct.example"]))
+            #expect(await transport.run(try request(.http, "origin.example")).status == 407)
+            let expected = "Basic " + Data("user:hu:sh".utf8).base64EncodedString()
+            #expect(proxy.requests.map { $0["Proxy-Authorization"] } == [expected])
+            #expect(await transport.run(try .to(origin)).text == "direct")
+            #expect(origin.requests.first?["Proxy-Authorization"] == nil)
+            #expect(await transport.run(try request(.https, "origin.example")).failure?.delivery == .notSent)
+            #expect(proxy.requests.last?["Proxy-Authorization"] == expected)
+            #expect(proxy.requestCount == 2 && origin.requestCount == 1)
+        }
+
+        @Test("A proxy that can't be reached is named as the problem", arguments: [BaseURLScheme.http, .https])
+        func unreachable(scheme: BaseURLScheme) async throws {
+            let proxy = try LoopbackServer { _ in .text("never") }
+            proxy.stop()
+            let recorder = try await transport(server(proxy)).run(request(scheme, "origin.example"))
+            #expect(recorder.urlError?.code == .cannotConnectToHost && recorder.failure?.delivery == .notSent)
+        }
+
+        @Test("The environment names the proxy, unless the settings do")
+        func environment() async {
+            await #expect(processExitsWith: .success) {
+                let proxy = try LoopbackServer { _ in .text("proxied") }
+                let origin = try LoopbackServer { _ in .text("direct") }
+                setenv("http_proxy", "http://user:hush@127.0.0.1:\(proxy.port)", 1)
+                setenv("no_proxy", "direct.localhost", 1)
+                let request = try TransportRequest.to(origin)
+                #expect(try await CurlTransport().run(request).text == "proxied")
+                let credential = "Basic " + Data("user:hush".utf8).base64EncodedString()
+                #expect(proxy.requests.map { $0["Proxy-Authorization"] } == [credential])
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .none
+                #expect(try await CurlTransport(configuration: configuration).run(request).text == "direct")
+                configuration.proxy = .server(
+                    try CurlTransport.ProxyServer("http://127.0.0.1:9", exceptions: ["127.0.0.1"]))
+                #expect(try await CurlTransport(configuration: configuration).run(request).text == "direct")
+                setenv("no_proxy", "127.0.0.1", 1)
+                #expect(try await CurlTransport().run(request).text == "direct")
+                #expect(origin.requests.allSatisfy { $0["Proxy-Authorization"] == nil })
+                proxy.stop()
+                origin.stop()
+            }
+        }
+
+        @Test("What a request's Proxy field would set in a web server is not read")
+        func capitals() async {
+            await #expect(processExitsWith: .success) {
+                let origin = try LoopbackServer { _ in .text("direct") }
+                unsetenv("http_proxy")
+                unsetenv("all_proxy")
+                unsetenv("ALL_PROXY")
+                setenv("HTTP_PROXY", "http://127.0.0.1:9", 1)
+                #expect(try await CurlTransport().run(.to(origin)).text == "direct")
+                origin.stop()
+            }
+        }
+
+        @Test("A request to this machine doesn't go to the environment's proxy on another one")
+        func loopback() async {
+            await #expect(processExitsWith: .success) {
+                let origin = try LoopbackServer { _ in .text("direct") }
+                // An address for documentation: nobody answers there.
+                for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
+                    for other in ["http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] { unsetenv(other) }
+                    setenv(name, "http://user:hush@192.0.2.1:3128", 1)
+                    let transport = try CurlTransport()
+                    for host in ["127.0.0.1", "localhost"] {
+                        let base = try BaseURL(scheme: .http, host: host, port: origin.port)
+                        let recorder = await transport.run(try TransportRequest(base: base, path: .empty))
+                        #expect(recorder.text == "direct", "\(name), \(host): \(recorder.events)")
+                    }
+                }
+                #expect(origin.requests.allSatisfy { $0["Proxy-Authorization"] == nil })
+                origin.stop()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,176 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+    import LoopbackServer
+    import Testing
+
+    @testable import AtomNetworking
+
+    @Suite(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), .timeLimit(.minutes(5)))
+    struct CurlTLSTests {
+        /// Sends one request with the settings.
+        private func run(
+            _ server: TLSServer, _ change: (inout CurlTransport.Configuration) throws -> Void = { _ in }
+        ) async throws -> EventRecorder {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            try change(&configuration)
+            let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
+            let recorder = try await CurlTransport(configuration: configuration)
+                .run(TransportRequest(base: base, path: .empty))
+            #expect(recorder.violations == [])
+            return recorder
+        }
+
+        private func expect(
+            _ recorder: EventRecorder, _ code: URLError.Code, _ words: String,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            #expect(recorder.urlError?.code == code, "\(recorder.events)", sourceLocation: sourceLocation)
+            #expect(recorder.failure?.delivery == .notSent, sourceLocation: sourceLocation)
+            let text = recorder.urlError?.localizedDescription ?? ""
+            #expect(text.contains(words), "\(text)", sourceLocation: sourceLocation)
+        }
+
+        @Test("Whose certificate is trusted is a setting")
+        func trust() async throws {
+            let server = try await TLSServer()
+            #expect(try await run(server) { $0.trust = .only(try server.certificates("authority")) }.status == 200)
+            #expect(try await run(server) { $0.trust = .systemAnd(try server.certificates("authority")) }.status == 200)
+            expect(try await run(server), .serverCertificateUntrusted, "certificate")
+            expect(
+                try await run(server) { $0.trust = .only(try server.certificates("other")) },
+                .serverCertificateUntrusted, "certificate")
+            expect(
+                try await run(server) { $0.trust = .systemAnd(try server.certificates("other")) },
+                .serverCertificateUntrusted, "certificate")
+            await server.end()
+        }
+
+        @Test("A certificate for another name is refused")
+        func name() async throws {
+            let server = try await TLSServer(.elsewhere)
+            expect(
+                try await run(server) { $0.trust = .only(try server.certificates("authority")) },
+                .serverCertificateUntrusted, "name")
+            await server.end()
+        }
+
+        @Test("An expired certificate is refused")
+        func expired() async throws {
+            let server = try await TLSServer(.expired)
+            expect(
+                try await run(server) { $0.trust = .only(try server.certificates("authority")) },
+                .serverCertificateHasBadDate, "expired")
+            await server.end()
+        }
+
+        @Test("A server that only speaks TLS 1.1 is refused")
+        func oldVersion() async throws {
+            let server = try await TLSServer(.server, ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
+            let recorder = try await run(server) { $0.trust = .only(try server.certificates("authority")) }
+            #expect(recorder.urlError?.code == .secureConnectionFailed)
+            #expect(recorder.failure?.delivery == .notSent)
+            await server.end()
+        }
+
+        @Test("TLS 1.2 and 1.3 are spoken", arguments: ["-tls1_2", "-tls1_3"])
+        func version(option: String) async throws {
+            let server = try await TLSServer(.server, [option])
+            #expect(try await run(server) { $0.trust = .only(try server.certificates("authority")) }.status == 200)
+            await server.end()
+        }
+
+        @Test("A server must have one of the pinned keys, and a valid certificate")
+        func pins() async throws {
+            let server = try await TLSServer()
+            let authority = try server.certificates("authority")
+            let (right, wrong) = (try server.pin("server"), try server.pin("client"))
+            for pins in [[right], [wrong, right], [right, wrong]] {
+                let recorder = try await run(server) {
+                    $0.trust = .only(authority)
+                    $0.publicKeyPins = pins
+                }
+                #expect(recorder.status == 200, "\(recorder.events)")
+            }
+            expect(
+                try await run(server) {
+                    $0.trust = .only(authority)
+                    $0.publicKeyPins = [wrong]
+                }, .serverCertificateUntrusted, "pinned")
+            expect(try await run(server) { $0.publicKeyPins = [right] }, .serverCertificateUntrusted, "certificate")
+            await server.end()
+        }
+
+        @Test("A client shows its certificate to a server that asks for it", arguments: ["-tls1_2", "-tls1_3"])
+        func clientCertificate(option: String) async throws {
+            let server = try await TLSServer(
+                .server, [option, "-Verify", "1", "-CAfile", "authority.pem", "-verify_return_error"])
+            let authority = try server.certificates("authority")
+            let chain = try server.certificates("client")
+            let clear = try CurlTransport.ClientCertificate(chain: chain, privateKey: server.text("client.key"))
+            let encrypted = try CurlTransport.ClientCertificate(
+                chain: chain, privateKey: server.text("encrypted.key"), passphrase: "open-sesame")
+            for certificate in [clear, encrypted] {
+                let recorder = try await run(server) {
+                    $0.trust = .only(authority)
+                    $0.clientCertificate = certificate
+                }
+                #expect(recorder.status == 200, "\(recorder.events)")
+            }
+            let missing = try await run(server) { $0.trust = .only(authority) }
+            let codes: [URLError.Code] = [.clientCertificateRequired, .secureConnectionFailed]
+            #expect(missing.urlError.map { codes.contains($0.code) } == true, "\(missing.events)")
+            #expect(missing.failure?.delivery != .answered)
+            await server.end()
+        }
+
+        @Test("A client certificate that can't be used fails before anything is sent")
+        func unusableClientCertificate() async throws {
+            let server = try await TLSServer()
+            let authority = try server.certificates("authority")
+            let chain = try server.certificates("client")
+            let unusable = [
+                try CurlTransport.ClientCertificate(
+                    chain: chain, privateKey: server.text("encrypted.key"), passphrase: "wrong"),
+                try CurlTransport.ClientCertificate(chain: chain, privateKey: server.text("server.key")),
+                try CurlTransport.ClientCertificate(chain: chain, privateKey: TestPEM.key),
+            ]
+            for certificate in unusable {
+                let recorder = try await run(server) {
+                    $0.trust = .only(authority)
+                    $0.clientCertificate = certificate
+                }
+                #expect(recorder.urlError?.code == .clientCertificateRejected, "\(recorder.events)")
+                #expect(recorder.failure?.delivery == .notSent)
+                #expect(recorder.urlError.map { "\($0)\($0.userInfo)" }?.contains("open-sesame") == false)
+            }
+            await server.end()
+        }
+
+        @Test("A connection that is cut in the handshake has sent nothing", arguments: [false, true], [0, 1, 7])
+        func cut(withReset: Bool, bytes: Int) async throws {
+            let server = try ByteServer { line in
+                _ = line.read()
+                line.write(Data([0x16, 3, 3, 0, 80, 2, 0].prefix(bytes)))
+                if withReset { line.reset() }
+                return !withReset
+            }
+            defer { server.stop() }
+            let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)
+            let recorder = try await CurlTransport().run(TransportRequest(base: base, path: .empty))
+            #expect(recorder.violations == [])
+            #expect(recorder.failure?.delivery == .notSent)
+            let codes: [URLError.Code] = [.secureConnectionFailed, .networkConnectionLost]
+            #expect(recorder.urlError.map { codes.contains($0.code) } == true, "\(recorder.events)")
+        }
+
+        @Test("Nothing is left of a server that a test starts")
+        func leftovers() async throws {
+            var server: TLSServer? = try await TLSServer()
+            let folder = try #require(server?.folder)
+            server = nil
+            #expect(await eventually { !FileManager.default.fileExists(atPath: folder.path) })
+        }
+    }
+#endif

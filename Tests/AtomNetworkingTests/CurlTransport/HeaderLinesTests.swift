@@ -1,0 +1,69 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import AtomNetworking
+
+    @Suite struct HeaderLinesTests {
+        private func texts(_ lines: borrowing HeaderLines) -> [String] {
+            var texts: [String] = []
+            var node = lines.list
+            while let current = node {
+                texts.append(String(cString: current.pointee.data))
+                node = current.pointee.next
+            }
+            return texts
+        }
+
+        private func line(_ name: String, _ value: String) -> String? {
+            var lines = HeaderLines()
+            lines.begin(size: name.utf8.count + value.utf8.count, lines: 1)
+            lines.add(name, value)
+            return texts(lines).first
+        }
+
+        @Test("A field is one line; an empty one is written so that libcurl keeps it")
+        func field() {
+            #expect(line("Name", "value") == "Name: value")
+            #expect(line("Name", "") == "Name;")
+            #expect(line("Name", " \t ") == "Name;")
+            #expect(line("Name", " \t a \t b\t ") == "Name: a \t b")
+            #expect(line("Name", "ä: ;") == "Name: ä: ;")
+        }
+
+        @Test("No line is no list, and a list begins anew")
+        func lists() {
+            var lines = HeaderLines()
+            #expect(texts(lines) == [])
+            lines.begin(size: 100, lines: 3)
+            #expect(lines.list == nil)
+            lines.add("A", "1")
+            lines.leaveOut("Content-Type")
+            lines.add("B", "")
+            #expect(texts(lines) == ["A: 1", "Content-Type:", "B;"])
+            lines.begin(size: 100, lines: 1)
+            #expect(lines.list == nil)
+            lines.add("C", "2")
+            #expect(texts(lines) == ["C: 2"])
+        }
+
+        @Test("The memory grows to what is needed", arguments: [1, 15, 16, 17, 1_000, 20_000])
+        func growth(count: Int) {
+            var lines = HeaderLines()
+            // Twice, the second time with the memory of the first.
+            for round in 0..<2 {
+                let fields = (0..<count).map { ("X-\($0)", String(repeating: "v", count: ($0 + round) % 40)) }
+                lines.begin(size: fields.reduce(0) { $0 + $1.0.utf8.count + $1.1.utf8.count }, lines: count)
+                for (name, value) in fields { lines.add(name, value) }
+                #expect(texts(lines) == fields.map { $0.1.isEmpty ? "\($0.0);" : "\($0.0): \($0.1)" })
+            }
+        }
+
+        @Test("A value may be as long as it likes")
+        func longValue() {
+            let value = String(repeating: "a b", count: 400_000)
+            #expect(line("X", value) == "X: " + value)
+            #expect(line("X", String(repeating: " ", count: 100_000)) == "X;")
+        }
+    }
+#endif

@@ -1,0 +1,144 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+    import LoopbackServer
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// A kept connection may turn out to be closed when a request has been
+    /// sent over it.
+    @Suite(.timeLimit(.minutes(5))) struct NothingIsSentTwiceTests {
+        /// How a kept connection ends.
+        enum End: CaseIterable {
+            case close, reset
+
+            var response: LoopbackServer.Response { self == .close ? .closeImmediately : .reset }
+        }
+
+        struct Sending: Sendable, CustomTestStringConvertible {
+            let method: String
+            let size: Int?
+
+            var testDescription: String { "\(method), \(size.map { "\($0) bytes" } ?? "no body")" }
+
+            var body: Data? { size.map { Data(repeating: 0x61, count: $0) } }
+
+            static let once: [Sending] =
+                ["POST", "PATCH", "LOCK", "PURGE"].flatMap { method in
+                    [nil, 0, 1, 200_000].map { Sending(method: method, size: $0) }
+                } + ["PUT", "DELETE", "GET"].map { Sending(method: $0, size: 10) }
+
+            static let repeatable: [Sending] =
+                ["GET", "HEAD", "OPTIONS", "DELETE", "PUT", "TRACE"].map { Sending(method: $0, size: nil) }
+        }
+
+        /// A server that answers the first request of each connection and
+        /// closes it in the middle of the second.
+        private func server(
+            _ end: End, keeps warming: LoopbackServer.Response = .text("warm"), sees: Gate? = nil
+        ) throws -> LoopbackServer {
+            let seen = Box<Set<Int>>([])
+            return try LoopbackServer { request in
+                let isFirst = seen.change { $0.insert(request.connection).inserted }
+                if request.path == "/warm" { return sees.map { warming.after($0) } ?? warming }
+                return isFirst ? .text("fresh") : end.response
+            }
+        }
+
+        @Test("A request that may be sent only once is sent once", arguments: Sending.once, End.allCases)
+        func once(sending: Sending, end: End) async throws {
+            let server = try server(end)
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            #expect(await transport.run(try .to(server, "/warm")).text == "warm")
+            let recorder = await transport.run(
+                try .to(server, "/once", method: sending.method, body: sending.body))
+            #expect(recorder.violations == [])
+            #expect(recorder.urlError?.code == .networkConnectionLost, "\(recorder.events)")
+            #expect(recorder.failure?.delivery == .maybeSent)
+            #expect(server.requests.count { $0.path == "/once" } == 1)
+            #expect(server.incompleteRequests == 0 && server.malformedRequests == 0)
+            #expect(await transport.run(try .to(server, "/next")).text == "fresh")
+        }
+
+        @Test("A request that may be repeated gets one answer", arguments: Sending.repeatable, End.allCases)
+        func repeated(sending: Sending, end: End) async throws {
+            let server = try server(end)
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            #expect(await transport.run(try .to(server, "/warm")).text == "warm")
+            let recorder = await transport.run(try .to(server, "/again", method: sending.method))
+            #expect(recorder.violations == [])
+            #expect(recorder.status == 200, "\(recorder.events)")
+            #expect(server.requests.count { $0.path == "/again" } <= 2)
+        }
+
+        @Test("A repeated request is not repeated again", arguments: End.allCases)
+        func repeatedOnce(end: End) async throws {
+            let gate = Gate()
+            let server = try server(end, sees: gate)
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            // Six connections are kept, and each will close.
+            let warming = try (0..<6).map { _ in transport.begin(try .to(server, "/warm")) }
+            #expect(await server.waitForRequestsInProgress(6))
+            gate.open()
+            for started in warming { #expect(await started.end().text == "warm") }
+            let recorder = await transport.run(try .to(server, "/again"))
+            #expect(recorder.violations == [])
+            #expect(recorder.text == "fresh", "the repetition has a new connection")
+            // RFC 9110 §9.2.2: no automatic repetition of an automatic one.
+            #expect(server.requests.count { $0.path == "/again" } <= 2)
+        }
+
+        @Test(
+            "A request whose answer has begun is not repeated",
+            // For libcurl an answer begins with its first whole line.
+            arguments: [("GET", "HTTP/1.1 200 OK\r\nX: y"), ("POST", "H"), ("POST", "HTTP/1.1 200 OK\r\nX: y")])
+        func begun(method: String, start: String) async throws {
+            let server = try LoopbackServer { $0.path == "/warm" ? .text("warm") : .raw(start) }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            #expect(await transport.run(try .to(server, "/warm")).text == "warm")
+            let recorder = await transport.run(try .to(server, "/again", method: method))
+            #expect(recorder.violations == [] && recorder.failure?.delivery == .maybeSent)
+            #expect(server.requests.count { $0.path == "/again" } == 1)
+        }
+
+        @Test("On a new connection nothing is repeated", arguments: Sending.repeatable, End.allCases)
+        func fresh(sending: Sending, end: End) async throws {
+            let server = try LoopbackServer { _ in end.response }
+            defer { server.stop() }
+            let recorder = try await CurlTransport().run(.to(server, method: sending.method))
+            #expect(recorder.urlError?.code == .networkConnectionLost && recorder.failure?.delivery == .maybeSent)
+            #expect(server.requestCount == 1)
+        }
+
+        @Test("A request with a connection of its own never uses a kept one, nor leaves one", arguments: End.allCases)
+        func ownConnection(end: End) async throws {
+            let server = try server(end)
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            for round in 0..<5 {
+                #expect(await transport.run(try .to(server, "/warm")).text == "warm")
+                let recorder = await transport.run(
+                    try .to(server, "/token", method: "POST", body: Data("x".utf8), needsFreshConnection: true))
+                #expect(recorder.text == "fresh", "round \(round)")
+            }
+            let connections = server.requests.filter { $0.path == "/token" }.map(\.connection)
+            #expect(Set(connections).count == 5)
+            #expect(server.requests.filter { $0.path == "/warm" }.allSatisfy { !connections.contains($0.connection) })
+        }
+
+        @Test("A refused connection has sent nothing", arguments: Sending.once + Sending.repeatable)
+        func refused(sending: Sending) async throws {
+            let server = try LoopbackServer { _ in .text("never") }
+            server.stop()
+            let recorder = try await CurlTransport().run(.to(server, method: sending.method, body: sending.body))
+            #expect(recorder.urlError?.code == .cannotConnectToHost)
+            #expect(recorder.failure?.delivery == .notSent && recorder.sent == 0)
+            #expect(recorder.curlError?.code == 7)
+        }
+    }
+#endif

@@ -1,0 +1,183 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import AtomNetworking
+
+    @Suite struct ResponseHeadTests {
+        /// Hands over the lines as libcurl does, each with its end.
+        private func take(_ text: Data, into head: inout ResponseHead) -> [ResponseHead.Progress] {
+            var progress: [ResponseHead.Progress] = []
+            var rest = Array(text)[...]
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                progress.append(Array(rest[...end]).withUnsafeBufferPointer { head.take($0) })
+                rest = rest[(end + 1)...]
+            }
+            return progress
+        }
+
+        private func take(_ text: String, into head: inout ResponseHead) -> [ResponseHead.Progress] {
+            take(Data(text.utf8), into: &head)
+        }
+
+        private func taken(from head: inout ResponseHead) -> [String] {
+            head.takeFields().map { "\($0.name)=\($0.value)" }
+        }
+
+        private func fields(_ lines: String) -> [String]? {
+            var head = ResponseHead()
+            let progress = take("HTTP/1.1 200 OK\r\n" + lines + "\r\n", into: &head)
+            return progress.contains(.invalid) ? nil : taken(from: &head)
+        }
+
+        @Test(
+            "A status line is a version and three digits",
+            arguments: [
+                ("HTTP/1.1 200 OK", 200), ("HTTP/1.1 204", 204), ("HTTP/1.1 404 ", 404), ("HTTP/1.0 599 X", 599),
+                ("HTTP/1.1  200 OK", 200), ("HTTP/2 200", 200), ("HTTP/2 200 ", 200), ("HTTP/3 999 X", 999),
+                ("HTTP/1.1 101 Switching", 101), ("HTTP/1.1 200 \u{FF}", 200),
+            ])
+        func statusLine(line: String, status: Int) {
+            var head = ResponseHead()
+            #expect(take(line + "\r\n", into: &head) == [.incomplete])
+            #expect(head.statusCode == status && head.isWithin && !head.isComplete)
+            #expect(head.isHTTP2 == line.hasPrefix("HTTP/2"))
+            #expect(take("\r\n", into: &head) == [.complete])
+            #expect(head.isComplete && !head.isWithin)
+        }
+
+        @Test(
+            "Anything else is no status line",
+            arguments: [
+                "", "HTTP", "HTTP/", "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 2", "HTTP/1.1 20", "HTTP/1.1 2000",
+                "HTTP/1.1 099",
+                "HTTP/1.1 000", "HTTP/1.1 -20", "HTTP/1.1 +20", "HTTP/1.1 2x0", "HTTP/1.1\t200", "HTTP/x 200",
+                "HTTP/11 200",
+                "HTTP/1. 200", "HTTP/1.x 200", "HTTP/TP/1t1 103", "http/1.1 200", " HTTP/1.1 200", "ICY 200 OK",
+                "HTTP 200",
+            ])
+        func noStatusLine(line: String) {
+            var head = ResponseHead()
+            #expect(take(line + "\r\n", into: &head) == [.invalid])
+        }
+
+        @Test("Interim heads are passed over, and only the last one counts")
+        func interim() {
+            var head = ResponseHead()
+            let first = take("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n", into: &head)
+            #expect(Set(first.map { $0 == .incomplete }) == [true])
+            #expect(!head.isComplete && !head.isWithin)
+            #expect(take("HTTP/1.1 201 Created\r\nA: b\r\n\r\n", into: &head).last == .complete)
+            #expect(head.statusCode == 201)
+            #expect(taken(from: &head) == ["A=b"])
+        }
+
+        @Test("A 101 is the final head, for nothing asked for it")
+        func switching() {
+            var head = ResponseHead()
+            #expect(take("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", into: &head).last == .complete)
+            #expect(taken(from: &head) == ["Upgrade=x"])
+        }
+
+        @Test("Trailers come after the head and are not fields of it")
+        func trailers() {
+            var head = ResponseHead()
+            _ = take("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", into: &head)
+            #expect(take("X-Checksum: 1\r\nA: c\r\n\r\n", into: &head) == [.incomplete, .incomplete, .incomplete])
+            #expect(head.isComplete)
+            #expect(taken(from: &head) == ["A=b"])
+        }
+
+        @Test("Fields keep their order, their repeats and their spelling")
+        func order() {
+            #expect(fields("b: 1\r\nA: 2\r\nB: 3\r\n") == ["b=1", "A=2", "B=3"])
+            #expect(fields("") == [])
+        }
+
+        @Test(
+            "Whitespace around names and values is not part of them",
+            arguments: [
+                ("A:b\r\n", "A=b"), ("A: b\r\n", "A=b"), ("A: \t b \t \r\n", "A=b"), ("A : b\r\n", "A=b"),
+                ("A:\r\n", "A="),
+                ("A:  \r\n", "A="), ("A: b\n", "A=b"), ("A: b:c\r\n", "A=b:c"), ("A: b  c\r\n", "A=b  c"),
+            ])
+        func whitespace(line: String, field: String) {
+            #expect(fields(line) == [field])
+        }
+
+        @Test("A folded line goes on with the value before it, after a space")
+        func folded() {
+            #expect(fields("A: b\r\n c\r\n\t d \r\nE: f\r\n") == ["A=b c d", "E=f"])
+            #expect(fields("A:\r\n c\r\n") == ["A= c"])
+        }
+
+        @Test(
+            "A line that is no field makes the head invalid", arguments: ["no colon\r\n", ": empty\r\n", " first\r\n"])
+        func invalid(line: String) {
+            #expect(fields(line) == nil)
+            #expect(fields("A: b\r\n" + line) == nil || line.hasPrefix(" "))
+        }
+
+        @Test("A line that begins with a carriage return is invalid, since libcurl ends the head there")
+        func bareReturn() {
+            var head = ResponseHead()
+            #expect(take("HTTP/1.1 200 OK\r\n\rA: b\r\n", into: &head) == [.incomplete, .invalid])
+        }
+
+        @Test("Lines may end with a line feed alone")
+        func lineFeeds() {
+            var head = ResponseHead()
+            #expect(take("HTTP/1.1 200 OK\nA: b\n\n", into: &head) == [.incomplete, .incomplete, .complete])
+            #expect(taken(from: &head) == ["A=b"])
+        }
+
+        @Test("Octets that aren't UTF-8 are replaced, and nothing is lost beside them")
+        func encoding() {
+            var head = ResponseHead()
+            let bytes = Data("HTTP/1.1 200 OK\r\nA: x".utf8) + [0xFF, 0xFE] + Data("y\r\nB: ä\r\n\r\n".utf8)
+            #expect(take(bytes, into: &head).last == .complete)
+            let fields = taken(from: &head)
+            #expect(fields.first?.hasPrefix("A=x") == true && fields.first?.hasSuffix("y") == true)
+            #expect(fields.last == "B=ä")
+        }
+
+        @Test("All heads and trailers of a response together have a largest size")
+        func size() {
+            let interim = "HTTP/1.1 100 Continue\r\n\r\n"
+            let count = ResponseHead.maximumSize / interim.utf8.count
+            var head = ResponseHead()
+            let most = take(String(repeating: interim, count: count), into: &head)
+            #expect(!most.contains(.tooLarge))
+            #expect(take(String(repeating: interim, count: 2), into: &head).contains(.tooLarge))
+
+            head.reset()
+            _ = take("HTTP/1.1 200 OK\r\n\r\n", into: &head)
+            let long = "A: " + String(repeating: "b", count: ResponseHead.maximumSize) + "\r\n"
+            #expect(take(long, into: &head) == [.tooLarge])
+            #expect(ResponseHead.maximumSize == 256 << 10)
+
+            head.reset()
+            let rest = ResponseHead.maximumSize - "HTTP/1.1 200 OK\r\n".utf8.count
+            #expect(
+                take("HTTP/1.1 200 OK\r\n" + "A:" + String(repeating: "b", count: rest - 3) + "\n", into: &head).last
+                    == .incomplete)
+            #expect(take("\n", into: &head) == [.tooLarge])
+        }
+
+        @Test("After a reset nothing of the head before is left")
+        func reset() {
+            var head = ResponseHead()
+            _ = take("HTTP/2 404\r\nA: b\r\n\r\nT: u\r\n", into: &head)
+            head.reset()
+            #expect(!head.isComplete && !head.isWithin && !head.isHTTP2 && head.statusCode == 0)
+            #expect(take("HTTP/1.1 200 OK\r\nC: d\r\n\r\n", into: &head).last == .complete)
+            #expect(taken(from: &head) == ["C=d"])
+            // Also in the middle of a head.
+            head.reset()
+            _ = take("HTTP/1.1 200 OK\r\nA: b\r\n", into: &head)
+            head.reset()
+            #expect(take("HTTP/1.1 204 No Content\r\n\r\n", into: &head) == [.incomplete, .complete])
+            #expect(taken(from: &head) == [])
+        }
+    }
+#endif

@@ -1,0 +1,124 @@
+#if os(Linux)
+    import Foundation
+    import LoopbackServer
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// `openssl s_server` with certificates of an authority of its own, for the
+    /// lifetime of this object.
+    ///
+    /// A shell ends the server and removes the folder when the other end of its
+    /// input is closed for any reason; see `OpenSSLServer`.
+    final class TLSServer: Sendable {
+        /// Whose certificate the server shows.
+        enum Identity: String {
+            /// Valid for 127.0.0.1.
+            case server
+            /// Valid for another name.
+            case elsewhere
+            /// No longer valid.
+            case expired
+        }
+
+        let port: Int
+        /// Contains the certificates and keys; the shell removes it.
+        let folder: URL
+
+        private let input = Pipe()
+        private let shell = Process()
+
+        private static let script = """
+            openssl=$1 folder=$2 port=$3 identity=$4
+            shift 4
+            umask 077
+            mkdir "$folder" && cd "$folder" || exit
+            key() { "$openssl" genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out "$1.key"; }
+            authority() {
+                key "$1"
+                "$openssl" req -x509 -key "$1.key" -out "$1.pem" -days 2 -subj "/CN=Authority $1"
+            }
+            certificate() {
+                key "$1"
+                echo "$2" >extensions
+                "$openssl" req -new -key "$1.key" -subj "/CN=$1" -out request.pem
+                "$openssl" x509 -req -in request.pem -CA authority.pem -CAkey authority.key -CAcreateserial \\
+                    -extfile extensions -days "$3" -out "$1.pem"
+            }
+            {
+                authority authority
+                authority other
+                certificate server subjectAltName=IP:127.0.0.1 2
+                certificate elsewhere subjectAltName=DNS:elsewhere.example 2
+                certificate expired subjectAltName=IP:127.0.0.1 0
+                certificate client extendedKeyUsage=clientAuth 2
+                "$openssl" pkey -in client.key -aes128 -passout pass:open-sesame -out encrypted.key
+                for name in server client; do
+                    "$openssl" x509 -in $name.pem -pubkey -noout | "$openssl" pkey -pubin -outform der |
+                        "$openssl" dgst -sha256 -binary | "$openssl" base64 >$name.pin
+                done
+            } >setup.log 2>&1 </dev/null
+            "$openssl" s_server -accept "127.0.0.1:$port" -cert "$identity.pem" -key "$identity.key" -www "$@" </dev/null &
+            exec >/dev/null
+            read -r nothing
+            kill -KILL $!
+            wait
+            rm -r "$folder"
+            """
+
+        /// - Parameter arguments: Further ones for `s_server`, which runs in
+        ///   the folder.
+        init(_ identity: Identity = .server, _ arguments: [String] = []) async throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
+            // This port was free a moment ago.
+            let free = try LoopbackServer { _ in .empty() }
+            free.stop()
+            port = free.port
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments =
+                ["-c", Self.script, "sh", try #require(OpenSSL.path), folder.path, "\(port)", identity.rawValue]
+                + arguments
+            // Or a process that another test starts meanwhile would hold it open too.
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            shell.standardInput = input
+            let output = Pipe()
+            shell.standardOutput = output
+            shell.standardError = FileHandle.nullDevice
+            try shell.run()
+            let handle = output.fileHandleForReading
+            let isListening = await onAThreadOfItsOwn {
+                var heard = Data()
+                while heard.range(of: Data("ACCEPT".utf8)) == nil {
+                    let part = handle.availableData
+                    guard !part.isEmpty else { return false }
+                    heard += part
+                }
+                return true
+            }
+            guard isListening else { throw Unexpected("openssl s_server doesn't start") }
+        }
+
+        deinit {
+            try? input.fileHandleForWriting.close()
+        }
+
+        /// Ends the server, and waits for that.
+        func end() async {
+            try? input.fileHandleForWriting.close()
+            let shell = shell
+            await onAThreadOfItsOwn { shell.waitUntilExit() }
+        }
+
+        func text(_ file: String) throws -> String {
+            try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+        }
+
+        func certificates(_ name: String) throws -> CurlTransport.Certificates {
+            try CurlTransport.Certificates(contentsOf: folder.appendingPathComponent("\(name).pem"))
+        }
+
+        func pin(_ name: String) throws -> CurlTransport.PublicKeyPin {
+            try CurlTransport.PublicKeyPin(sha256: text("\(name).pin").trimmingCharacters(in: .newlines))
+        }
+    }
+#endif
