@@ -64,6 +64,11 @@ public struct Checklist: Sendable {
         return isAsExpected
     }
 
+    /// Writes a line that doesn't count: what isn't checked here, and why.
+    public func note(_ text: String) {
+        terminal.print("  \(terminal.styled("\(terminal.usesSymbols ? "–" : "--  ") \(text)", .dim))")
+    }
+
     /// Writes how many checks passed.
     public func summarize() {
         let count = passed + failed

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Testing
 
 @testable import AtomCommands
@@ -9,6 +10,12 @@ import Testing
         #expect(isPassed, "\(output.text)")
         #expect(output.text.contains("books seat"))
         #expect(output.text.contains("one refresh"))
+        #expect(output.text.contains("requests are sent over "))
+        #if os(Linux)
+            if CurlTransport.libraryVersion != nil {
+                #expect(output.text.contains("a chunked answer with trailers is an answer"))
+            }
+        #endif
         #expect(output.text.contains("no expired token was sent"))
         #expect(output.text.contains("a 401 whose body never ends is refreshed for"))
         #expect(output.text.contains("the first account continues with its successor"))

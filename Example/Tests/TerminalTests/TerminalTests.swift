@@ -66,6 +66,15 @@ private final class RecordingSink: @unchecked Sendable {
         #expect(!checklist.isPassed)
     }
 
+    @Test func aNoteDoesNotCount() {
+        let sink = RecordingSink()
+        let checklist = Checklist(on: sink.terminal(isTerminal: false))
+        checklist.note("not checked")
+        #expect(sink.text == "  --   not checked\n")
+        #expect(checklist.passed == 0)
+        #expect(checklist.isPassed)
+    }
+
     @Test func aChecklistShinesOnATerminal() {
         let sink = RecordingSink()
         var checklist = Checklist(on: sink.terminal(isTerminal: true))

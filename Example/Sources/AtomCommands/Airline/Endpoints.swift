@@ -157,6 +157,17 @@ enum DiagnosticEndpoint: Requestable {
     }
 }
 
+/// A path of any server.
+struct PlainEndpoint: Requestable {
+    let base: BaseURL
+    /// The path.
+    let text: String
+
+    func baseURL() throws(AtomError) -> BaseURL { base }
+
+    func path() throws(AtomError) -> URLPath { try URLPath(text) }
+}
+
 /// The server's switches and counters.
 enum AdminEndpoint: Requestable {
     case counters(Airline)

@@ -21,6 +21,10 @@ struct RequestCommand: AsyncParsableCommand {
             when necessary. Any number of processes may use the session at once. The tokens are sent only to the \
             server that issued them.
 
+            On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
+            pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
+            always verified.
+
             Ctrl-C cancels the request. Exit status:
 
             \(RequestExitStatus.table)
@@ -74,6 +78,9 @@ struct RequestCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only the body and errors.")
     var quiet = false
 
+    @OptionGroup(title: "Transport options, only on Linux")
+    var transportOptions: TransportOptions
+
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
         guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
@@ -94,10 +101,11 @@ struct RequestCommand: AsyncParsableCommand {
     func perform(
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
-        let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: include, isQuiet: quiet, writeBytes: writeBytes)
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch)
+        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let printer = ResponsePrinter(
+            body: output, notes: notes, includesHead: include, isQuiet: quiet, transportName: tap.transportName,
+            writeBytes: writeBytes)
         let requestBody = try requestBody()
         let (result, signal) = await withInterruption { [self] in
             await send(requestBody, over: tap)

@@ -10,6 +10,8 @@ struct ResponsePrinter {
     let includesHead: Bool
     /// Whether only errors are shown.
     let isQuiet: Bool
+    /// What sent the request.
+    var transportName: String?
 
     /// The destination of body bytes that aren't for a terminal.
     let writeBytes: @Sendable (Data) -> Void
@@ -67,6 +69,7 @@ struct ResponsePrinter {
             parts.append("answered after \(Self.duration(answeredAt - last.startedAt))")
         }
         if records.count > 1 { parts.append("\(records.count - 1) redirects") }
+        if let transportName { parts.append("over \(transportName)") }
         return parts.joined(separator: ", ")
     }
 

@@ -96,7 +96,7 @@ struct FailureSteps {
 
 extension AtomError {
     /// The `URLError` code, if the exchange failed on the wire.
-    fileprivate var wireCode: URLError.Code? {
+    var wireCode: URLError.Code? {
         if case .session(let error) = self { (error as? URLError)?.code } else { nil }
     }
 }

@@ -34,6 +34,7 @@ struct Tour: Sendable {
     private func steps(_ checklist: inout Checklist) async {
         await FlightSteps(tour: self).run(&checklist)
         await FailureSteps(tour: self).run(&checklist)
+        await TransportSteps(tour: self).run(&checklist)
         await AccessSteps(tour: self).run(&checklist)
         await SessionSteps(tour: self).run(&checklist)
         await AccountSteps(tour: self).run(&checklist)

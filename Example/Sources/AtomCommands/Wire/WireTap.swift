@@ -1,8 +1,8 @@
 import AtomNetworking
 import Foundation
 
-/// The platform's transport, with a record of every exchange: when it
-/// started, in which order, and how it ended.
+/// A transport with a record of every exchange: when it started, in which
+/// order, and how it ended.
 ///
 /// It is below the SDK's queue and redirects, so a request that is sent twice
 /// has two records. The only header field that it keeps is `X-Request-ID`.
@@ -19,17 +19,26 @@ final class WireTap: Transport, @unchecked Sendable {
         var status: Int?
     }
 
-    private let base = ServiceConfiguration().makeDefaultTransport()
+    private let base: any Transport
     private let stopwatch: Stopwatch
     private let onEnd: @Sendable (Record) -> Void
     private let lock = NSLock()
     private var notes: [Record] = []
 
-    /// - Parameter onEnd: Called when an exchange is over, on any thread.
-    init(_ stopwatch: Stopwatch, onEnd: @escaping @Sendable (Record) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - base: What sends the requests; by default the platform's transport.
+    ///   - onEnd: Called when an exchange is over, on any thread.
+    init(
+        _ stopwatch: Stopwatch, over base: any Transport = ServiceConfiguration().makeDefaultTransport(),
+        onEnd: @escaping @Sendable (Record) -> Void = { _ in }
+    ) {
         self.stopwatch = stopwatch
+        self.base = base
         self.onEnd = onEnd
     }
+
+    /// The name of the transport below.
+    var transportName: String { TransportName.of(base) }
 
     /// The records so far, in the order in which the exchanges started.
     var records: [Record] { lock.withLock { notes } }
