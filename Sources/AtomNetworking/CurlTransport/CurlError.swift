@@ -75,7 +75,11 @@
             case 16, 92, 95: .lost
             case 97: .proxy(message)
             case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91: .insecure(saying: message)
-            case 58: .insecure(.clientCertificateRejected, message)
+            // libcurl's words name a file that exists only in memory.
+            case 58:
+                .insecure(
+                    .clientCertificateRejected,
+                    "the client's certificate, its private key or the key's passphrase can't be used")
             case 90: .insecure(.serverCertificateUntrusted, "the server's public key is not one of the pinned keys")
             case 98: .insecure(.clientCertificateRequired, message)
             default: .unreadableResponse(message)

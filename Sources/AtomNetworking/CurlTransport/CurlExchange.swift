@@ -45,14 +45,17 @@
             if case .data(let data) = event { loop.delivered(data.count, of: self) }
         }
 
-        /// A part of the body goes to the delivery. Called on the loop's thread.
+        /// A part of the body goes to the delivery.
+        ///
+        /// It is called on the loop's thread.
         func handOver(_ part: Data) -> EventDelivery.Item {
             handedOver += part.count
             return EventDelivery.Item(exchange: self, event: .data(part))
         }
 
-        /// Decides whether a part of the body has to wait. Called on the loop's
-        /// thread.
+        /// Decides whether a part of the body has to wait.
+        ///
+        /// It is called on the loop's thread.
         ///
         /// - Parameter pending: The bytes that haven't been handed over.
         func mustWait(pending: Int) -> Bool {

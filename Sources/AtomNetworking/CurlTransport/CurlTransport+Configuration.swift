@@ -11,8 +11,9 @@
         /// ```
         public struct Configuration: Sendable {
             /// The certificate authorities that a server's certificate may come
-            /// from; the system's by default. The certificate and its name are
-            /// always verified.
+            /// from; the system's by default.
+            ///
+            /// The certificate and its name are always verified.
             public var trust: Trust = .system
 
             /// The certificate that the client shows to a server that asks for

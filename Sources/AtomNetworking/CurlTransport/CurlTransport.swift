@@ -33,8 +33,10 @@
         /// there is none that can be used.
         public static var libraryVersion: String? { try? CurlLibrary.loaded.get().version }
 
-        /// Creates a transport. No thread is started and no connection opened
-        /// before the first request.
+        /// Creates a transport.
+        ///
+        /// No thread is started and no connection opened before the first
+        /// request.
         ///
         /// - Throws: ``AtomError/requestable(_:)`` with
         ///   ``RequestableError/unsupportedConfiguration(_:)`` if the process has

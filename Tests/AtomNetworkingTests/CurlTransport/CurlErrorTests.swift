@@ -68,7 +68,7 @@
                 Row(
                     curl: 60, message: "self-signed certificate", code: .serverCertificateUntrusted,
                     words: "self-signed"),
-                Row(curl: 58, code: .clientCertificateRejected, words: "said so"),
+                Row(curl: 58, code: .clientCertificateRejected, words: "passphrase can't be used"),
                 Row(curl: 90, code: .serverCertificateUntrusted, words: "pinned"),
                 Row(curl: 98, code: .clientCertificateRequired, words: "said so"),
                 Row(curl: 61, code: .cannotParseResponse, words: "said so"),

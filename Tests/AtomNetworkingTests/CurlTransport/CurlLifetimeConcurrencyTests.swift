@@ -38,13 +38,17 @@
             }
         }
 
+        private struct Weak: Sendable {
+            weak var transport: CurlTransport?
+        }
+
         @Test("A transport may be released inside its own callback")
         func releasedInside() async throws {
             let server = try LoopbackServer { _ in .text("here") }
             defer { server.stop() }
             for _ in 0..<200 {
                 let holder = Box<CurlTransport?>(try CurlTransport())
-                weak var released = holder.value
+                let released = Weak(transport: holder.value)
                 let hasEnded = Signal()
                 let request = try TransportRequest.to(server)
                 let exchange = holder.value?.start(request) { event in
@@ -53,7 +57,7 @@
                 }
                 await hasEnded.wait(seconds: 60)
                 withExtendedLifetime(exchange) {}
-                #expect(await eventually { released == nil })
+                #expect(await eventually { released.transport == nil })
             }
             #expect(await server.waitForOpenConnections(atMost: 0))
         }
