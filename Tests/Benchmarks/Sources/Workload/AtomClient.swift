@@ -33,6 +33,7 @@ public final class AtomClient: Client {
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(authorization, ClientCredential(id: "benchmark"), tokens))
         configuration.transport = transport
+        configuration.dispatchQueue = .global()
         atom = Atom(serviceConfiguration: configuration)
         endpoint = FlightEndpoint(scheme: scheme, place: place, requiresAuthorization: session != .unsigned)
     }
@@ -44,6 +45,26 @@ public final class AtomClient: Client {
     public func flight() async throws {
         _ = try await atom.enqueue(endpoint).resume(expecting: Flight.self)
     }
+
+    fileprivate func flight(completion: @escaping @Sendable (Bool) -> Void) {
+        atom.enqueue(endpoint).resume(expecting: Flight.self) { result in
+            if case .success = result { completion(true) } else { completion(false) }
+        }
+    }
+}
+
+/// The same with completions.
+public final class AtomCompletionClient: CompletionClient {
+    private let client: AtomClient
+
+    /// Makes a client.
+    public init(_ place: Place) throws { client = try AtomClient(place) }
+
+    /// Sends one request.
+    public func flight() async throws { try await client.flight() }
+
+    /// Sends one request and tells whether the response is a flight.
+    public func flight(completion: @escaping @Sendable (Bool) -> Void) { client.flight(completion: completion) }
 }
 
 private struct FlightEndpoint: Requestable {

@@ -7,6 +7,12 @@ public protocol Client: Sendable {
     func flight() async throws
 }
 
+/// A client that needs no task for a request.
+public protocol CompletionClient: Client {
+    /// Sends one request and tells whether the response is a flight.
+    func flight(completion: @escaping @Sendable (Bool) -> Void)
+}
+
 /// The server's response: 193 bytes of JSON.
 public struct Flight: Codable, Sendable {
     let number: String

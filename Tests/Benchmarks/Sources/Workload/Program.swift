@@ -48,6 +48,8 @@ public enum Program {
                 for _ in 0..<count / 10 { try await client.flight() }
                 memory.append(Memory.current)
             }
+        } else if let client = client as? any CompletionClient, atOnce >= count {
+            await sendAll(count, client)
         } else {
             try await send(count, atOnce: atOnce, client)
         }
@@ -58,6 +60,21 @@ public enum Program {
         if !memory.isEmpty { line.append(("memory", memory.map(String.init).joined(separator: ","))) }
         if let client = client as? AtomClient { line.append(("refreshes", String(client.refreshes))) }
         print(line.map { "\($0.0)=\($0.1)" }.joined(separator: " "))
+    }
+
+    /// Sends all requests at once, without tasks.
+    private static func sendAll(_ count: Int, _ client: any CompletionClient) async {
+        await withCheckedContinuation { continuation in
+            let group = DispatchGroup()
+            for _ in 0..<count {
+                group.enter()
+                client.flight { isFlight in
+                    if !isFlight { exit(1) }
+                    group.leave()
+                }
+            }
+            group.notify(queue: .global()) { continuation.resume() }
+        }
     }
 
     /// Sends this many requests, with the given concurrency.
