@@ -18,7 +18,9 @@
         }
 
         private let state = Guarded(State())
-        private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport", qos: .userInitiated)
+        /// On the threads that run most tasks: the one that delivers can go on
+        /// with the caller that it has resumed.
+        private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport", target: .global())
 
         /// Adds events and empties the list.
         func add(_ items: inout [Item]) {
