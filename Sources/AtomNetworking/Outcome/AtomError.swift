@@ -40,6 +40,9 @@ public indirect enum AtomError: Error, Sendable {
     /// The request could not be signed, so it was not sent, or not sent again.
     case authentication(AuthenticationError)
 
+    /// A body could not be sent, or a download or a stream not be completed.
+    case transfer(TransferError)
+
     /// All errors that no other case covers.
     case unexpected
 
@@ -64,6 +67,7 @@ extension AtomError {
         case .session(let error): (error as? URLError)?.delivery ?? .maybeSent
         case .cancelled(let delivery): delivery
         case .authentication(let error): error.delivery
+        case .transfer(let error): error.delivery
         case .unexpected: .maybeSent
         }
     }
@@ -129,6 +133,7 @@ extension AtomError {
         switch self {
         case .response(let response): response
         case .authentication(let error): error.answer
+        case .transfer(let error): error.response
         case .decoder, .requestable, .session, .cancelled, .unexpected: nil
         }
     }
@@ -145,6 +150,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         case .cancelled(.notSent): "The request was cancelled before it was sent."
         case .cancelled: "The request was cancelled."
         case .authentication(let error): error.description
+        case .transfer(let error): error.description
         case .unexpected: "An unexpected error occurred."
         }
     }
@@ -183,6 +189,7 @@ extension AtomError: CustomNSError {
         case .unexpected: 4
         case .cancelled: 5
         case .authentication: 6
+        case .transfer: 7
         }
     }
 

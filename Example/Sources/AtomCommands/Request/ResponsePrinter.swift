@@ -84,6 +84,7 @@ struct ResponsePrinter {
         case .session: "connection"
         case .decoder: "decoding"
         case .authentication: "authentication"
+        case .transfer: "transfer"
         case .unexpected: "unexpected"
         @unknown default: "error"
         }

@@ -1,0 +1,84 @@
+import Foundation
+
+/// Why a body could not be sent, or a download or stream not be completed.
+///
+/// ``AtomError/transfer(_:)`` carries it. Two errors are equal if their
+/// ``reason`` is the same.
+public struct TransferError: Error {
+    /// What went wrong.
+    public let reason: Reason
+
+    /// A sentence that says what happened, and the fix if there is one.
+    ///
+    /// It may name a file, but never its content.
+    public let explanation: String
+
+    /// How far the request got.
+    public let delivery: AtomError.Delivery
+
+    /// The server's response, if it explains the error: the one after which the
+    /// body could not be sent again.
+    public let response: AtomResponse?
+
+    /// The error of the system, or the one that the app's stream threw.
+    public let underlyingError: (any Error)?
+
+    /// What can go wrong with a body, a download or a stream.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum Reason: String, Sendable, Hashable {
+        /// The request had to be sent again, and its body can be read only once.
+        case bodyNotRepeatable
+        /// The app's stream threw, or a file could not be read while it was
+        /// sent.
+        case bodyFailed
+        /// The body turned out shorter or longer than announced; a file was
+        /// changed while it was sent.
+        case bodyLengthChanged
+        /// The destination of a download can't be written.
+        case destinationUnusable
+        /// The disk has too little space for a download.
+        case noSpace
+        /// The file of a download could not be written.
+        case writingFailed
+        /// The response ended early, or its range is not what was asked for.
+        case incompleteResponse
+        /// A download, a line or an event is larger than its limit.
+        case tooLarge
+        /// A stream of text is not UTF-8.
+        case notUTF8
+    }
+
+    init(
+        _ reason: Reason, _ explanation: String, delivery: AtomError.Delivery, response: AtomResponse? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.reason = reason
+        self.explanation = explanation
+        self.delivery = delivery
+        self.response = response
+        underlyingError = underlying
+    }
+}
+
+extension TransferError: Equatable {
+    /// Whether two errors have the same reason.
+    public static func == (first: TransferError, second: TransferError) -> Bool { first.reason == second.reason }
+}
+
+extension TransferError: CustomStringConvertible, CustomReflectable, LocalizedError {
+    /// The ``explanation``, and the status of the ``response``.
+    public var description: String {
+        guard let response else { return explanation }
+        return "\(explanation) The server answered \(response.description)."
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// Limits `dump` and debuggers to the content of ``description``.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
+    }
+}
