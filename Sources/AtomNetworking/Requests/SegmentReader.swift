@@ -1,0 +1,135 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// Reads a body from its first to its last byte.
+///
+/// It has at most one file open. One thread at a time may use it.
+final class SegmentReader {
+    private var segments: ArraySlice<BodySegments.Segment>
+    /// How much of the first segment was given.
+    private var offset: Int64 = 0
+    /// The file of the first segment, once something of it was asked for.
+    private var file: OpenFile?
+    private var failure: AtomError?
+
+    init(_ segments: [BodySegments.Segment]) {
+        self.segments = segments[...]
+    }
+
+    /// Fills the buffer, which must not be empty, with the next bytes.
+    ///
+    /// It gives less than fits only at the end. The last bytes of a file are
+    /// given only after a check that the file is still the one that was noted,
+    /// so a body from a changed file never looks complete.
+    ///
+    /// - Returns: How many bytes; 0 at the end, and after ``close()``.
+    /// - Throws: ``AtomError/transfer(_:)`` if a file can't be read or was
+    ///   changed; from then on always the same error.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int {
+        if let failure { throw failure }
+        do {
+            var count = 0
+            while let segment = segments.first {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                let wanted = Int(min(Int64(rest.count), segment.length - offset))
+                switch segment {
+                case .data(let data):
+                    let start = data.startIndex + Int(offset)
+                    data.copyBytes(to: rest, from: start..<start + wanted)
+                case .file(let noted):
+                    // A full buffer waits with the next file.
+                    if rest.isEmpty { return count }
+                    try read(wanted, of: noted, to: rest)
+                }
+                count += wanted
+                offset += Int64(wanted)
+                guard offset == segment.length else { return count }
+                segments.removeFirst()
+                offset = 0
+            }
+            return count
+        } catch {
+            close()
+            failure = .transfer(error)
+            throw .transfer(error)
+        }
+    }
+
+    /// Closes the open file, and forgets what wasn't read yet.
+    func close() {
+        segments = []
+        file = nil
+    }
+
+    /// Reads bytes of the first segment, and checks its file after the last
+    /// one.
+    private func read(
+        _ wanted: Int, of noted: FileSegment, to buffer: UnsafeMutableRawBufferPointer
+    ) throws(TransferError) {
+        let file = try openFile(of: noted)
+        var count = 0
+        while count < wanted, let destination = buffer.baseAddress {
+            switch file.read(wanted - count, to: destination + count) {
+            case 0: throw Self.changed(noted, "became shorter")
+            case -1: throw Self.unreadable(noted, errno)
+            case let more: count += more
+            }
+        }
+        guard offset + Int64(wanted) == noted.length else { return }
+        try check(file, noted)
+        // Some files of the system have more in them than their length says.
+        var next: UInt8 = 0
+        switch withUnsafeMutableBytes(of: &next, { $0.baseAddress.map { file.read(1, to: $0) } ?? 0 }) {
+        case 0: self.file = nil
+        case -1: throw Self.unreadable(noted, errno)
+        default: throw Self.changed(noted, "is longer than its length says")
+        }
+    }
+
+    private func openFile(of noted: FileSegment) throws(TransferError) -> OpenFile {
+        if let file { return file }
+        guard let file = OpenFile(noted.path) else { throw Self.unreadable(noted, errno) }
+        try check(file, noted)
+        self.file = file
+        return file
+    }
+
+    private func check(_ file: OpenFile, _ noted: FileSegment) throws(TransferError) {
+        var status = stat()
+        guard file.readStatus(&status) else { throw Self.unreadable(noted, errno) }
+        guard let state = FileSegment.State(status) else { throw Self.changed(noted, "was replaced") }
+        guard state.length <= noted.length else { throw Self.changed(noted, "became longer") }
+        guard state.length >= noted.length else { throw Self.changed(noted, "became shorter") }
+        guard state == noted.state else { throw Self.changed(noted, "was changed") }
+    }
+
+    private static func changed(_ noted: FileSegment, _ event: String) -> TransferError {
+        TransferError(
+            .bodyLengthChanged,
+            """
+            The file “\(noted.name)” \(event) after the request was prepared. \
+            Send a copy if other code writes to the file.
+            """,
+            delivery: .maybeSent)
+    }
+
+    private static func unreadable(_ noted: FileSegment, _ code: Int32) -> TransferError {
+        let explanation =
+            switch code {
+            case ENOENT, ENOTDIR: "The file “\(noted.name)” was removed before it was sent."
+            default: "The file “\(noted.name)” can't be read: \(String(cString: strerror(code)))."
+            }
+        return TransferError(
+            .bodyFailed, explanation, delivery: .maybeSent,
+            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
+    }
+}
