@@ -1,0 +1,226 @@
+import Foundation
+
+/// Fields and files that are sent as `multipart/form-data` (RFC 7578).
+///
+/// ```swift
+/// var form = MultipartForm()
+/// form.append("12A", name: "seat")
+/// form.append(fileAt: photo, name: "passport", contentType: "image/jpeg")
+/// ```
+///
+/// The parts are sent in the order in which they were appended; a name may
+/// occur several times. The bytes are those that a browser sends, so they
+/// follow the HTML Standard (“multipart/form-data encoding algorithm”) where
+/// RFC 7578 leaves a choice:
+///
+/// - All text is UTF-8.
+/// - In a name and in the text of a field each line break (CR, LF or CR LF)
+///   becomes CR LF. File names, data and files are not changed.
+/// - In a name and in a file name `"` is sent as `%22`, CR as `%0D` and LF as
+///   `%0A`. Nothing else is escaped, not even `%` and `\`.
+///
+/// A form without parts is sent as the final boundary alone. Browsers do this
+/// too, but some servers refuse it, because RFC 2046 §5.1.1 asks for one part.
+public struct MultipartForm: Sendable {
+    private var parts: [Part] = []
+
+    private struct Part: Sendable {
+        let disposition: String
+        let contentType: String?
+        let content: Content
+
+        /// The header fields, and the empty line after them.
+        var head: String {
+            let type = contentType.map { "Content-Type: \($0)\r\n" } ?? ""
+            return "\(disposition)\r\n\(type)\r\n"
+        }
+    }
+
+    private enum Content: Sendable {
+        case data(Data)
+        case file(URL)
+    }
+
+    /// Creates a form without parts.
+    public init() {}
+
+    /// Adds a field.
+    ///
+    /// It has no `Content-Type`, as the HTML Standard demands. Line breaks in
+    /// the text become CR LF.
+    public mutating func append(_ value: String, name: String) {
+        parts.append(
+            Part(
+                disposition: Self.disposition(name: name, fileName: nil), contentType: nil,
+                content: .data(Data(Self.lineBreaksNormalized(value.utf8)))))
+    }
+
+    /// Adds data as if it were a file.
+    ///
+    /// If the media type is invalid (RFC 9110 §8.3.1), the request fails with
+    /// ``RequestableError/invalidBody(_:)`` before the network is used.
+    public mutating func append(
+        _ data: Data, name: String, fileName: String, contentType: String = "application/octet-stream"
+    ) {
+        parts.append(
+            Part(
+                disposition: Self.disposition(name: name, fileName: fileName), contentType: contentType,
+                content: .data(data)))
+    }
+
+    /// Adds a file, which is read only while the form is sent.
+    ///
+    /// When the request is prepared, it must be a regular file that can be
+    /// read, and the media type must be valid (RFC 9110 §8.3.1), or the request
+    /// fails with ``RequestableError/invalidBody(_:)``. If the file is changed
+    /// after that, the request fails with
+    /// ``TransferError/Reason/bodyLengthChanged``.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the file.
+    ///   - name: The name of the field.
+    ///   - fileName: The name that the server gets; by default the last
+    ///     component of the URL.
+    ///   - contentType: The media type. It isn't guessed from the name.
+    public mutating func append(
+        fileAt url: URL, name: String, fileName: String? = nil, contentType: String = "application/octet-stream"
+    ) {
+        parts.append(
+            Part(
+                disposition: Self.disposition(name: name, fileName: fileName ?? url.lastPathComponent),
+                contentType: contentType, content: .file(url)))
+    }
+
+    /// A text of random characters that separates the parts.
+    ///
+    /// It doesn't occur in the fields, the data and the header fields of the
+    /// form. Files are not searched: that the boundary is in one of them has a
+    /// chance of about 2^-140 for each of its bytes.
+    func makeBoundary(using generator: inout some RandomNumberGenerator) -> String {
+        while true {
+            var boundary = Array(Self.boundaryPrefix.utf8)
+            for _ in 0..<3 {
+                var number = generator.next()
+                for _ in 0..<8 {
+                    let (rest, digit) = number.quotientAndRemainder(dividingBy: UInt64(Self.boundaryDigits.count))
+                    boundary.append(Self.boundaryDigits[Int(digit)])
+                    number = rest
+                }
+            }
+            if !contains(boundary) { return String(decoding: boundary, as: UTF8.self) }
+        }
+    }
+
+    /// The media type of the body.
+    ///
+    /// - Parameter boundary: What ``makeBoundary(using:)`` returned; it needs
+    ///   no quotes.
+    func contentType(boundary: String) -> String { "multipart/form-data; boundary=\(boundary)" }
+
+    /// The body, with all checks that don't need the network.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidBody(_:)`` for an invalid media type, and for
+    ///   a file that can't be sent.
+    func segments(boundary: String) throws(AtomError) -> BodySegments {
+        var segments: [BodySegments.Segment] = []
+        var data = Data()
+        for part in parts {
+            if let type = part.contentType, !MediaTypeGrammar.isValid(type) {
+                let reason = "the media type of a part is a type and a subtype, such as image/png (RFC 9110 §8.3.1)"
+                throw .requestable(.invalidBody(.init(subject: type, reason: reason)))
+            }
+            data.append(contentsOf: "--\(boundary)\r\n\(part.head)".utf8)
+            switch part.content {
+            case .data(let content): data.append(content)
+            case .file(let url):
+                segments += [.data(data), .file(try FileSegment(url: url))]
+                data = Data()
+            }
+            data.append(contentsOf: "\r\n".utf8)
+        }
+        data.append(contentsOf: "--\(boundary)--\r\n".utf8)
+        segments.append(.data(data))
+        return try BodySegments(segments)
+    }
+
+    /// Whether the bytes occur in something that is in memory.
+    private func contains(_ needle: [UInt8]) -> Bool {
+        parts.contains { part in
+            var head = part.head
+            if head.withUTF8({ Self.occurs(needle, in: UnsafeRawBufferPointer($0)) }) { return true }
+            guard case .data(let data) = part.content else { return false }
+            return data.withUnsafeBytes { Self.occurs(needle, in: $0) }
+        }
+    }
+
+    /// Searches with steps of up to the needle's length (Horspool's algorithm).
+    ///
+    /// Comparing begins with the random digits at the needle's end, so no
+    /// content can be made up that takes many comparisons for each byte.
+    private static func occurs(_ needle: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
+        let last = needle.count - 1
+        // How far the needle moves when this byte is under its last one.
+        var steps = [Int](repeating: needle.count, count: 256)
+        for (index, byte) in needle.dropLast().enumerated() { steps[Int(byte)] = last - index }
+        var end = last
+        while end < bytes.count {
+            var index = last
+            while index >= 0, bytes[end - last + index] == needle[index] { index -= 1 }
+            if index < 0 { return true }
+            end += steps[Int(bytes[end])]
+        }
+        return false
+    }
+
+    private static func disposition(name: String, fileName: String?) -> String {
+        let field = "Content-Disposition: form-data; name=\"\(escaped(lineBreaksNormalized(name.utf8)))\""
+        return fileName.map { "\(field); filename=\"\(escaped($0.utf8))\"" } ?? field
+    }
+
+    /// Escapes a name or a file name as the HTML Standard does.
+    private static func escaped(_ text: some Sequence<UInt8>) -> String {
+        var escaped: [UInt8] = []
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), 0x0A, 0x0D: PercentEncoding.append(byte, to: &escaped)
+            default: escaped.append(byte)
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    /// Bytes, because CR LF is a single `Character`.
+    private static func lineBreaksNormalized(_ text: String.UTF8View) -> [UInt8] {
+        var normalized: [UInt8] = []
+        normalized.reserveCapacity(text.count)
+        var previous: UInt8 = 0
+        for byte in text {
+            switch byte {
+            case 0x0D: normalized += [0x0D, 0x0A]
+            // The CR before it has brought the LF.
+            case 0x0A where previous == 0x0D: break
+            case 0x0A: normalized += [0x0D, 0x0A]
+            default: normalized.append(byte)
+            }
+            previous = byte
+        }
+        return normalized
+    }
+
+    private static let boundaryPrefix = "AtomFormBoundary"
+
+    /// All are allowed in a boundary (RFC 2046 §5.1.1) and in a token.
+    private static let boundaryDigits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+}
+
+extension MultipartForm: CustomStringConvertible, CustomReflectable {
+    /// Shows the number of parts and files; never names and contents.
+    public var description: String {
+        let files = parts.count { if case .file = $0.content { true } else { false } }
+        return "MultipartForm(parts: \(parts.count), files: \(files))"
+    }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["form": description]) }
+}
