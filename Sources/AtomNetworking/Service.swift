@@ -5,8 +5,8 @@ import Foundation
 /// ``Atom/enqueue(_:)`` creates one. Each `resume` reads the endpoint again and
 /// is a separate exchange.
 public final class Service: Sendable {
-    private let requestable: any Requestable
-    private let manager: RequestableQueueManager
+    let requestable: any Requestable
+    let manager: RequestableQueueManager
 
     init(_ requestable: any Requestable, manager: RequestableQueueManager) {
         self.requestable = requestable
@@ -95,6 +95,13 @@ public final class Service: Sendable {
     public func resume<T: Decodable & Sendable>(
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
+        resume(expecting: type, reporter: nil, completion: completion)
+    }
+
+    func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, reporter: ProgressReporter?,
+        completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
         let dispatchQueue = manager.dispatchQueue
         let decoding: Exchange.Completion = { [decoder = manager.decoder] result in
             switch result {
@@ -111,7 +118,9 @@ public final class Service: Sendable {
                 }
             }
         }
-        return start(.completion(decoding)) { Self.deliver(.failure($0), on: dispatchQueue, to: completion) }
+        return start(.completion(decoding), progress: reporter) {
+            Self.deliver(.failure($0), on: dispatchQueue, to: completion)
+        }
     }
 
     /// Sends the request and calls the completion once with the response.
@@ -130,32 +139,34 @@ public final class Service: Sendable {
     }
 
     /// Reads the endpoint and starts the request, in the caller's isolation.
-    private func begin() throws(AtomError) -> PendingResponse {
+    func begin(progress: ProgressReporter? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        return PendingResponse(try manager.prepare(requestable), manager: manager)
+        return PendingResponse(try manager.prepare(requestable), manager: manager, progress: progress)
     }
 
     /// Posts the notification for an error, and returns the error.
     ///
     /// It is called in the isolation of the caller that gets the error. If both
     /// use one queue, the notification runs after the caller.
-    private func announced(_ error: AtomError) -> AtomError {
+    func announced(_ error: AtomError) -> AtomError {
         AtomNotification.announceRefusal(error, on: manager.dispatchQueue)
         return error
     }
 
     /// Reads the endpoint and starts the request, or reports why that isn't
     /// possible.
-    private func start(_ listener: Exchange.Listener, orRefuse refuse: (AtomError) -> Void) -> ServiceTask {
+    private func start(
+        _ listener: Exchange.Listener, progress: ProgressReporter? = nil, orRefuse refuse: (AtomError) -> Void
+    ) -> ServiceTask {
         do {
-            return ServiceTask(manager.run(try manager.prepare(requestable), listener: listener))
+            return ServiceTask(manager.run(try manager.prepare(requestable), listener: listener, progress: progress))
         } catch {
             refuse(error)
             return ServiceTask(nil)
         }
     }
 
-    private static func deliver<T: Sendable>(
+    static func deliver<T: Sendable>(
         _ result: Result<T, AtomError>, on queue: DispatchQueue,
         to completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) {

@@ -175,7 +175,7 @@ struct CompatibilityTests {
             #expect(response.isSuccess)
         }
         #expect(transport.requests.map(\.method) == ["GET", "POST", "DELETE", "PATCH", "PUT"])
-        #expect(transport.requests.map { $0.body?.count } == [nil, 22, nil, 4, 4])
+        #expect(transport.requests.map { $0.body?.data?.count } == [nil, 22, nil, 4, 4])
     }
 
     @Test("Data is the raw answer, and so is what comes without a type")

@@ -31,7 +31,7 @@
             case .headTooLarge: return .unreadableHead("it is too large")
             case .headInvalid: return .unreadableHead("a line is not a header field")
             case .repeated: return .closedWithoutResponse
-            case .answered, nil: break
+            case .answered, .body, nil: break
             }
             if proxyStatus >= 300, !head.isComplete { return .proxy("its answer was \(proxyStatus)") }
             return head.isComplete ? problemInBody : problem(inHead: head)

@@ -28,6 +28,8 @@
             var delivered = 0
             /// Whether the transfer waits for the delivery.
             var isPaused = false
+            /// Whether the caller wants no more of the body for now.
+            var isHeld = false
         }
 
         init(_ request: TransportRequest, loop: CurlLoop, receive: @escaping @Sendable (TransportEvent) -> Void) {
@@ -38,6 +40,16 @@
         }
 
         func cancel() { loop.cancel(self) }
+
+        func pause() -> Bool {
+            loop.hold(self)
+            return true
+        }
+
+        func resume() { loop.letGo(self) }
+
+        /// More of the request's body can be read.
+        func bodyIsReadable() { loop.goOn(self) }
 
         /// Passes an event on, on the delivery's queue.
         func deliver(_ event: TransportEvent) {
@@ -59,6 +71,7 @@
         ///
         /// - Parameter pending: The bytes that haven't been handed over.
         func mustWait(pending: Int) -> Bool {
+            // A held body is rare, and smaller ones need no lock.
             guard handedOver + pending > Self.maximumBacklog else { return false }
             return loop.pauses(self, handedOver: handedOver, pending: pending)
         }

@@ -106,11 +106,31 @@
             }
         }
 
+        /// Leaves the body of an exchange unread from now on.
+        func hold(_ exchange: CurlExchange) {
+            inbox.withLock { _ in exchange.shared.isHeld = true }
+        }
+
+        /// Reads on.
+        func letGo(_ exchange: CurlExchange) {
+            wake { inbox in
+                exchange.shared.isHeld = false
+                guard exchange.shared.isPaused else { return false }
+                exchange.shared.isPaused = false
+                return inbox.add(.goOn(exchange))
+            }
+        }
+
+        /// Lets a paused exchange go on.
+        func goOn(_ exchange: CurlExchange) {
+            wake { $0.add(.goOn(exchange)) }
+        }
+
         /// A part of a body has been received.
         func delivered(_ count: Int, of exchange: CurlExchange) {
             wake { inbox in
                 exchange.shared.delivered += count
-                guard exchange.shared.isPaused else { return false }
+                guard exchange.shared.isPaused, !exchange.shared.isHeld else { return false }
                 // The thread decides whether it is enough.
                 exchange.shared.isPaused = false
                 return inbox.add(.goOn(exchange))
@@ -314,6 +334,10 @@
         /// Decides whether the receiver of a body has to catch up first.
         func pauses(_ exchange: CurlExchange, handedOver: Int, pending: Int) -> Bool {
             inbox.withLock { _ in
+                if exchange.shared.isHeld {
+                    exchange.shared.isPaused = true
+                    return true
+                }
                 let waiting = handedOver - exchange.shared.delivered
                 // What is only pending is handed over soon. Its delivery lets the
                 // transfer go on.

@@ -18,6 +18,7 @@
             guard setMethod(request, on: easy) else { return false }
             setHeader(request, on: easy)
             setProxy(settings.proxy(for: request.target), on: easy)
+            if case .stream = request.body { reader = request.body?.makeReader() }
             let mayComeTwice = !isRepeatable && request.body == nil && !settings.tellsOfSending
             if request.needsFreshConnection || mayComeTwice { set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy) }
             if request.needsFreshConnection { set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) }
@@ -32,7 +33,7 @@
         private func setMethod(_ request: TransportRequest, on easy: atom_curl_easy) -> Bool {
             let method = request.method
             if let body = request.body {
-                atom_curl_set_body(easy, owner, Int64(body.count))
+                atom_curl_set_body(easy, owner, body.length ?? -1)
                 if method == "POST" { return true }
             } else {
                 switch method {
@@ -58,10 +59,11 @@
             for line in settings.ownLines where !fields.contains(line.name) { lines.add(line) }
             for field in fields { lines.add(field.name, field.value) }
             if request.method != "GET" {
-                // libcurl would call every body a form, and wait for leave to
-                // send a large one.
+                // libcurl would call every body a form.
                 if !fields.contains("Content-Type") { lines.leaveOut("Content-Type") }
-                if !fields.contains("Expect") { lines.leaveOut("Expect") }
+                // It adds the field for a body over a megabyte, or of unknown
+                // length, over HTTP/1.1: a 401 then comes before the body.
+                if request.needsFreshConnection, !fields.contains("Expect") { lines.leaveOut("Expect") }
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
         }

@@ -20,6 +20,8 @@
             /// libcurl was about to send a request again that has its response:
             /// a 417 to an `Expect` of the app.
             case answered
+            /// The body could not be read.
+            case body(AtomError)
         }
 
         let settings: CurlSettings
@@ -46,7 +48,14 @@
         @exclusivity(unchecked) private var abort: Abort?
         /// Parts of the body that haven't been handed over.
         @exclusivity(unchecked) private var part = Data()
+        /// The body, if it is in memory.
         @exclusivity(unchecked) private var body: Data?
+        /// The body, if it isn't.
+        @exclusivity(unchecked) var reader: TransportBodyReader?
+        @exclusivity(unchecked) private var isBodyRead = false
+        /// The head of a 417, after which libcurl sends the request again
+        /// without `Expect`.
+        @exclusivity(unchecked) private var refusedExpectation: TransportResponse?
         @exclusivity(unchecked) private var bodyOffset = 0
         /// The part of the body that has been reported as sent.
         @exclusivity(unchecked) private var reported = 0
@@ -92,9 +101,9 @@
         /// - Parameter parsedURL: The exchange's URL, if it has been parsed.
         func prepare(for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?) -> Preparation {
             let request = exchange.request
-            body = request.body
+            body = request.body?.data
             mayBeRepeated =
-                body == nil && ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method)
+                request.body == nil && ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method)
             errorBuffer[0] = 0
             guard let easy = atom_curl_easy_make(owner, errorBuffer) else { return .noMemory }
             self.easy = easy
@@ -122,16 +131,31 @@
             case .complete:
                 guard let exchange else { return false }
                 if head.isHTTP2 { loop.hasSharedConnection() }
-                if let body, bodyOffset == body.count { reportSent(bodyOffset, of: exchange) }
-                loop.report(
-                    .response(
-                        TransportResponse(
-                            statusCode: head.statusCode, headerFields: head.takeFields(),
-                            exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)),
-                    of: exchange)
+                if isBodyRead || bodyOffset == body?.count { reportSent(bodyOffset, of: exchange) }
+                let response = TransportResponse(
+                    statusCode: head.statusCode, headerFields: head.takeFields(),
+                    exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)
+                if isExpectationRefused {
+                    refusedExpectation = response
+                } else {
+                    loop.report(.response(response), of: exchange)
+                }
                 return true
             }
             return false
+        }
+
+        /// Whether the server doesn't know the `Expect` that libcurl added (RFC
+        /// 9110 §10.1.1), and nothing of the body has been sent.
+        private var isExpectationRefused: Bool {
+            guard head.statusCode == 417, bodyOffset == 0, let request = exchange?.request else { return false }
+            return request.body != nil && !request.headerFields.contains("Expect")
+        }
+
+        /// The 417 is the answer after all.
+        private func reportRefusedExpectation() {
+            guard let exchange, let response = refusedExpectation.take() else { return }
+            loop.report(.response(response), of: exchange)
         }
 
         enum Reception {
@@ -147,6 +171,7 @@
                 abort = .headInvalid
                 return .never
             }
+            reportRefusedExpectation()
             if exchange.mustWait(pending: part.count) { return .later }
             if part.isEmpty { loop.hasPart(self) }
             if let start = bytes.baseAddress {
@@ -159,6 +184,7 @@
 
         func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
             guard exchange != nil else { return Int(ATOM_CURL_READ_ABORT) }
+            if reader != nil { return readBody(into: buffer) }
             guard let body else { return 0 }
             let start = body.startIndex + bodyOffset
             let count = min(buffer.count, body.endIndex - start)
@@ -168,9 +194,34 @@
             return count
         }
 
+        private func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard let exchange, let reader else { return Int(ATOM_CURL_READ_ABORT) }
+            do {
+                switch try reader.read(into: buffer) {
+                case .bytes(let count):
+                    bodyOffset += count
+                    return count
+                case .end:
+                    isBodyRead = true
+                    return 0
+                case .later:
+                    reader.whenReadable { exchange.bodyIsReadable() }
+                    return Int(ATOM_CURL_READ_PAUSE)
+                }
+            } catch {
+                abort = .body(error)
+                return Int(ATOM_CURL_READ_ABORT)
+            }
+        }
+
         /// A request is about to be sent, for the first time or again.
         func maySend() -> Bool {
             guard exchange != nil else { return false }
+            if refusedExpectation != nil {
+                refusedExpectation = nil
+                head.reset()
+                return true
+            }
             if head.isComplete {
                 abort = .answered
                 return false
@@ -236,6 +287,8 @@
             exchange?.transfer = nil
             exchange = nil
             body = nil
+            reader?.close()
+            reader = nil
             part = Data()
         }
 
@@ -247,7 +300,9 @@
             head.reset()
             abort = nil
             (bodyOffset, reported) = (0, 0)
-            (isRepeated, isConnecting, isPrepared) = (false, false, false)
+            (isRepeated, isConnecting, isPrepared, isBodyRead) = (false, false, false, false)
+            refusedExpectation = nil
+            reader = nil
         }
 
         /// How far the request got.
@@ -263,7 +318,12 @@
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {
-            if code == 0 || abort == .answered, head.isComplete { return .finished }
+            if case .body(let error)? = abort {
+                return .failed(TransportFailure(error, delivery: delivery))
+            }
+            reportRefusedExpectation()
+            let isAnswered = if case .answered? = abort { true } else { code == 0 }
+            if isAnswered, head.isComplete { return .finished }
             var error = CurlError(code: code, message: String(cString: errorBuffer))
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)

@@ -6,7 +6,7 @@ struct Attempt: Sendable {
     var target: TargetURL
     /// Without a credential or cookies of the SDK's.
     var headerFields: HeaderFields
-    var body: Data?
+    var body: TransportBody?
     var redirects = 0
     /// Whether a redirect has led to an origin that the endpoint did not name;
     /// from then on nothing is signed, and no cookies are sent.

@@ -40,6 +40,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// Whether the time for the rest of the response is limited.
     @exclusivity(unchecked) var hasRestLimit = false
     private var discarded = 0
+    /// The bytes of the request's body that were sent.
+    @exclusivity(unchecked) var sent: Int64 = 0
 
     init(of exchange: Exchange, number: Int, target: TargetURL, sink: any ResponseSink) {
         self.exchange = exchange
@@ -92,6 +94,13 @@ extension AttemptOnWire {
             abandonSink()
             throw error
         }
+    }
+
+    /// Lets the body go elsewhere; called before its first part.
+    func replaceSink(_ sink: any ResponseSink) {
+        abandonSink()
+        self.sink = sink
+        isSinkOpen = true
     }
 
     /// Drops a part of an unwanted body.

@@ -6,10 +6,23 @@ extension Exchange {
     func judged(
         _ head: TransportResponse, _ body: Data, from target: TargetURL
     ) -> Result<AtomResponse, AtomError> {
-        let answer = AtomResponse(
+        let answer = response(head, body, from: target)
+        return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
+    }
+
+    /// A response as the caller gets it.
+    func response(_ head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomResponse {
+        AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder)
-        return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
+    }
+
+    /// The error of a request that would have to be sent again, and can't be.
+    func notRepeated(after head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomError {
+        let explanation = "The request had to be sent again, but the stream of its body can be read only once."
+        return .transfer(
+            TransferError(
+                .bodyNotRepeatable, explanation, delivery: .answered, response: response(head, body, from: target)))
     }
 
     /// Tells an outcome for which no sink has to be ended.
@@ -18,7 +31,7 @@ extension Exchange {
         switch outcome {
         case .failure(let error): settle(.failure(error))
         case .rejection(let head, let body): settle(judged(head, body, from: target))
-        case .answer, nil: break
+        case .answer, .bodyNotRepeatable, nil: break
         }
     }
 
@@ -33,6 +46,8 @@ extension Exchange {
                 return content.awaiting.take()
             }
             awaiting?.resume()
+        case .streamed(let stream):
+            stream.ended(outcome)
         case .completion(let completion):
             completion(outcome)
         case .dispatched(let completion):

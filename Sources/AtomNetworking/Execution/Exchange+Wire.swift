@@ -92,9 +92,10 @@ extension Exchange {
 extension Exchange {
     private func receive(_ event: TransportEvent, from wire: AttemptOnWire) {
         switch event {
-        case .sent:
+        case .sent(let count):
             let now = manager.time.now
             content.withLock { $0.machine.sent(by: wire.number, at: now) }
+            if progress != nil { reportSent(count, of: wire, at: now) }
         case .response(let head):
             received(head, from: wire)
         case .data(let data):
@@ -106,12 +107,26 @@ extension Exchange {
         }
     }
 
+    /// The body counts anew in each attempt.
+    private func reportSent(_ count: Int, of wire: AttemptOnWire, at now: MonotonicInstant) {
+        wire.sent += Int64(count)
+        let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
+        progress?.report(
+            TransferProgress(completed: completed, total: bodyLength), isLast: completed == bodyLength, at: now)
+    }
+
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
-        let (step, concerned) = content.withLock { content in
-            let step = content.machine.headArrived(head, of: wire.number, at: now)
-            return (step, content.letGo(for: step))
+        let (step, concerned, isDelivered) = content.withLock { content in
+            let isSpent = content.machine.attempt.body?.isSpent ?? false
+            let step = content.machine.headArrived(head, of: wire.number, isBodySpent: isSpent, at: now)
+            return (step, content.letGo(for: step), content.machine.deliversHead)
         }
+        // Before anyone can be told of the end.
+        if isDelivered, bodyLength == nil, wire.sent > 0 {
+            progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: now)
+        }
+        if isDelivered, let destination { open(destination, for: head, of: wire) }
         switch step.action {
         case .retry:
             manager.log("← 401 \(wire.target), to be sent again")
@@ -135,6 +150,19 @@ extension Exchange {
         }
         perform(step, concerned)
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+    }
+
+    /// Lets the body go to its destination, if the response is acceptable.
+    private func open(_ destination: any ResponseDestination, for head: TransportResponse, of wire: AttemptOnWire) {
+        // A 401 is never what a stream or a file is for.
+        guard acceptableStatusCodes.contains(head.statusCode), head.statusCode != 401,
+            destination.takes(head.statusCode)
+        else { return }
+        do {
+            wire.replaceSink(try destination.sink(for: response(head, Data(), from: wire.target), of: wire))
+        } catch {
+            handle { $0.sinkFailed(error, of: wire.number) }
+        }
     }
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
@@ -167,16 +195,22 @@ extension Exchange {
                 wire.end()
             }
             let step = event(&content.machine)
-            guard case .deliver = step.action, case .answer(let head)? = content.machine.outcome else {
-                return (step, nil as TransportResponse?)
+            guard case .deliver = step.action else { return (step, nil as Answer?) }
+            switch content.machine.outcome {
+            case .answer(let head)?: return (step, Answer(head: head))
+            case .bodyNotRepeatable(let head)?: return (step, Answer(head: head, isBodyNotRepeatable: true))
+            default: return (step, nil)
             }
-            return (step, head)
         }
         prepare(step)
         if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3) }
         if let answer {
             do {
-                settle(judged(answer, try wire.finishSink(), from: wire.target))
+                let body = try wire.finishSink()
+                settle(
+                    answer.isBodyNotRepeatable
+                        ? .failure(notRepeated(after: answer.head, body, from: wire.target))
+                        : judged(answer.head, body, from: wire.target))
             } catch {
                 settle(.failure(error))
             }
@@ -185,6 +219,11 @@ extension Exchange {
         }
         if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+    }
+
+    private struct Answer {
+        var head: TransportResponse
+        var isBodyNotRepeatable = false
     }
 
     private func endWithoutAnswer(_ wire: AttemptOnWire, _ step: ExchangeMachine.Step) {

@@ -12,6 +12,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     enum Listener {
         /// A caller that calls `wake` and then `takeOutcome`.
         case awaiting
+        /// A stream, which has told its reader the head already.
+        case streamed(StreamedResponse)
         /// A completion of the SDK, called on the thread of the outcome.
         case completion(Completion)
         /// A completion of the app, called on the configuration's queue.
@@ -26,13 +28,18 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     @exclusivity(unchecked) var sessionPlace: SessionPlace?
 
     let manager: RequestableQueueManager
-    let totalDeadline: MonotonicInstant
     let policy: ExchangePolicy
     let needsSignature: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let idleTimeout: Duration
     let startedAt: MonotonicInstant
     let listener: Listener
+    /// Where an acceptable body goes; `nil` for memory.
+    let destination: (any ResponseDestination)?
+    /// Hears how much of the body has been sent.
+    let progress: ProgressReporter?
+    /// The length of the request's body.
+    let bodyLength: Int64?
 
     /// The state, under the lock.
     struct Content {
@@ -61,19 +68,30 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     let content: Guarded<Content>
 
-    init(_ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener) {
+    init(
+        _ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener,
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+    ) {
         self.manager = manager
         self.listener = listener
+        self.destination = destination
+        self.progress = progress
+        bodyLength = request.body?.length
         policy = manager.policy(for: request.purpose)
         needsSignature = request.needsSignature && manager.signsRequests
         acceptableStatusCodes = request.acceptableStatusCodes
         idleTimeout = request.timeouts.idle
         startedAt = manager.time.now
-        totalDeadline = startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds)
         let terms = ExchangeMachine.Terms(
             policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
-            timeouts: request.timeouts, deadline: totalDeadline)
+            timeouts: request.timeouts,
+            deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
+            hasStreamedBody: request.body?.isStream ?? false, hasStreamedResponse: destination != nil)
         content = Guarded(Content(machine: ExchangeMachine(Attempt(request), terms)))
+    }
+
+    var totalDeadline: MonotonicInstant {
+        content.withLock { $0.machine.deadline ?? $0.machine.terms.deadline }
     }
 
     var service: any RenewalService { manager }
@@ -157,6 +175,7 @@ extension Exchange {
         case .removed(let number): manager.deadlines.remove(self, number: number)
         }
         if let version = step.acceptedVersion { manager.gate?.accepted(version: version) }
+        if let version = step.rejectedVersion { manager.session?.rejected(version: version) }
         guard !step.effects.isEmpty else { return }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }

@@ -10,12 +10,21 @@ extension ExchangeMachine {
     mutating func sent(by number: Int, at now: MonotonicInstant) {
         guard number == self.number else { return }
         touch(at: now)
+        // A body may be as large as it likes; the deadline queue asks again.
+        if terms.hasStreamedBody, case .sending = state {
+            deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        }
     }
 
     /// The head of a response has arrived.
     ///
     /// It decides how the exchange goes on.
-    mutating func headArrived(_ head: TransportResponse, of number: Int, at now: MonotonicInstant) -> Step {
+    ///
+    /// - Parameter isBodySpent: Whether the request's body has been read and
+    ///   can't be read again.
+    mutating func headArrived(
+        _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, at now: MonotonicInstant
+    ) -> Step {
         guard number == self.number, case .sending(var transmission, let version) = state else {
             if number == self.number { touch(at: now) }
             return Step()
@@ -26,6 +35,12 @@ extension ExchangeMachine {
         if let version {
             if head.statusCode != 401 {
                 step.acceptedVersion = version
+            } else if !hasRetried, isBodySpent {
+                // The session has to know, and the caller gets the 401.
+                step.rejectedVersion = version
+                transmission.needsSpentBody = true
+                receive(head, transmission, step: &step, at: now)
+                return step
             } else if !hasRetried {
                 hasRetried = true
                 step.effects.insert(.limitRest)
@@ -38,8 +53,10 @@ extension ExchangeMachine {
         }
         switch attempt.following(head, policy: terms.policy.redirects) {
         case .none:
-            transmission.lastActivity = now
-            state = .receiving(transmission, head)
+            receive(head, transmission, step: &step, at: now)
+        case .redirected(let next) where next.body != nil && isBodySpent:
+            transmission.needsSpentBody = true
+            receive(head, transmission, step: &step, at: now)
         case .redirected(let next):
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))
@@ -60,6 +77,29 @@ extension ExchangeMachine {
             step.deadline = failure.deadline
         }
         return step
+    }
+
+    /// The caller gets this response.
+    private mutating func receive(
+        _ head: TransportResponse, _ transmission: consuming Transmission, step: inout Step, at now: MonotonicInstant
+    ) {
+        transmission.lastActivity = now
+        if terms.hasStreamedResponse {
+            step.effects.formUnion(slotGivenBack(by: transmission))
+            transmission.holdsSlot = false
+            deadline = nil
+        }
+        state = .receiving(transmission, head)
+        if terms.hasStreamedResponse { step.deadline = armed() }
+    }
+
+    /// The reader of a streamed response doesn't keep up, or wants more.
+    mutating func pauseChanged(_ isPaused: Bool, of number: Int, at now: MonotonicInstant) -> Step {
+        guard number == self.number, case .receiving(var transmission, let head) = state else { return Step() }
+        transmission.isPaused = isPaused
+        transmission.lastActivity = now
+        state = .receiving(transmission, head)
+        return Step(deadline: armed())
     }
 
     /// A part of the response's body has arrived.
@@ -110,7 +150,8 @@ extension ExchangeMachine {
         guard number == self.number else { return Step() }
         switch state {
         case .receiving(let transmission, let head):
-            return end(.answer(head), .deliver, effects: ended(transmission))
+            let outcome = transmission.needsSpentBody ? Outcome.bodyNotRepeatable(head) : .answer(head)
+            return end(outcome, .deliver, effects: ended(transmission))
         case .sending(let transmission, _):
             let explanation = "The transport ended without a response"
             let error = AtomError.session(URLError(.badServerResponse, explanation, delivery: delivery))
@@ -148,9 +189,9 @@ extension ExchangeMachine {
             // Earlier attempts were answered, by a redirect or a 401. Only this one can be lost.
             let delivery: AtomError.Delivery =
                 failure.delivery == .notSent ? (hasBeenAnswered ? .answered : .notSent) : failure.delivery
-            return end(.failure(.session(failure.urlError(delivery: delivery))), effects: ended(transmission))
+            return end(.failure(failure.atomError(delivery: delivery)), effects: ended(transmission))
         case .receiving(let transmission, _):
-            return end(.failure(.session(failure.urlError(delivery: .answered))), effects: ended(transmission))
+            return end(.failure(failure.atomError(delivery: .answered)), effects: ended(transmission))
         case .waitingForSession:
             // It has stopped by itself.
             _ = giveRestUp()

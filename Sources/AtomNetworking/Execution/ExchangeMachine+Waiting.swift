@@ -93,7 +93,7 @@ extension ExchangeMachine {
 
     /// A deadline has passed; it may be an older one.
     mutating func deadlinePassed(at now: MonotonicInstant) -> Step {
-        let isOver = now >= terms.deadline
+        let isOver = deadline.map { now >= $0 } ?? false
         switch state {
         case .ended:
             return Step()
@@ -103,12 +103,16 @@ extension ExchangeMachine {
             return timedOut("The request timed out while it waited for its turn")
         case .sending where isOver, .receiving where isOver:
             return timedOut("The request did not complete in \(terms.timeouts.total)")
-        case .sending(let transmission, _) where now >= silenceEnd(transmission),
-            .receiving(let transmission, _) where now >= silenceEnd(transmission):
+        case .sending(let transmission, _) where isSilent(transmission, at: now),
+            .receiving(let transmission, _) where isSilent(transmission, at: now):
             return timedOut("Nothing came or went for \(terms.timeouts.idle)")
         case .waitingForSession, .waitingForSlot, .sending, .receiving:
             return Step(deadline: armed())
         }
+    }
+
+    private func isSilent(_ transmission: Transmission, at now: MonotonicInstant) -> Bool {
+        silenceEnd(transmission).map { now >= $0 } ?? false
     }
 
     private mutating func timedOut(_ explanation: String) -> Step {

@@ -43,6 +43,9 @@ struct ExchangeMachine: Sendable {
         case answer(TransportResponse)
         /// A 401 whose body was complete before the session refused a refresh.
         case rejection(TransportResponse, Data)
+        /// A response after which the body had to be sent again, but can't be
+        /// read again; the sink has the response's body.
+        case bodyNotRepeatable(TransportResponse)
         case failure(AtomError)
     }
 
@@ -55,6 +58,12 @@ struct ExchangeMachine: Sendable {
         /// Whether the notification of the session's end waits for this
         /// response.
         var holdsNotice = false
+        /// Whether the body of the response is held back, because its reader
+        /// doesn't keep up. Then silence is not the server's.
+        var isPaused = false
+        /// Whether the response would have been followed by another attempt,
+        /// for which the body can't be read again.
+        var needsSpentBody = false
     }
 
     /// A 401 that a refresh is asked for.
@@ -80,6 +89,12 @@ struct ExchangeMachine: Sendable {
         var hasSession: Bool
         var timeouts: RequestTimeouts
         var deadline: MonotonicInstant
+        /// Whether the body is read while it is sent. Then the resource timeout
+        /// counts from the last byte that was sent.
+        var hasStreamedBody = false
+        /// Whether the response goes to a file or a stream. Then it has its own
+        /// pace: the head ends the resource timeout, and gives the slot back.
+        var hasStreamedResponse = false
     }
 
     /// The size up to which the body of a 401 is kept during a refresh, and up
@@ -99,12 +114,15 @@ struct ExchangeMachine: Sendable {
     var hasRetried = false
     /// The number of the last change of the deadline; 0 for none.
     var lastDeadline = 0
+    /// The end of the exchange's time; `nil` if it has no end any more.
+    var deadline: MonotonicInstant?
 
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
         self.attempt = attempt
         state =
             terms.needsSignature && terms.hasSession
             ? .waitingForSession(rejection: nil, keepsPlace: false) : .waitingForSlot(keepsPlace: false)
+        deadline = terms.deadline
         self.terms = terms
     }
 }
@@ -122,6 +140,9 @@ extension ExchangeMachine {
         var deadline = DeadlineChange.none
         /// The version of the session's credential that the server has accepted.
         var acceptedVersion: Int?
+        /// The version of the session's credential that the server has rejected,
+        /// for a request that is not sent again.
+        var rejectedVersion: Int?
     }
 
     /// The next thing to do.
@@ -197,6 +218,11 @@ extension ExchangeMachine {
     /// The outcome, if it is known.
     var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
+    /// Whether the caller gets the response whose head has arrived.
+    var deliversHead: Bool {
+        if case .receiving(let transmission, _) = state { !transmission.needsSpentBody } else { false }
+    }
+
     /// How far the request got, for an error.
     var delivery: AtomError.Delivery {
         switch state {
@@ -208,14 +234,15 @@ extension ExchangeMachine {
 
     /// Sets the deadline: the end of the exchange's time, or of its idle time.
     mutating func armed() -> DeadlineChange {
-        var deadline = terms.deadline
+        var next = deadline
         switch state {
         case .sending(let transmission, _), .receiving(let transmission, _):
-            deadline = min(deadline, silenceEnd(transmission))
+            if let end = silenceEnd(transmission) { next = next.map { min($0, end) } ?? end }
         case .waitingForSession, .waitingForSlot, .ended: break
         }
+        guard let next else { return disarmed() }
         lastDeadline += 1
-        return .set(deadline, lastDeadline)
+        return .set(next, lastDeadline)
     }
 
     mutating func disarmed() -> DeadlineChange {
@@ -224,8 +251,11 @@ extension ExchangeMachine {
         return .removed(lastDeadline)
     }
 
-    func silenceEnd(_ transmission: Transmission) -> MonotonicInstant {
-        transmission.lastActivity.advanced(byNanoseconds: terms.timeouts.idleNanoseconds)
+    /// When the server has been silent for too long; `nil` while it is made to
+    /// wait.
+    func silenceEnd(_ transmission: Transmission) -> MonotonicInstant? {
+        transmission.isPaused
+            ? nil : transmission.lastActivity.advanced(byNanoseconds: terms.timeouts.idleNanoseconds)
     }
 
     /// Ends the exchange with an attempt that needs no stopping, or with none.

@@ -8,8 +8,11 @@ struct PendingResponse: Sendable {
     private let exchange: Exchange
 
     /// Starts the request in the caller's isolation.
-    init(_ request: consuming PreparedRequest, manager: RequestableQueueManager) {
-        exchange = manager.run(request, listener: .awaiting)
+    init(
+        _ request: consuming PreparedRequest, manager: RequestableQueueManager,
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+    ) {
+        exchange = manager.run(request, listener: .awaiting, destination: destination, progress: progress)
     }
 
     /// Waits for the outcome.

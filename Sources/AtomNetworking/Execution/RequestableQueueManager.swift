@@ -104,11 +104,15 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// Starts or queues a request before it returns.
-    func run(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> Exchange {
+    func run(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener,
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+    ) -> Exchange {
         for name in request.omittedFields {
             log("The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
-        let exchange = Exchange(request, manager: self, listener: listener)
+        let exchange = Exchange(
+            request, manager: self, listener: listener, destination: destination, progress: progress)
         exchange.start()
         return exchange
     }

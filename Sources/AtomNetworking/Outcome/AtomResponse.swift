@@ -41,6 +41,11 @@ public struct AtomResponse: Sendable {
         self.decoder = decoder
     }
 
+    /// The same response with another body.
+    func replacing(data: Data) -> AtomResponse {
+        AtomResponse(data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder)
+    }
+
     /// An empty response with status 200.
     public static let success = AtomResponse(statusCode: 200)
 

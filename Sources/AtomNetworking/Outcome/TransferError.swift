@@ -46,6 +46,8 @@ public struct TransferError: Error {
         case incompleteResponse
         /// A download, a line or an event is larger than its limit.
         case tooLarge
+        /// The response to a request for server-sent events is something else.
+        case unexpectedMediaType
         /// A stream of text is not UTF-8.
         case notUTF8
     }

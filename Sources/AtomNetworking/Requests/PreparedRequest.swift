@@ -18,11 +18,11 @@ struct PreparedRequest: Sendable {
     let target: TargetURL
     /// The endpoint's header fields and the content type of the body; not yet
     /// signed.
-    let headerFields: HeaderFields
+    private(set) var headerFields: HeaderFields
     /// The names of header items that are not sent, because the transport
     /// writes these fields itself.
     let omittedFields: [String]
-    let body: Data?
+    let body: TransportBody?
     /// Whether the service's authentication method signs this.
     let needsSignature: Bool
     let acceptableStatusCodes: ClosedRange<Int>
@@ -65,7 +65,7 @@ struct PreparedRequest: Sendable {
 
     /// A request of the SDK itself, unsigned.
     init(
-        purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, body: Data?,
+        purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, body: TransportBody?,
         acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
     ) {
         self.init(
@@ -76,7 +76,7 @@ struct PreparedRequest: Sendable {
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
-        body: Data?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>, timeouts: RequestTimeouts
+        body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>, timeouts: RequestTimeouts
     ) {
         self.purpose = purpose
         self.method = method
@@ -87,6 +87,17 @@ struct PreparedRequest: Sendable {
         self.needsSignature = needsSignature
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
+    }
+
+    /// Adds a field of the SDK's, unless the endpoint has set it.
+    mutating func add(_ name: String, _ value: String) {
+        if !headerFields.contains(name) { headerFields.append(name: name, value: value) }
+    }
+
+    /// Sets a field of the SDK's, also if the endpoint has set it.
+    mutating func set(_ name: String, _ value: String) {
+        headerFields.removeAll { HeaderFields.isSameName($0.name, name) }
+        headerFields.append(name: name, value: value)
     }
 
     private static func headerFields(
@@ -114,27 +125,27 @@ struct PreparedRequest: Sendable {
     /// Its media type is added unless the endpoint sets one.
     private static func body(
         of method: HTTPMethod, and described: RequestBody?, fields: inout HeaderFields
-    ) throws(AtomError) -> Data? {
+    ) throws(AtomError) -> TransportBody? {
         guard method.body == nil || described == nil else {
             throw .requestable(
                 .invalidBody(
                     .init(subject: method.name, reason: "there are two bodies, one in the method and one in body")))
         }
-        let bytes: Data? = if let described { try described.bytes() } else { method.body }
-        guard let bytes else { return nil }
+        let body = if let described { try described.prepared() } else { method.body.map(TransportBody.data) }
+        guard let body else { return nil }
         guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(method.name) else {
             throw .requestable(
                 .invalidMethod(
                     .init(subject: method.name, reason: "this method is sent without a body (RFC 9110 §9.3)")))
         }
-        if !fields.contains("Content-Type"), !bytes.isEmpty || described != nil {
+        if !fields.contains("Content-Type"), body.length != 0 || described != nil {
             let contentType = described?.contentType ?? method.contentType
             if let reason = HTTPGrammar.violation(inFieldValue: contentType) {
                 throw .requestable(.invalidHeader(.init(subject: "Content-Type", reason: reason)))
             }
             fields.append(name: "Content-Type", value: contentType)
         }
-        return bytes
+        return body
     }
 }
 

@@ -3,7 +3,8 @@ import Foundation
 /// The body of a request, with its media type.
 ///
 /// A body is created once per `resume`, on the caller. Redirects and retries
-/// send the same bytes.
+/// send the same bytes. Files and streams are read while they are sent, so their
+/// size doesn't matter.
 public struct RequestBody: Sendable {
     /// The media type that is sent as `Content-Type`, unless the endpoint's own
     /// header items set one.
@@ -14,6 +15,9 @@ public struct RequestBody: Sendable {
     enum Content: Sendable {
         case data(Data)
         case encoded(@Sendable () throws -> Data)
+        case file(URL)
+        case form(MultipartForm, boundary: String)
+        case sequence(BodySequence)
     }
 
     /// A body of raw bytes.
@@ -38,19 +42,92 @@ public struct RequestBody: Sendable {
             content: .data(Data(PercentEncoding.form(items).utf8)))
     }
 
-    /// The bytes to send.
-    func bytes() throws(AtomError) -> Data {
+    /// Names and values as a form, in the order of the names.
+    ///
+    /// A dictionary literal keeps its own order: it is a list of items.
+    // Or a literal would be a dictionary, and lose its order.
+    @_disfavoredOverload
+    public static func form(_ values: [String: String]) -> RequestBody {
+        form(values.sorted { $0.key < $1.key }.map { QueryItem(name: $0.key, value: $0.value) })
+    }
+
+    /// The content of a file, which is read while it is sent.
+    ///
+    /// When the request is prepared, the file must exist, be a regular file and
+    /// be readable, or the request fails with
+    /// ``RequestableError/invalidBody(_:)``. A file whose size changes while it
+    /// is sent ends the exchange with ``TransferError/Reason/bodyLengthChanged``.
+    public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
+        RequestBody(contentType: contentType, content: .file(url))
+    }
+
+    /// A form with fields and files as `multipart/form-data` (RFC 7578).
+    ///
+    /// Its files are checked like those of ``file(_:contentType:)`` and read
+    /// while they are sent. The length is known, and is sent.
+    public static func multipart(_ form: MultipartForm) -> RequestBody {
+        var generator = SystemRandomNumberGenerator()
+        let boundary = form.makeBoundary(using: &generator)
+        return RequestBody(
+            contentType: form.contentType(boundary: boundary), content: .form(form, boundary: boundary))
+    }
+
+    /// A stream of parts, which are asked for as fast as they are sent.
+    ///
+    /// ```swift
+    /// RequestBody.stream(contentType: "text/csv") { database.rows(of: .bookings) }
+    /// ```
+    ///
+    /// The closure makes the stream anew whenever the request is sent: for the
+    /// first time, after a 401, or after a redirect that keeps the body. It runs
+    /// in a task of its own. If it throws, or the stream does, the exchange ends
+    /// with ``TransferError/Reason/bodyFailed`` and the error.
+    ///
+    /// - Parameters:
+    ///   - contentType: The media type.
+    ///   - length: The number of bytes; `nil` if it isn't known. Over HTTP/1.1 a
+    ///     body of unknown length is sent in chunks, which some servers refuse. A
+    ///     stream that gives another number of bytes ends the exchange with
+    ///     ``TransferError/Reason/bodyLengthChanged``.
+    ///   - isRepeatable: Whether the closure can make the same stream again. If
+    ///     not, a request whose body has been begun is never sent again: it ends
+    ///     with ``TransferError/Reason/bodyNotRepeatable`` and the response.
+    ///   - make: Makes the stream.
+    public static func stream<S: AsyncSequence>(
+        contentType: String = "application/octet-stream", length: Int64? = nil, isRepeatable: Bool = true,
+        _ make: @escaping @Sendable () async throws -> S
+    ) -> RequestBody where S.Element == Data, S: SendableConformances, S.AsyncIterator: SendableConformances {
+        RequestBody(
+            contentType: contentType,
+            content: .sequence(BodySequence(length: length, isRepeatable: isRepeatable, make)))
+    }
+
+    /// What is sent, after all checks that need no network.
+    func prepared() throws(AtomError) -> TransportBody {
         switch content {
-        case .data(let data): return data
+        case .data(let data):
+            return .data(data)
         case .encoded(let encode):
             do {
-                return try encode()
+                return .data(try encode())
             } catch {
-                throw .requestable(
-                    .invalidBody(.init(reason: "the value could not be encoded: \(Self.explanation(of: error))")))
+                throw Self.invalid("the value could not be encoded: \(Self.explanation(of: error))")
             }
+        case .file(let url):
+            return .stream(TransportBodyStream(try BodySegments([.file(FileSegment(url: url))]), fileURL: url))
+        case .form(let form, let boundary):
+            return .stream(TransportBodyStream(try form.segments(boundary: boundary)))
+        case .sequence(let sequence):
+            if let length = sequence.length, length < 0 { throw Self.invalid("its length is negative") }
+            if sequence.isSpent {
+                let explanation = "The stream of the body can be read only once, and has been read."
+                throw .transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))
+            }
+            return .stream(TransportBodyStream(sequence))
         }
     }
+
+    private static func invalid(_ reason: String) -> AtomError { .requestable(.invalidBody(.init(reason: reason))) }
 
     private static func explanation(of error: any Error) -> String {
         guard case EncodingError.invalidValue(_, let context) = error else { return "\(type(of: error))" }

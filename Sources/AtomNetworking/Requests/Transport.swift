@@ -69,6 +69,27 @@ public protocol TransportExchange: Sendable {
     /// `receive` before it returns. The exchange still ends with exactly one
     /// last event.
     func cancel()
+
+    /// Holds the body of the response back until ``resume()``.
+    ///
+    /// The SDK calls it for a stream whose reader doesn't keep up. It is called
+    /// on any thread, also inside `receive`, and must not wait. A few parts may
+    /// still arrive.
+    ///
+    /// - Returns: Whether the transport can do that. If not, which is the
+    ///   default, the SDK collects what doesn't fit into memory in a temporary
+    ///   file.
+    func pause() -> Bool
+
+    /// Lets the body of the response go on after ``pause()``.
+    func resume()
+}
+
+extension TransportExchange {
+    /// Not possible.
+    public func pause() -> Bool { false }
+    /// Nothing.
+    public func resume() {}
 }
 
 /// A request for a transport.
@@ -83,7 +104,7 @@ public struct TransportRequest: Sendable {
     public let headerFields: HeaderFields
 
     /// The body; `nil` for no body, which differs from an empty body.
-    public let body: Data?
+    public let body: TransportBody?
 
     /// The longest idle time that the SDK accepts.
     ///
@@ -112,7 +133,7 @@ public struct TransportRequest: Sendable {
         }
         self.init(
             method: method, target: TargetURL(base: base, path: path, queryItems: queryItems),
-            headerFields: headerFields, body: body, idleTimeout: idleTimeout)
+            headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout)
     }
 
     /// The same request with other header fields, for a transport that adds to
@@ -147,7 +168,7 @@ public struct TransportRequest: Sendable {
     }
 
     init(
-        method: String, target: TargetURL, headerFields: HeaderFields, body: Data?, idleTimeout: Duration,
+        method: String, target: TargetURL, headerFields: HeaderFields, body: TransportBody?, idleTimeout: Duration,
         needsFreshConnection: Bool = false
     ) {
         self.method = method
@@ -223,7 +244,8 @@ extension TransportEvent: CustomStringConvertible, CustomReflectable {
 
 /// Why an exchange failed.
 public struct TransportFailure: Error {
-    /// The cause; an error other than `URLError` is wrapped in one.
+    /// The cause: the ``AtomError`` of a body that could not be read, or
+    /// anything else, which is wrapped in a `URLError` if it isn't one.
     public let error: any Error
 
     /// Whether parts of the request may have reached the server;
@@ -234,6 +256,12 @@ public struct TransportFailure: Error {
     public init(_ error: any Error, delivery: AtomError.Delivery = .maybeSent) {
         self.error = error
         self.delivery = delivery
+    }
+
+    /// The cause as the caller gets it.
+    func atomError(delivery: AtomError.Delivery) -> AtomError {
+        if let error = error as? AtomError { return error }
+        return .session(urlError(delivery: delivery))
     }
 
     /// The cause as a `URLError` that carries the delivery.

@@ -61,7 +61,7 @@ enum TokenRequest {
         return PreparedRequest(
             purpose: purpose, method: "POST",
             target: TargetURL(base: endpoint.base, path: endpoint.path, queryItems: []),
-            headerFields: fields, body: Data(PercentEncoding.form(form).utf8), acceptableStatusCodes: 0...999,
+            headerFields: fields, body: .data(Data(PercentEncoding.form(form).utf8)), acceptableStatusCodes: 0...999,
             timeout: timeout)
     }
 

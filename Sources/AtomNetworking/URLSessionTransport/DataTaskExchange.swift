@@ -15,9 +15,14 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var statusCode: Int?
     var isCancelled = false
     var isChallenged = false
+    /// Stops the writing of the body to a file.
+    var stopPreparing: (@Sendable () -> Void)?
     /// Whether the connection was lost while the body, which can't be sent
     /// again, was needed.
     var isBodyLost = false
+    /// The file that is sent; set before the exchange starts, and kept until it
+    /// has ended.
+    var spooledBody: SpooledBody?
 
     init(_ delegate: ExchangeDelegate, receive: @escaping @Sendable (TransportEvent) -> Void) {
         self.delegate = delegate
@@ -27,4 +32,12 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     func cancel() {
         delegate.cancel(self)
     }
+
+    #if !canImport(FoundationNetworking)
+        // On Linux a suspended task loses its connection.
+
+        func pause() -> Bool { delegate.suspend(self) }
+
+        func resume() { delegate.goOn(self) }
+    #endif
 }

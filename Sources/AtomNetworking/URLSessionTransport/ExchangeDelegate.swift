@@ -50,16 +50,37 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         task.resume()
     }
 
-    /// Starts a deferred exchange, unless it has been cancelled.
-    func startLater(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
-        guard state.withLock({ _ in !exchange.isCancelled }) else {
-            state.withLock { $0.startsPending -= 1 }
-            queue.addOperation {
-                exchange.receive(.failed(TransportFailure(URLError(.cancelled), delivery: .notSent)))
-            }
-            return
+    /// An exchange will be started later.
+    func isExpected(_ exchange: DataTaskExchange) {
+        state.withLock { $0.startsPending += 1 }
+    }
+
+    /// The body of an exchange is being written to a file.
+    func isPreparing(_ exchange: DataTaskExchange, stop: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { _ in
+            exchange.stopPreparing = stop
+            return exchange.isCancelled
         }
-        let task = session.dataTask(with: request)
+        if isCancelled { stop() }
+    }
+
+    /// Ends an exchange that was to be started later.
+    func failUnstarted(_ exchange: DataTaskExchange, _ failure: TransportFailure) {
+        state.withLock { $0.startsPending -= 1 }
+        queue.addOperation { exchange.receive(.failed(failure)) }
+    }
+
+    /// Starts a deferred exchange, unless it has been cancelled.
+    ///
+    /// - Parameter file: The body, if it isn't in the request.
+    func startLater(
+        _ exchange: DataTaskExchange, _ request: URLRequest, fromFile file: URL? = nil, in session: URLSession
+    ) {
+        guard state.withLock({ _ in !exchange.isCancelled }) else {
+            return failUnstarted(exchange, TransportFailure(URLError(.cancelled), delivery: .notSent))
+        }
+        let task =
+            if let file { session.uploadTask(with: request, fromFile: file) } else { session.dataTask(with: request) }
         state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
         task.resume()
         let isCancelled = state.withLock { state in
@@ -75,7 +96,11 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Cancels the task soon, unless it completes before.
     func cancel(_ exchange: DataTaskExchange) {
-        state.withLock { _ in exchange.isCancelled = true }
+        let stop = state.withLock { _ in
+            exchange.isCancelled = true
+            return exchange.stopPreparing.take()
+        }
+        stop?()
         // Before the waiting callbacks: on Linux nothing limits the server, and
         // after the callbacks the whole of a body that is too large would have
         // been read.
@@ -87,6 +112,20 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
             task?.cancel()
         }
     }
+
+    #if !canImport(FoundationNetworking)
+        /// Suspends the task, which lets the system stop reading.
+        func suspend(_ exchange: DataTaskExchange) -> Bool {
+            guard let task = state.withLock({ _ in exchange.task }) else { return false }
+            task.suspend()
+            return true
+        }
+
+        /// Resumes a suspended task.
+        func goOn(_ exchange: DataTaskExchange) {
+            state.withLock { _ in exchange.task }?.resume()
+        }
+    #endif
 
     private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {
         state.withLock { $0.exchanges[task.taskIdentifier]?.receive }

@@ -63,6 +63,7 @@ public final class URLSessionTransport: Transport {
             return EndedExchange()
         }
         let urlRequest = Self.urlRequest(for: request, url: url)
+        if case .stream(let body) = request.body { return start(urlRequest, body, receive: receive) }
         guard request.needsFreshConnection else { return start(urlRequest, receive: receive) }
         // A session has its own connections. On Linux the request would
         // otherwise wait for one of six, and if the server closes the
@@ -89,6 +90,30 @@ public final class URLSessionTransport: Transport {
             }
         #endif
         delegate.start(exchange, request, in: startedSession())
+        return exchange
+    }
+
+    /// Sends a file.
+    ///
+    /// Any other body that isn't in memory is written to a temporary file first:
+    /// on Linux a body's stream would be sent in chunks and with a length, and
+    /// can't be read on demand.
+    private func start(
+        _ request: URLRequest, _ body: TransportBodyStream, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        let exchange = DataTaskExchange(delegate, receive: receive)
+        delegate.isExpected(exchange)
+        let stop = SpooledBody.file(of: body) { [self] file in
+            // Keeps the transport alive, because the session ends with it.
+            switch file {
+            case .success(let file):
+                exchange.spooledBody = file
+                delegate.startLater(exchange, request, fromFile: file.url, in: startedSession())
+            case .failure(let error):
+                delegate.failUnstarted(exchange, TransportFailure(error, delivery: .notSent))
+            }
+        }
+        delegate.isPreparing(exchange, stop: stop)
         return exchange
     }
 
@@ -127,7 +152,7 @@ public final class URLSessionTransport: Transport {
         // method.
         if request.method != "GET" { urlRequest.httpMethod = request.method }
         urlRequest.httpShouldHandleCookies = false
-        if let body = request.body { urlRequest.httpBody = body }
+        if case .data(let body) = request.body { urlRequest.httpBody = body }
         urlRequest.allHTTPHeaderFields = combined(request.headerFields)
         return urlRequest
     }

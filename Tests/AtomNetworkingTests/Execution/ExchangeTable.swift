@@ -252,6 +252,7 @@ enum ExchangeTable {
         switch outcome {
         case .answer(let head): "\(head.statusCode)"
         case .rejection(let head, let body): "\(head.statusCode) with \(body.count) bytes"
+        case .bodyNotRepeatable(let head): "\(head.statusCode) with a spent body"
         case .failure(.cancelled(let delivery)): "cancelled \(delivery)"
         case .failure(.authentication(let error)): "authentication \(error.delivery)"
         case .failure(.session(let error as URLError)): "\(error.code.rawValue) \(AtomError.session(error).delivery)"

@@ -111,7 +111,7 @@ extension ScriptedExchange {
 
     /// The form fields of the request.
     var form: [String: String] {
-        let text = String(decoding: request.body ?? Data(), as: UTF8.self)
+        let text = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
         let pairs = text.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
         return Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }, uniquingKeysWith: { $1 })
     }

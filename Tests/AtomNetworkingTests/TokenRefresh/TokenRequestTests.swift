@@ -15,7 +15,7 @@ struct TokenRequestTests {
     }
 
     private static func text(_ request: PreparedRequest) -> String {
-        String(decoding: request.body ?? Data(), as: UTF8.self)
+        String(decoding: request.body?.data ?? Data(), as: UTF8.self)
     }
 
     @Test("A form with everything encoded is posted to the endpoint, by default with client and secret in the body")

@@ -50,7 +50,9 @@ import Testing
             #expect(
                 request["Content-Type"]
                     == (isForm ? "application/x-www-form-urlencoded" : "application/octet-stream"))
-            #expect(request["Expect"] == nil && request["Transfer-Encoding"] == nil)
+            #expect(request["Transfer-Encoding"] == nil)
+            // A large body waits for leave where the transport can.
+            #expect(request["Expect"] == nil || size > 1 << 20)
         }
     }
 

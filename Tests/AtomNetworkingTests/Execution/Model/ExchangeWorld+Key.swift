@@ -65,6 +65,7 @@ extension ExchangeWorld {
             case .answer: key.add(5)
             case .rejection: key.add(6)
             case .failure: key.add(7)
+            case .bodyNotRepeatable: key.add(8)
             }
             key.add(holdsSlot)
         }

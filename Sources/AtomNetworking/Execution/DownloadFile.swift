@@ -1,0 +1,132 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// The file that a download is written to, beside its destination.
+///
+/// One thread at a time uses it. Unless it is kept, it is removed when it is
+/// released.
+final class DownloadFile: @unchecked Sendable {
+    private let path: String
+    private let descriptor: Descriptor
+    private(set) var size: Int64
+    private var isKept = false
+
+    /// Opens or creates the file.
+    ///
+    /// - Parameters:
+    ///   - offset: Where to go on; what follows is cut off.
+    ///   - isExclusive: Whether another download may use the same name.
+    init(_ path: String, offset: Int64, isExclusive: Bool) throws(AtomError) {
+        let flags = O_RDWR | O_CREAT | (isExclusive ? O_EXCL : 0)
+        guard let descriptor = Descriptor(path, flags) else { throw Self.failure(errno, "created", path) }
+        let isFree: Bool? = try? descriptor.tryLock()
+        guard isFree != false else {
+            throw DownloadPlace.unusable("another download writes “\(DownloadPlace.name(of: path))”")
+        }
+        guard uninterrupted({ ftruncate(descriptor.number, off_t(offset)) }) == 0 else {
+            throw Self.failure(errno, "written", path)
+        }
+        self.path = path
+        self.descriptor = descriptor
+        size = offset
+    }
+
+    deinit {
+        if !isKept { unlink(path) }
+    }
+
+    func append(_ part: Data) throws(AtomError) {
+        let code = write(part, to: descriptor.number, at: size)
+        guard code == 0 else { throw Self.failure(code, "written", path) }
+        size += Int64(part.count)
+    }
+
+    /// Leaves the file for a later download.
+    func keep() { isKept = true }
+
+    /// Moves the file to its destination, in place of what is there.
+    func move(to destination: String) throws(AtomError) {
+        guard rename(path, destination) == 0 else { throw Self.failure(errno, "moved to its destination", path) }
+        isKept = true
+    }
+
+    private static func failure(_ code: Int32, _ action: String, _ path: String) -> AtomError {
+        let isFull = code == ENOSPC || code == EDQUOT
+        let words = isFull ? "the disk has no space left" : String(cString: strerror(code))
+        return .transfer(
+            TransferError(
+                isFull ? .noSpace : .writingFailed,
+                "The file “\(DownloadPlace.name(of: path))” could not be \(action): \(words).", delivery: .answered,
+                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) }))
+    }
+}
+
+/// Where a download goes.
+struct DownloadPlace: Sendable {
+    /// The path of the destination.
+    let destination: String
+    private let folder: String
+
+    /// Checks the destination before anything is sent.
+    init(_ url: URL) throws(AtomError) {
+        guard url.isFileURL else { throw Self.unusable("its URL is not a file URL") }
+        let path = url.absoluteURL.path
+        guard !path.utf8.contains(0) else { throw Self.unusable("its path contains a NUL character") }
+        let folder = url.absoluteURL.deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            throw Self.unusable("“\(Self.name(of: path))” is a folder; name a file in it")
+        }
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw Self.unusable("there is no folder “\(Self.name(of: folder))”; create it first")
+        }
+        guard access(folder, W_OK) == 0 else {
+            throw Self.unusable(
+                "the folder “\(Self.name(of: folder))” can't be written: \(String(cString: strerror(errno)))")
+        }
+        destination = path
+        self.folder = folder
+    }
+
+    /// The file that a later download goes on with.
+    var partial: String { destination + ".partial" }
+
+    /// What is known of the partial file.
+    var notes: String { destination + ".partial.json" }
+
+    /// A name of its own for a download that is not resumed.
+    func makeTemporary() -> String {
+        "\(folder)/.\(Self.name(of: destination)).\(UUID().uuidString.prefix(8)).download"
+    }
+
+    /// Checks that the disk has space for so many bytes, as far as that is
+    /// known.
+    func checkSpace(for count: Int64) throws(AtomError) {
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
+        guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value, free < count else { return }
+        throw .transfer(
+            TransferError(
+                .noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.",
+                delivery: .answered))
+    }
+
+    static func name(of path: String) -> String {
+        Redaction.subject(path.split(separator: "/").last.map(String.init) ?? path)
+    }
+
+    static func unusable(_ reason: String) -> AtomError {
+        .transfer(
+            TransferError(
+                .destinationUnusable, "The destination of the download can't be used: \(reason).",
+                delivery: .notSent))
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+
+/// Whether a stream of server-sent events goes on after its connection has
+/// ended.
+public struct Reconnection: Sendable, Hashable {
+    /// How many connections in a row may end without an event.
+    let maximumAttempts: Int
+    /// The time before the next connection, if the server doesn't say.
+    let delay: Duration
+
+    /// The stream ends with its connection.
+    public static let never = Reconnection(maximumAttempts: 0, delay: .zero)
+
+    /// The request is sent again, with the last event's ID, after the time that
+    /// the server asked for.
+    ///
+    /// It is signed with the session's newest token. A response with status 204
+    /// ends the stream (WHATWG HTML §9.2). A lost connection, a 429 and a 5xx
+    /// count as an attempt; any other failure ends the stream. Each attempt in a
+    /// row doubles the time, up to a minute.
+    ///
+    /// - Parameters:
+    ///   - delay: The time before the next connection, until the server says
+    ///     another one.
+    ///   - maximumAttempts: How many attempts in a row may bring no event.
+    public static func automatic(after delay: Duration = .seconds(3), maximumAttempts: Int = 10) -> Reconnection {
+        Reconnection(maximumAttempts: maximumAttempts, delay: delay)
+    }
+}
+
+/// The connections of one stream of server-sent events.
+///
+/// One task at a time uses it.
+final class EventSource: @unchecked Sendable {
+    private let request: PreparedRequest
+    private let reconnection: Reconnection
+    private let manager: RequestableQueueManager
+
+    // Used by the stream's reader only.
+    private var handle: StreamHandle?
+    private var attempts = 0
+    private var delay: Duration
+    private(set) var lastEventID: String
+
+    init(
+        _ request: consuming PreparedRequest, lastEventID: String, reconnection: Reconnection,
+        manager: RequestableQueueManager
+    ) throws(AtomError) {
+        request.add("Accept", "text/event-stream")
+        request.add("Cache-Control", "no-store")
+        if let reason = HTTPGrammar.violation(inFieldValue: lastEventID) {
+            throw .requestable(.invalidHeader(.init(subject: "Last-Event-ID", reason: reason)))
+        }
+        self.request = request
+        self.lastEventID = lastEventID
+        self.reconnection = reconnection
+        self.manager = manager
+        delay = reconnection.delay
+    }
+
+    /// Sends the request, and waits for the head.
+    func open() async throws(AtomError) -> AtomResponse {
+        var request = request
+        if !lastEventID.isEmpty { request.set("Last-Event-ID", lastEventID) }
+        let handle = manager.openStream(request)
+        let head = try await handle.stream.head()
+        if head.statusCode != 204 { try Self.check(head) }
+        self.handle = head.statusCode == 204 ? nil : handle
+        return head
+    }
+
+    /// Waits for the next part of the current response.
+    ///
+    /// - Returns: `nil` at its end.
+    func next() async throws(AtomError) -> Data? { try await handle?.stream.next() }
+
+    /// An event has arrived.
+    ///
+    /// - Parameter id: The last event ID.
+    func received(id: String) {
+        attempts = 0
+        // What can't be a header field can't be sent back.
+        if HTTPGrammar.violation(inFieldValue: id) == nil { lastEventID = id }
+    }
+
+    /// Waits and connects again, as often as that is wanted.
+    ///
+    /// - Parameters:
+    ///   - failure: How the last connection failed; `nil` if it has ended.
+    ///   - serverDelay: The time that the server asked for.
+    /// - Returns: Whether there is another response.
+    func reconnect(after failure: AtomError?, serverDelay: Duration?) async throws(AtomError) -> Bool {
+        handle = nil
+        if let serverDelay { delay = serverDelay }
+        var failure = failure
+        while true {
+            if let failure, !Self.isTemporary(failure) { throw failure }
+            guard attempts < reconnection.maximumAttempts else {
+                if let failure { throw failure }
+                return false
+            }
+            await manager.time.sleep(for: min(delay * (1 << min(attempts, 10)), max(delay, .seconds(60))))
+            if Task.isCancelled { throw .cancelled(.answered) }
+            attempts += 1
+            do {
+                return try await open().statusCode != 204
+            } catch {
+                failure = error
+            }
+        }
+    }
+
+    func close() { handle = nil }
+
+    private static func isTemporary(_ failure: AtomError) -> Bool {
+        switch failure {
+        case .session: true
+        case .response(let response): response.statusCode.map { $0 == 429 || $0 >= 500 } ?? false
+        default: false
+        }
+    }
+
+    private static func check(_ head: AtomResponse) throws(AtomError) {
+        let type = head.headerFields["Content-Type"]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard type != "text/event-stream" else { return }
+        let explanation = "The server sent no stream of events: its media type is not text/event-stream."
+        throw .transfer(
+            TransferError(.unexpectedMediaType, explanation, delivery: .answered, response: head))
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// Where the body of an acceptable response goes, instead of into memory.
+protocol ResponseDestination: AnyObject, Sendable {
+    /// Whether a response with this status goes there; the body of any other
+    /// one is collected in memory.
+    func takes(_ statusCode: Int) -> Bool
+
+    /// Opens the sink for a response.
+    ///
+    /// It is called outside every lock, before the first part of the body.
+    ///
+    /// - Parameters:
+    ///   - head: The response without its body.
+    ///   - attempt: Its attempt, whose body can be held back.
+    /// - Throws: Why the body can't go there. The exchange fails with it.
+    func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink
+}
+
+extension AttemptOnWire {
+    /// Holds the body of the response back.
+    ///
+    /// - Returns: Whether the transport can do that.
+    func pause() -> Bool {
+        guard let running = exchange.running(of: self), running.pause() else { return false }
+        exchange.pauseChanged(true, of: self)
+        return true
+    }
+
+    /// Lets the body go on.
+    func resume() {
+        guard let running = exchange.running(of: self) else { return }
+        exchange.pauseChanged(false, of: self)
+        running.resume()
+    }
+}
+
+extension Exchange {
+    fileprivate func running(of wire: AttemptOnWire) -> (any TransportExchange)? {
+        content.withLock { $0.wire === wire ? $0.running : nil }
+    }
+
+    fileprivate func pauseChanged(_ isPaused: Bool, of wire: AttemptOnWire) {
+        let now = manager.time.now
+        handle { $0.pauseChanged(isPaused, of: wire.number, at: now) }
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+
+/// Keeps a stream open: its exchange is closed when the handle is released.
+final class StreamHandle: Sendable {
+    let stream: StreamedResponse
+
+    init(_ stream: StreamedResponse) { self.stream = stream }
+
+    deinit { stream.drop() }
+}
+
+extension RequestableQueueManager {
+    /// Starts a request whose response is read as a stream, in the caller's
+    /// isolation.
+    func openStream(_ request: consuming PreparedRequest) -> StreamHandle {
+        let stream = StreamedResponse()
+        stream.started(run(request, listener: .streamed(stream), destination: stream))
+        return StreamHandle(stream)
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+
+/// The response of a stream, between the transport and its reader.
+///
+/// What the reader has not taken yet stays here: up to ``highWater`` bytes in
+/// memory. Then the transport is asked to hold the rest back. What a transport
+/// sends that can't do that goes into a temporary file.
+///
+/// One task at a time reads.
+final class StreamedResponse: ResponseDestination {
+    /// With so many bytes the transport is paused.
+    static let highWater = 256 << 10
+    /// With so many it goes on.
+    static let lowWater = 64 << 10
+    /// With so many the rest goes into a file: a paused transport may still
+    /// deliver what it has received.
+    static let maximumInMemory = 1 << 20
+
+    private struct State {
+        var head: AtomResponse?
+        var parts = PartQueue()
+        var overflow: OverflowFile?
+        /// How the exchange ended.
+        var end: Result<Void, AtomError>?
+        var reader: CheckedContinuation<Void, Never>?
+        var exchange: Exchange?
+        /// Whether nobody reads any more.
+        var isDropped = false
+
+        // The transport is paused and resumed outside the lock, by one thread at
+        // a time, so that the last wish counts.
+        var attempt: AttemptOnWire?
+        var wantsPause = false
+        var isPaused = false
+        var isChangingPause = false
+    }
+
+    private let state = Guarded(State())
+
+    // MARK: The exchange's side
+
+    func takes(_ statusCode: Int) -> Bool { true }
+
+    func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
+        let reader = state.withLock { state in
+            state.head = head
+            state.attempt = attempt
+            return state.reader.take()
+        }
+        reader?.resume()
+        return Sink(stream: self)
+    }
+
+    private struct Sink: ResponseSink {
+        let stream: StreamedResponse
+
+        func receive(_ part: Data) throws(AtomError) { try stream.add(part) }
+        func finish() -> Data { Data() }
+        func abandon() {}
+    }
+
+    private func add(_ part: Data) throws(AtomError) {
+        let reader = try state.withLock { state throws(AtomError) -> CheckedContinuation<Void, Never>? in
+            guard !state.isDropped else { return nil }
+            if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
+                state.overflow = try OverflowFile()
+            }
+            if let overflow = state.overflow { try overflow.append(part) } else { state.parts.append(part) }
+            if state.overflow != nil || state.parts.size > Self.highWater { state.wantsPause = true }
+            return state.reader.take()
+        }
+        reader?.resume()
+        changePause()
+    }
+
+    /// The exchange has started.
+    func started(_ exchange: Exchange) {
+        let isUnwanted = state.withLock { state in
+            if state.end == nil { state.exchange = exchange }
+            return state.isDropped
+        }
+        if isUnwanted { exchange.cancel() }
+    }
+
+    /// The exchange has ended.
+    func ended(_ outcome: Result<AtomResponse, AtomError>) {
+        let reader = state.withLock { state in
+            state.end = outcome.map { _ in }
+            state.exchange = nil
+            state.attempt = nil
+            return state.reader.take()
+        }
+        reader?.resume()
+    }
+
+    private func changePause() {
+        while let (attempt, pauses) = nextChange() {
+            let isDone =
+                pauses
+                ? attempt.pause()
+                : {
+                    attempt.resume()
+                    return true
+                }()
+            state.withLock { state in
+                state.isChangingPause = false
+                if !isDone {
+                    state.isPaused = false
+                    state.wantsPause = false
+                }
+            }
+        }
+    }
+
+    private func nextChange() -> (AttemptOnWire, Bool)? {
+        state.withLock { state in
+            guard let attempt = state.attempt, !state.isChangingPause, state.wantsPause != state.isPaused
+            else { return nil }
+            state.isChangingPause = true
+            state.isPaused = state.wantsPause
+            return (attempt, state.wantsPause)
+        }
+    }
+
+    // MARK: The reader's side
+
+    /// Waits for the head.
+    ///
+    /// - Throws: Why there is none, or why it isn't acceptable.
+    func head() async throws(AtomError) -> AtomResponse {
+        while true {
+            let known = state.withLock { state -> Result<AtomResponse, AtomError>? in
+                if let head = state.head { return .success(head) }
+                return switch state.end {
+                case .failure(let error): .failure(error)
+                case .success: .failure(.unexpected)
+                case nil: nil
+                }
+            }
+            if let known { return try known.get() }
+            await wait { $0.head != nil || $0.end != nil }
+        }
+    }
+
+    /// Waits for the next part.
+    ///
+    /// Cancelling the task closes the exchange.
+    ///
+    /// - Returns: A part that isn't empty, or `nil` at the end.
+    func next() async throws(AtomError) -> Data? {
+        while true {
+            let known = try takePart()
+            changePause()
+            switch known {
+            case .part(let part): return part
+            case .end: return nil
+            case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflow != nil || $0.isDropped }
+            }
+        }
+    }
+
+    private enum Part {
+        case part(Data)
+        case end
+        case later
+    }
+
+    private func takePart() throws(AtomError) -> Part {
+        try state.withLock { state throws(AtomError) -> Part in
+            if let part = state.parts.popFirst() {
+                if state.parts.size <= Self.lowWater, state.overflow == nil { state.wantsPause = false }
+                return .part(part)
+            }
+            if let overflow = state.overflow {
+                if let part = try overflow.read() { return .part(part) }
+                // All has been read: the next parts stay in memory again.
+                state.overflow = nil
+                state.wantsPause = false
+            }
+            if state.isDropped { throw .cancelled(.answered) }
+            switch state.end {
+            case .success: return .end
+            case .failure(let error): throw error
+            case nil: return .later
+            }
+        }
+    }
+
+    /// Waits until the condition may hold.
+    private func wait(until condition: @Sendable (borrowing State) -> Bool) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { reader in
+                let holds = state.withLock { state in
+                    let holds = condition(state)
+                    if !holds { state.reader = reader }
+                    return holds
+                }
+                if holds { reader.resume() }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+
+    /// Nobody reads any more: the exchange is closed.
+    func drop() {
+        state.withLock { state in
+            state.isDropped = true
+            state.parts = PartQueue()
+            state.overflow = nil
+        }
+        close()
+    }
+
+    private func close() {
+        state.withLock { $0.exchange }?.cancel()
+    }
+}
+
+/// Parts in order, with their size.
+private struct PartQueue {
+    private var parts: [Data] = []
+    private var first = 0
+    private(set) var size = 0
+
+    var isEmpty: Bool { first == parts.count }
+
+    mutating func append(_ part: Data) {
+        parts.append(part)
+        size += part.count
+    }
+
+    mutating func popFirst() -> Data? {
+        guard !isEmpty else { return nil }
+        let part = parts[first]
+        parts[first] = Data()
+        first += 1
+        size -= part.count
+        if isEmpty {
+            parts.removeAll(keepingCapacity: parts.capacity <= 64)
+            first = 0
+        } else if first >= 64 {
+            parts.removeFirst(first)
+            first = 0
+        }
+        return part
+    }
+}

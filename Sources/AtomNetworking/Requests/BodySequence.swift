@@ -1,0 +1,172 @@
+import Foundation
+
+#if compiler(>=6.2)
+    /// A type that is the same sequence on every thread (SE-0470).
+    public typealias SendableConformances = SendableMetatype
+#else
+    /// A type that is the same sequence on every thread, which older compilers
+    /// don't check.
+    public typealias SendableConformances = Any
+#endif
+
+/// A body that the app gives out part by part.
+struct BodySequence: Sendable {
+    /// Calls the closure with each part, in order, and waits for it each time.
+    typealias Producer = @Sendable (_ give: @Sendable (Data) async -> Bool) async throws -> Void
+
+    let length: Int64?
+    private let isRepeatable: Bool
+    private let produce: Producer
+    private let isOpened = Guarded(false)
+
+    init<S: AsyncSequence>(
+        length: Int64?, isRepeatable: Bool, _ make: @escaping @Sendable () async throws -> S
+    ) where S.Element == Data, S: SendableConformances, S.AsyncIterator: SendableConformances {
+        self.length = length
+        self.isRepeatable = isRepeatable
+        produce = { give in
+            for try await part in try await make() {
+                guard await give(part) else { return }
+            }
+        }
+    }
+
+    /// Whether it has been read and can't be read again.
+    var isSpent: Bool { !isRepeatable && isOpened.withLock { $0 } }
+
+    func makeReader() -> BodySequenceReader {
+        let isFirst = isOpened.withLock { isOpened in
+            defer { isOpened = true }
+            return !isOpened
+        }
+        return BodySequenceReader(length: length, isFirst || isRepeatable ? produce : nil)
+    }
+}
+
+/// Reads a stream of the app, one part ahead.
+///
+/// The app's code runs in a task of its own, never on the transport's thread.
+final class BodySequenceReader: Sendable {
+    private struct State {
+        var part = Data()
+        /// How the stream ended; `nil` while it goes on.
+        var end: Result<Void, AtomError>?
+        var isClosed = false
+        var given: Int64 = 0
+        /// The stream's task, while it waits for its part to be taken.
+        var producer: CheckedContinuation<Bool, Never>?
+        /// The transport, while it waits for a part.
+        var consumer: (@Sendable () -> Void)?
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Guarded(State())
+    private let length: Int64?
+
+    /// Starts reading.
+    ///
+    /// - Parameter produce: The stream; `nil` if it can't be read again.
+    init(length: Int64?, _ produce: BodySequence.Producer?) {
+        self.length = length
+        guard let produce else {
+            let explanation = "The stream of the body can be read only once."
+            let error = AtomError.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))
+            state.withLock { $0.end = .failure(error) }
+            return
+        }
+        let task = Task { [weak self] in
+            let end: Result<Void, AtomError>
+            do {
+                try await produce { [weak self] part in
+                    part.isEmpty ? true : await self?.give(part) ?? false
+                }
+                end = .success(())
+            } catch {
+                end = .failure(Self.failure(of: error))
+            }
+            self?.finish(end)
+        }
+        state.withLock { $0.task = task }
+    }
+
+    /// Copies what there is of the next part.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> TransportBodyReader.Part {
+        let (result, producer) = state.withLock {
+            state -> (Result<TransportBodyReader.Part, AtomError>, CheckedContinuation<Bool, Never>?) in
+            guard !state.part.isEmpty else {
+                switch state.end {
+                case nil: return (.success(.later), nil)
+                case .failure(let error): return (.failure(error), nil)
+                case .success:
+                    if let length, state.given < length { return (.failure(Self.lengthChanged(length)), nil) }
+                    return (.success(.end), nil)
+                }
+            }
+            let count = min(buffer.count, state.part.count)
+            state.given += Int64(count)
+            if let length, state.given > length { return (.failure(Self.lengthChanged(length)), nil) }
+            state.part.copyBytes(to: buffer, from: state.part.startIndex..<(state.part.startIndex + count))
+            state.part = count < state.part.count ? state.part.dropFirst(count) : Data()
+            return (.success(.bytes(count)), state.part.isEmpty ? state.producer.take() : nil)
+        }
+        producer?.resume(returning: true)
+        return try result.get()
+    }
+
+    func whenReadable(_ proceed: @escaping @Sendable () -> Void) {
+        let isReadable = state.withLock { state in
+            if !state.part.isEmpty || state.end != nil { return true }
+            state.consumer = proceed
+            return false
+        }
+        if isReadable { proceed() }
+    }
+
+    func close() {
+        let (task, producer, consumer) = state.withLock { state in
+            state.isClosed = true
+            state.part = Data()
+            if state.end == nil { state.end = .failure(.cancelled(.maybeSent)) }
+            return (state.task.take(), state.producer.take(), state.consumer.take())
+        }
+        task?.cancel()
+        producer?.resume(returning: false)
+        consumer?()
+    }
+
+    /// Offers a part, and waits until it has been taken.
+    ///
+    /// - Returns: Whether more is wanted.
+    private func give(_ part: Data) async -> Bool {
+        await withCheckedContinuation { producer in
+            let (consumer, isClosed) = state.withLock { state in
+                guard !state.isClosed else { return (nil as (@Sendable () -> Void)?, true) }
+                state.part = part
+                state.producer = producer
+                return (state.consumer.take(), false)
+            }
+            if isClosed { return producer.resume(returning: false) }
+            consumer?()
+        }
+    }
+
+    private func finish(_ end: Result<Void, AtomError>) {
+        let consumer = state.withLock { state in
+            if state.end == nil { state.end = end }
+            return state.consumer.take()
+        }
+        consumer?()
+    }
+
+    private static func failure(of error: any Error) -> AtomError {
+        .transfer(
+            TransferError(
+                .bodyFailed, "The stream of the body failed: \(type(of: error)).", delivery: .maybeSent,
+                underlying: error))
+    }
+
+    private static func lengthChanged(_ length: Int64) -> AtomError {
+        let explanation = "The stream of the body has not the \(length) bytes that were announced."
+        return .transfer(TransferError(.bodyLengthChanged, explanation, delivery: .maybeSent))
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+
+// Uploads with progress, and downloads to files.
+extension Service {
+    #if compiler(>=6.2)
+        /// Sends the request, tells the progress of its body, and decodes the
+        /// response.
+        ///
+        /// - Parameters:
+        ///   - type: The type of the response's body.
+        ///   - progress: Called on the configuration's queue, at most thirty
+        ///     times a second, and always when the body has been sent. It begins
+        ///     anew when the request is sent again.
+        /// - Returns: The decoded body.
+        /// - Throws: ``AtomError``, as ``resume(expecting:)`` does.
+        public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+            expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
+        ) async throws(AtomError) -> T {
+            let pending = try begin(progress: reporter(progress))
+            do {
+                return try await pending.model()
+            } catch {
+                throw announced(error)
+            }
+        }
+
+        /// Sends the request and writes the body of the response to a file.
+        ///
+        /// The body is written beside the destination and moved there when it is
+        /// complete, in place of a file that is there. A failure or a
+        /// cancellation leaves nothing behind, unless the download is resumable.
+        /// The body of an unsuccessful response is collected in memory, and is in
+        /// the error.
+        ///
+        /// `timeout.resource` ends with the head of the response;
+        /// `timeout.request` limits the time in which nothing arrives.
+        ///
+        /// - Parameters:
+        ///   - fileURL: The destination. Its folder must exist.
+        ///   - isResumable: Whether a download that fails leaves `NAME.partial`
+        ///     and `NAME.partial.json` beside the destination, with which the next
+        ///     one goes on (RFC 9110 §14). The server must send a strong `ETag`. If
+        ///     the file has changed on the server, it is downloaded from its
+        ///     beginning.
+        ///   - maximumSize: A limit in bytes; `nil` for none.
+        ///   - progress: Called on the configuration's queue, at most thirty
+        ///     times a second, and always when the body is complete.
+        /// - Returns: The response without its body.
+        /// - Throws: ``AtomError``; ``AtomError/transfer(_:)`` if the file can't
+        ///   be written.
+        @discardableResult
+        public nonisolated(nonsending) func download(
+            to fileURL: URL, isResumable: Bool = false, maximumSize: Int64? = nil,
+            progress: (@Sendable (TransferProgress) -> Void)? = nil
+        ) async throws(AtomError) -> AtomResponse {
+            let (pending, download) = try beginDownload(
+                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+            do {
+                return try await pending.response()
+            } catch {
+                throw announced(download.noted(error))
+            }
+        }
+    #else
+        /// Sends the request, tells the progress of its body, and decodes the
+        /// response.
+        public func resume<T: Decodable & Sendable>(
+            expecting type: T.Type, isolation: isolated (any Actor)? = #isolation,
+            progress: @escaping @Sendable (TransferProgress) -> Void
+        ) async throws(AtomError) -> T {
+            let pending = try begin(progress: reporter(progress))
+            do {
+                return try await pending.model()
+            } catch {
+                throw announced(error)
+            }
+        }
+
+        /// Sends the request and writes the body of the response to a file.
+        @discardableResult
+        public func download(
+            to fileURL: URL, isResumable: Bool = false, maximumSize: Int64? = nil,
+            isolation: isolated (any Actor)? = #isolation,
+            progress: (@Sendable (TransferProgress) -> Void)? = nil
+        ) async throws(AtomError) -> AtomResponse {
+            let (pending, download) = try beginDownload(
+                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+            do {
+                return try await pending.response()
+            } catch {
+                throw announced(download.noted(error))
+            }
+        }
+    #endif
+
+    /// Sends the request, tells the progress of its body, and calls the
+    /// completion once.
+    ///
+    /// Both closures are called on the configuration's queue, the completion
+    /// last.
+    ///
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    public func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void,
+        completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
+        resume(expecting: type, reporter: reporter(progress), completion: completion)
+    }
+
+    /// Writes the body of the response to a file and calls the completion once,
+    /// on the configuration's queue.
+    ///
+    /// - Returns: A handle that can cancel the download.
+    @discardableResult
+    public func download(
+        to fileURL: URL, isResumable: Bool = false, maximumSize: Int64? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
+    ) -> ServiceTask {
+        let dispatchQueue = manager.dispatchQueue
+        do {
+            let (request, download) = try prepareDownload(
+                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+            let listener = Exchange.Listener.completion { result in
+                let result = result.mapError { download.noted($0) }
+                Self.deliver(result, on: dispatchQueue, to: completion)
+            }
+            return ServiceTask(manager.run(request, listener: listener, destination: download))
+        } catch {
+            Self.deliver(.failure(error), on: dispatchQueue, to: completion)
+            return ServiceTask(nil)
+        }
+    }
+
+    private func reporter(_ progress: (@Sendable (TransferProgress) -> Void)?) -> ProgressReporter? {
+        progress.map { ProgressReporter(on: manager.dispatchQueue, $0) }
+    }
+
+    private func beginDownload(
+        to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
+    ) throws(AtomError) -> (PendingResponse, FileDownload) {
+        guard !Task.isCancelled else { throw .cancelled(.notSent) }
+        let (request, download) = try prepareDownload(
+            to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+        return (PendingResponse(request, manager: manager, destination: download), download)
+    }
+
+    private func prepareDownload(
+        to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
+    ) throws(AtomError) -> (PreparedRequest, FileDownload) {
+        var request = try manager.prepare(requestable)
+        let download = FileDownload(
+            try DownloadPlace(fileURL), address: "\(request.target)", isResumable: isResumable, limit: maximumSize,
+            progress: reporter(progress), time: manager.time)
+        // Ranges, lengths and progress count the bytes of the file.
+        request.add("Accept-Encoding", "identity")
+        if let partial = download.partial {
+            request.set("Range", "bytes=\(partial.offset)-")
+            request.set("If-Range", partial.entityTag)
+        }
+        return (request, download)
+    }
+}
+
+extension FileDownload {
+    /// Forgets a partial file that the server has no range for.
+    fileprivate func noted(_ error: AtomError) -> AtomError {
+        if partial != nil, case .response(let response) = error, response.statusCode == 416 { discardPartial() }
+        return error
+    }
+}

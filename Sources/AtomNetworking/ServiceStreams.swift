@@ -1,0 +1,254 @@
+import Foundation
+
+/// The body of a response, part by part.
+///
+/// ``Service/bytes()`` returns it.
+public struct ByteStream: AsyncSequence, Sendable {
+    public typealias Element = Data
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public typealias Failure = AtomError
+
+    /// The response without its body.
+    public let response: AtomResponse
+
+    private let handle: StreamHandle
+
+    init(_ handle: StreamHandle, response: AtomResponse) {
+        self.handle = handle
+        self.response = response
+    }
+
+    /// Begins to read; a stream is read once.
+    public func makeAsyncIterator() -> Iterator { Iterator(reading: Reading(handle)) }
+
+    /// Reads a stream of bytes.
+    public struct Iterator: AsyncIteratorProtocol {
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public typealias Failure = AtomError
+
+        fileprivate let reading: Reading
+
+        /// Waits for the next part, which isn't empty.
+        ///
+        /// - Returns: `nil` at the end of the body.
+        public mutating func next() async throws(AtomError) -> Data? { try await reading.next() }
+    }
+}
+
+/// Closes the exchange when the iterator is released.
+private final class Reading: Sendable {
+    private let handle: StreamHandle
+
+    init(_ handle: StreamHandle) { self.handle = handle }
+
+    deinit { handle.stream.drop() }
+
+    func next() async throws(AtomError) -> Data? { try await handle.stream.next() }
+}
+
+/// The body of a response, line by line.
+///
+/// ``Service/lines(maximumLineLength:)`` returns it.
+public struct LineStream: AsyncSequence, Sendable {
+    public typealias Element = String
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public typealias Failure = AtomError
+
+    /// The response without its body.
+    public let response: AtomResponse
+
+    private let handle: StreamHandle
+    private let limit: Int
+
+    init(_ handle: StreamHandle, response: AtomResponse, limit: Int) {
+        self.handle = handle
+        self.response = response
+        self.limit = limit
+    }
+
+    /// Begins to read; a stream is read once.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(lines: Lines(reading: Reading(handle), splitter: LineSplitter(limit: limit)))
+    }
+
+    /// Reads a stream of lines.
+    public struct Iterator: AsyncIteratorProtocol {
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public typealias Failure = AtomError
+
+        fileprivate var lines: Lines
+
+        /// Waits for the next line, without its end.
+        ///
+        /// - Returns: `nil` at the end of the body.
+        public mutating func next() async throws(AtomError) -> String? {
+            try await lines.next { (splitter) throws(AtomError) in try splitter.nextText() }
+        }
+    }
+}
+
+/// Reads lines from a stream of bytes.
+private struct Lines {
+    /// `nil` after a failure.
+    var reading: Reading?
+    var splitter: LineSplitter
+    var hasEnded = false
+
+    mutating func next<Line>(
+        _ take: (inout LineSplitter) throws(AtomError) -> Line?
+    ) async throws(AtomError) -> Line? {
+        guard let reading else { return nil }
+        do {
+            while true {
+                if let line = try take(&splitter) { return line }
+                if hasEnded { return nil }
+                if let part = try await reading.next() {
+                    splitter.append(part)
+                } else {
+                    hasEnded = true
+                    splitter.finish()
+                }
+            }
+        } catch {
+            self.reading = nil
+            throw error
+        }
+    }
+}
+
+/// The lines of a response, decoded from JSON.
+///
+/// ``Service/jsonLines(of:maximumLineLength:)`` returns it.
+public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public typealias Failure = AtomError
+
+    /// The response without its body.
+    public let response: AtomResponse
+
+    private let handle: StreamHandle
+    // Used on one thread at a time, and never changed.
+    private let decoder: JSONDecoder
+    private let limit: Int
+
+    init(_ handle: StreamHandle, response: AtomResponse, decoder: JSONDecoder, limit: Int) {
+        self.handle = handle
+        self.response = response
+        self.decoder = decoder
+        self.limit = limit
+    }
+
+    /// Begins to read; a stream is read once.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            lines: Lines(reading: Reading(handle), splitter: LineSplitter(limit: limit)), response: response,
+            decoder: decoder)
+    }
+
+    /// Reads a stream of values.
+    public struct Iterator: AsyncIteratorProtocol {
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public typealias Failure = AtomError
+
+        fileprivate var lines: Lines
+        fileprivate let response: AtomResponse
+        fileprivate let decoder: JSONDecoder
+
+        /// Waits for the next value.
+        ///
+        /// - Returns: `nil` at the end of the body.
+        public mutating func next() async throws(AtomError) -> Element? {
+            while let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() }) {
+                guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
+                do {
+                    return try ResponseDecoding.decode(
+                        Element.self, from: response.replacing(data: line), with: decoder)
+                } catch {
+                    lines.reading = nil
+                    throw error
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// The server-sent events of a response.
+///
+/// ``Service/serverSentEvents(reconnection:lastEventID:maximumEventSize:)``
+/// returns it.
+public struct ServerSentEventStream: AsyncSequence, Sendable {
+    public typealias Element = ServerSentEvent
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public typealias Failure = AtomError
+
+    /// The first response without its body.
+    public let response: AtomResponse
+
+    private let source: EventSource
+    private let limit: Int
+
+    init(_ source: EventSource, response: AtomResponse, limit: Int) {
+        self.source = source
+        self.response = response
+        self.limit = limit
+    }
+
+    /// Begins to read; a stream is read once.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            source: Source(source), parser: ServerSentEventParser(limit: limit, lastEventID: source.lastEventID),
+            limit: limit)
+    }
+
+    /// Closes the exchange when the iterator is released.
+    fileprivate final class Source: Sendable {
+        let source: EventSource
+
+        init(_ source: EventSource) { self.source = source }
+
+        deinit { source.close() }
+    }
+
+    /// Reads a stream of events.
+    public struct Iterator: AsyncIteratorProtocol {
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public typealias Failure = AtomError
+
+        /// `nil` after the end.
+        fileprivate var source: Source?
+        fileprivate var parser: ServerSentEventParser
+        fileprivate let limit: Int
+
+        /// Waits for the next event.
+        ///
+        /// - Returns: `nil` at the end of the stream.
+        public mutating func next() async throws(AtomError) -> ServerSentEvent? {
+            guard let source = source?.source else { return nil }
+            do {
+                while true {
+                    if let event = try parser.next() {
+                        source.received(id: event.id)
+                        return event
+                    }
+                    var failure: AtomError?
+                    do {
+                        if let part = try await source.next() {
+                            parser.append(part)
+                            continue
+                        }
+                    } catch {
+                        failure = error
+                    }
+                    guard try await source.reconnect(after: failure, serverDelay: parser.retry) else { break }
+                    parser = ServerSentEventParser(limit: limit, lastEventID: source.lastEventID)
+                }
+            } catch {
+                self.source = nil
+                throw error
+            }
+            self.source = nil
+            return nil
+        }
+    }
+}

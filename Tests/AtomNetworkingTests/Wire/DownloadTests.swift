@@ -1,0 +1,236 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Responses that go to files.
+@Suite(.timeLimit(.minutes(5))) struct DownloadTests {
+    private static func content(_ count: Int64, from start: Int64 = 0) -> Data {
+        Data((start..<count).map { LoopbackServer.Response.generatedByte(at: $0) })
+    }
+
+    private func transferError(of body: () async throws(AtomError) -> Void) async -> TransferError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            if case .transfer(let failure) = error { return failure }
+            Issue.record("\(error)")
+            return nil
+        }
+    }
+
+    @Test(arguments: [Int64(0), 1, 300_000], [false, true])
+    func aFileIsInPlaceAtTheEnd(size: Int64, isChunked: Bool) async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .generated(length: size, chunked: isChunked) }
+        defer { server.stop() }
+        let file = try folder.file("report.pdf")
+        let calls = Box<[TransferProgress]>([])
+        let atom = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }
+        let response = try await atom.enqueue(server.endpoint("/report")).download(to: file) { progress in
+            calls.change { $0.append(progress) }
+        }
+        #expect(response.statusCode == 200)
+        #expect(response.data.isEmpty)
+        #expect(try Data(contentsOf: file) == Self.content(size))
+        #expect(folder.names == ["report.pdf"])
+        #expect(server.requests.first?["Range"] == nil)
+        #expect(await eventually { calls.value.last?.completed == size })
+        #expect(calls.value.last?.total == (isChunked ? nil : size))
+    }
+
+    @Test func whatWasThereIsReplacedOnlyByAWholeFile() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a", Data("old".utf8))
+        let server = try LoopbackServer { request in
+            request.path == "/short" ? .truncated(declaredLength: 10, body: Data("new".utf8)) : .text("new")
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        await #expect(throws: AtomError.self) { try await atom.enqueue(server.endpoint("/short")).download(to: file) }
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+        #expect(folder.names == ["a"])
+        try await atom.enqueue(server.endpoint("/whole")).download(to: file)
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(folder.names == ["a"])
+    }
+
+    @Test func anErrorsBodyIsInTheError() async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .text("no such report", status: 404) }
+        defer { server.stop() }
+        do {
+            try await Atom.forTest().enqueue(server.endpoint("/")).download(to: folder.file("a"))
+            Issue.record("It succeeded")
+        } catch {
+            guard case .response(let response) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(response.data == Data("no such report".utf8))
+        }
+        #expect(folder.names == [])
+    }
+
+    @Test func aDestinationThatCannotBeUsedIsToldBeforeAnythingIsSent() async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .text("x") }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let places = [
+            folder.url, folder.url.appendingPathComponent("missing/a"),
+            try #require(URL(string: "https://a.example/b")),
+        ]
+        for place in places {
+            let error = await transferError { () throws(AtomError) in try await service.download(to: place) }
+            #expect(error?.reason == .destinationUnusable)
+            #expect(error?.delivery == .notSent)
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func aLimitEndsTheDownload() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        for isChunked in [false, true] {
+            let server = try LoopbackServer { _ in .generated(length: 1_000_000, chunked: isChunked) }
+            defer { server.stop() }
+            let service = Atom.forTest().enqueue(server.endpoint("/"))
+            let error = await transferError { () throws(AtomError) in
+                try await service.download(to: file, maximumSize: 500_000)
+            }
+            #expect(error?.reason == .tooLarge)
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test func cancellationLeavesNothing() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let server = try LoopbackServer { _ in
+            .streamed([.generate(length: 100_000, chunk: 10_000), .hang], length: 200_000)
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let task = Task { try await service.download(to: file) }
+        #expect(await eventually { !folder.names.isEmpty })
+        task.cancel()
+        let result = await task.result
+        #expect(throws: AtomError.self) { try result.get() }
+        #expect(await eventually { folder.names.isEmpty })
+    }
+
+    // MARK: Resumption
+
+    /// A server of one file, with an entity tag and ranges.
+    private static func fileServer(_ size: Int64, tag: Box<String>, cutsAt cut: Box<Int64?>) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            var start: Int64 = 0
+            var status = 200
+            var headers = [("ETag", tag.value), ("Accept-Ranges", "bytes")]
+            if let range = request["Range"], request["If-Range"] == tag.value,
+                let first = Int64(range.dropFirst("bytes=".count).dropLast())
+            {
+                (start, status) = (first, 206)
+                headers.append(("Content-Range", "bytes \(first)-\(size - 1)/\(size)"))
+            }
+            let body = content(size, from: start)
+            guard let end = cut.value, end > start else { return .status(status, headers: headers, body: body) }
+            return .truncated(
+                declaredLength: body.count, body: body.prefix(Int(end - start)), status: status, headers: headers)
+        }
+    }
+
+    @Test func aDownloadGoesOnWhereItEnded() async throws {
+        let size: Int64 = 100_000
+        let folder = try TransferFolder()
+        let file = try folder.file("a.bin")
+        let (tag, cut) = (Box("\"v1\""), Box<Int64?>(nil))
+        let server = try Self.fileServer(size, tag: tag, cutsAt: cut)
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/a.bin"))
+        for end in [Int64(1), 40_000, 70_000] {
+            cut.change { $0 = end }
+            await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+            #expect(folder.names == ["a.bin.partial", "a.bin.partial.json"])
+        }
+        cut.change { $0 = nil }
+        let response = try await service.download(to: file, isResumable: true)
+        #expect(response.statusCode == 206)
+        #expect(try Data(contentsOf: file) == Self.content(size))
+        #expect(folder.names == ["a.bin"])
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=0-", "bytes=39999-", "bytes=69999-"])
+        #expect(server.requests.dropFirst().allSatisfy { $0["If-Range"] == "\"v1\"" })
+    }
+
+    @Test func aChangedFileBeginsAnew() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a.bin")
+        let (tag, cut) = (Box("\"v1\""), Box<Int64?>(5_000))
+        let server = try Self.fileServer(10_000, tag: tag, cutsAt: cut)
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/a.bin"))
+        await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+        tag.change { $0 = "\"v2\"" }
+        cut.change { $0 = nil }
+        let response = try await service.download(to: file, isResumable: true)
+        #expect(response.statusCode == 200)
+        #expect(try Data(contentsOf: file) == Self.content(10_000))
+        #expect(folder.names == ["a.bin"])
+    }
+
+    @Test(arguments: ["bytes 0-99/100", "bytes 5-99/100", "nonsense", "bytes 49-98/98"])
+    func anotherRangeThanTheOneAskedForIsAnError(range: String) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let server = try LoopbackServer { request in
+            request["Range"] == nil
+                ? .truncated(
+                    declaredLength: 100, body: Data(count: 50), headers: [("ETag", "\"v\"")])
+                : .status(206, headers: [("Content-Range", range), ("ETag", "\"v\"")], body: Data(count: 50))
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+        let error = await transferError { () throws(AtomError) in
+            try await service.download(to: file, isResumable: true)
+        }
+        #expect(error?.reason == .incompleteResponse)
+        // The next one begins anew.
+        #expect(folder.names == [])
+    }
+
+    @Test func withoutAStrongTagNothingIsLeft() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        for tag in ["W/\"v\"", "v", ""] {
+            let server = try LoopbackServer { _ in
+                .truncated(
+                    declaredLength: 100, body: Data(count: 50), headers: tag.isEmpty ? [] : [("ETag", tag)])
+            }
+            defer { server.stop() }
+            let service = Atom.forTest().enqueue(server.endpoint("/"))
+            await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test func aCompletionHearsOnce() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let server = try LoopbackServer { _ in .text("whole") }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let result = await withCheckedContinuation { continuation in
+            service.download(to: file) { continuation.resume(returning: $0) }
+        }
+        #expect(result.response?.statusCode == 200)
+        #expect(try Data(contentsOf: file) == Data("whole".utf8))
+    }
+}

@@ -1,0 +1,285 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Responses that are read while they arrive.
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+    private static let events = [("Content-Type", "text/event-stream; charset=utf-8")]
+
+    private func text(_ part: String) -> Data { Data(part.utf8) }
+
+    @Test func thePartsAreThereBeforeTheEnd() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .drip([Data("one".utf8), Data("two".utf8)], gate: gate) }
+        defer { server.stop() }
+        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).bytes()
+        #expect(stream.response.statusCode == 200)
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("one".utf8))
+        gate.open()
+        var rest = Data()
+        while let part = try await iterator.next() { rest.append(part) }
+        #expect(rest == Data("two".utf8))
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func aLargeBodyArrivesWhole() async throws {
+        let size: Int64 = 8 << 20
+        let server = try LoopbackServer { _ in .generated(length: size) }
+        defer { server.stop() }
+        var count: Int64 = 0
+        var isIntact = true
+        for try await part in try await Atom.forTest().enqueue(server.endpoint("/")).bytes() {
+            if part.first != LoopbackServer.Response.generatedByte(at: count) { isIntact = false }
+            count += Int64(part.count)
+        }
+        #expect(count == size && isIntact)
+    }
+
+    @Test func aReaderThatIsSlowHoldsTheServerBackAndGetsEverything() async throws {
+        let size = 64 << 20
+        let server = try LoopbackServer { _ in
+            .streamed(
+                (0..<(size >> 20)).map { _ in .write(Data(repeating: 7, count: 1 << 20)) }, length: Int64(size))
+        }
+        defer { server.stop() }
+        let stream = try await Atom.forTest(request: 1).enqueue(server.endpoint("/")).bytes()
+        var iterator = stream.makeAsyncIterator()
+        var count = try await iterator.next()?.count ?? 0
+        // Longer than the silence that is allowed from a server.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1.5) { continuation.resume() }
+        }
+        while let part = try await iterator.next() { count += part.count }
+        #expect(count == size)
+    }
+
+    @Test func anErrorsBodyIsCollected() async throws {
+        let server = try LoopbackServer { _ in .text("busy", status: 503) }
+        defer { server.stop() }
+        do {
+            _ = try await Atom.forTest().enqueue(server.endpoint("/")).lines()
+            Issue.record("It succeeded")
+        } catch {
+            guard case .response(let response) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(response.data == text("busy"))
+        }
+    }
+
+    @Test func leavingTheLoopClosesTheConnection() async throws {
+        let server = try LoopbackServer { _ in .streamed([.write(text: "a\nb\n"), .hang]) }
+        defer { server.stop() }
+        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).lines()
+        for try await line in stream where line == "a" { break }
+        #expect(await server.waitForDisconnects(1))
+        _ = stream
+    }
+
+    @Test func releasingTheStreamClosesTheConnection() async throws {
+        let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
+        defer { server.stop() }
+        do { _ = try await Atom.forTest().enqueue(server.endpoint("/")).bytes() }
+        #expect(await server.waitForDisconnects(1))
+    }
+
+    @Test func cancellingTheTaskEndsTheStream() async throws {
+        let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
+        defer { server.stop() }
+        let hasPart = Signal()
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let task = Task { () -> Bool in
+            do {
+                for try await _ in try await service.bytes() { hasPart.raise() }
+                return false
+            } catch {
+                return error.isCancelled
+            }
+        }
+        await hasPart.wait()
+        task.cancel()
+        #expect(await task.value)
+        #expect(await server.waitForDisconnects(1))
+    }
+
+    @Test func aLostConnectionIsAnErrorInTheLoop() async throws {
+        let server = try LoopbackServer { _ in .truncated(declaredLength: 10, body: Data("ab\nc".utf8)) }
+        defer { server.stop() }
+        var lines: [String] = []
+        do {
+            for try await line in try await Atom.forTest().enqueue(server.endpoint("/")).lines() { lines.append(line) }
+            Issue.record("It succeeded")
+        } catch {
+            #expect(error.delivery == .answered)
+        }
+        #expect(lines == ["ab"])
+    }
+
+    @Test func silenceEndsAStream() async throws {
+        let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
+        defer { server.stop() }
+        do {
+            for try await _ in try await Atom.forTest(request: 0.3).enqueue(server.endpoint("/")).bytes() {}
+            Issue.record("It succeeded")
+        } catch {
+            guard case .session(let cause) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect((cause as? URLError)?.code == .timedOut)
+        }
+    }
+
+    @Test func theResourceTimeoutEndsAtTheHead() async throws {
+        let server = try LoopbackServer { _ in
+            .streamed([.write(text: "a"), .delay(milliseconds: 900), .write(text: "b")])
+        }
+        defer { server.stop() }
+        var text = ""
+        let atom = Atom.forTest(request: 60, resource: 0.5)
+        for try await part in try await atom.enqueue(server.endpoint("/")).bytes() {
+            text += String(decoding: part, as: UTF8.self)
+        }
+        #expect(text == "ab")
+    }
+
+    @Test func linesAreSplitWhereverThePartsEnd() async throws {
+        let bytes: [[UInt8]] = [Array("a\r".utf8), Array("\n\nb".utf8), Array("c\rd\r\n".utf8), [0xC3], [0xA9]]
+        let server = try LoopbackServer { _ in .chunked(bytes.map { Data($0) }) }
+        defer { server.stop() }
+        var lines: [String] = []
+        for try await line in try await Atom.forTest().enqueue(server.endpoint("/")).lines() { lines.append(line) }
+        #expect(lines == ["a", "", "bc", "d", "é"])
+    }
+
+    @Test func jsonLinesAreDecoded() async throws {
+        struct Seat: Decodable, Sendable, Equatable { let row: Int }
+        let server = try LoopbackServer { _ in .chunked([Data("{\"row\":1}\n\n{\"ro".utf8), Data("w\":2}\r\n".utf8)]) }
+        defer { server.stop() }
+        var seats: [Seat] = []
+        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).jsonLines(of: Seat.self)
+        for try await seat in stream { seats.append(seat) }
+        #expect(seats == [Seat(row: 1), Seat(row: 2)])
+    }
+
+    @Test func aLineThatIsNotJSONEndsTheStream() async throws {
+        let server = try LoopbackServer { _ in .text("1\nx\n2\n") }
+        defer { server.stop() }
+        var numbers: [Int] = []
+        do {
+            let stream = try await Atom.forTest().enqueue(server.endpoint("/")).jsonLines(of: Int.self)
+            for try await number in stream { numbers.append(number) }
+            Issue.record("It succeeded")
+        } catch {
+            guard case .decoder = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        #expect(numbers == [1])
+    }
+
+    // MARK: Server-sent events
+
+    @Test func eventsArriveOneByOne() async throws {
+        let server = try LoopbackServer { _ in
+            .chunked(
+                [Data("data: a\n\nid: 7\nevent: gate\ndata: b\ndata: c\n\n: x\n\ndata: d".utf8)], headers: Self.events)
+        }
+        defer { server.stop() }
+        var events: [ServerSentEvent] = []
+        for try await event in try await Atom.forTest().enqueue(server.endpoint("/")).serverSentEvents() {
+            events.append(event)
+        }
+        #expect(events == [ServerSentEvent(data: "a"), ServerSentEvent(type: "gate", data: "b\nc", id: "7")])
+        #expect(server.requests.first?["Accept"] == "text/event-stream")
+    }
+
+    @Test func somethingElseThanEventsIsAnError() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        do {
+            _ = try await Atom.forTest().enqueue(server.endpoint("/")).serverSentEvents()
+            Issue.record("It succeeded")
+        } catch {
+            guard case .transfer(let failure) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(failure.reason == .unexpectedMediaType)
+        }
+    }
+
+    @Test func aStreamGoesOnAfterItsLastEvent() async throws {
+        let count = Box(0)
+        let server = try LoopbackServer { _ in
+            switch count.change({
+                $0 += 1
+                return $0
+            }) {
+            case 1: .chunked([Data("retry: 1\nid: 1\ndata: a\n\n".utf8)], headers: Self.events)
+            case 2: .text("busy", status: 503)
+            case 3: .chunked([Data("id: 2\ndata: b\n\n".utf8)], headers: Self.events)
+            default: .empty(204)
+            }
+        }
+        defer { server.stop() }
+        var ids: [String] = []
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let stream = try await service.serverSentEvents(reconnection: .automatic(after: .seconds(60)))
+        for try await event in stream { ids.append(event.id) }
+        #expect(ids == ["1", "2"])
+        #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "1", "1", "2"])
+    }
+
+    @Test func aStreamThatBringsNothingGivesUp() async throws {
+        let server = try LoopbackServer { _ in .chunked([Data("retry: 1\n\n".utf8)], headers: Self.events) }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let stream = try await service.serverSentEvents(
+            reconnection: .automatic(after: .milliseconds(1), maximumAttempts: 3))
+        for try await _ in stream { Issue.record("an event") }
+        #expect(server.requestCount == 4)
+    }
+
+    @Test func a401AtTheHeadIsRefreshedFor() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/token": .json(#"{"access_token":"new","token_type":"Bearer","expires_in":3600}"#)
+            default:
+                request["Authorization"] == "Bearer new" ? .text("a\nb\n") : .text("expired", status: 401)
+            }
+        }
+        defer { server.stop() }
+        let authorization = try AuthorizationEndpoint(
+            scheme: .http, host: server.host, path: "/token", port: server.port)
+        let store = InMemoryTokenCredentialStore(
+            TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r"))
+        let atom = Atom.forTest {
+            $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)
+        }
+        var lines: [String] = []
+        for try await line in try await atom.enqueue(server.endpoint("/")).lines() { lines.append(line) }
+        #expect(lines == ["a", "b"])
+        #expect(server.requests.map(\.path) == ["/", "/token", "/"])
+    }
+
+    @Test func aStreamTakesNoSlot() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/stream" ? .streamed([.write(text: "a"), .hang]) : .text("b")
+        }
+        defer { server.stop() }
+        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let stream = try await atom.enqueue(server.endpoint("/stream")).bytes()
+        #expect(await atom.outcome(of: server.endpoint("/")).text == "b")
+        _ = stream
+    }
+}

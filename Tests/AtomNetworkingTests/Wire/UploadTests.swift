@@ -1,0 +1,239 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Bodies that are read while they are sent.
+@Suite(.timeLimit(.minutes(5))) struct UploadTests {
+    private static func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }) }
+
+    /// Parts of a stream.
+    private static func parts(_ parts: [Data], then error: (any Error)? = nil) -> AsyncThrowingStream<Data, any Error> {
+        AsyncThrowingStream { continuation in
+            for part in parts { continuation.yield(part) }
+            continuation.finish(throwing: error)
+        }
+    }
+
+    private struct Lost: Error {}
+
+    private func endpoint(_ server: LoopbackServer, _ body: RequestBody, _ path: String = "/up") -> WireEndpoint {
+        var endpoint = server.endpoint(path, method: .post)
+        endpoint.body = body
+        return endpoint
+    }
+
+    @Test(arguments: [0, 1, 70_000, 3_000_000])
+    func aFileArrivesAsItIs(size: Int) async throws {
+        let folder = try TransferFolder()
+        let content = Self.bytes(size)
+        let file = try folder.file("picture.png", content)
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: endpoint(server, .file(file, contentType: "image/png")))
+        #expect(outcome.response?.statusCode == 200)
+        let request = try #require(server.requests.first)
+        #expect(request.body == content)
+        #expect(request.values(for: "Content-Length") == ["\(size)"])
+        #expect(request["Content-Type"] == "image/png")
+        #expect(request["Transfer-Encoding"] == nil)
+        #expect(folder.names == ["picture.png"])
+    }
+
+    @Test(arguments: [nil, Int64(200_000)])
+    func aStreamArrivesAsItIs(length: Int64?) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let content = Self.bytes(200_000)
+        let parts = [content.prefix(1), Data(), content.dropFirst().prefix(99_999), content.dropFirst(100_000)]
+        let body = RequestBody.stream(contentType: "text/csv", length: length) { Self.parts(parts) }
+        let outcome = await Atom.forTest().outcome(of: endpoint(server, body))
+        #expect(outcome.response?.statusCode == 200)
+        let request = try #require(server.requests.first)
+        #expect(request.body == content)
+        #expect(request["Content-Type"] == "text/csv")
+        if length != nil { #expect(request.values(for: "Content-Length") == ["200000"]) }
+    }
+
+    @Test func aFormWithAFileArrives() async throws {
+        let folder = try TransferFolder()
+        let content = Self.bytes(100_000)
+        var form = MultipartForm()
+        form.append("Zürich", name: "city")
+        form.append(fileAt: try folder.file("a.bin", content), name: "file")
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let outcome = await Atom.forTest().outcome(of: endpoint(server, .multipart(form)))
+        #expect(outcome.response?.statusCode == 200)
+        let request = try #require(server.requests.first)
+        #expect(request["Content-Type"]?.hasPrefix("multipart/form-data; boundary=") == true)
+        #expect(request.values(for: "Content-Length") == ["\(request.body.count)"])
+        #expect(request.body.range(of: content) != nil)
+        #expect(request.body.range(of: Data("Zürich".utf8)) != nil)
+    }
+
+    @Test func whatIsWrongWithAFileIsToldBeforeAnythingIsSent() async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        for file in [folder.url, try folder.file("missing")] {
+            let error = await Atom.forTest().outcome(of: endpoint(server, .file(file))).error
+            guard case .requestable(.invalidBody)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(error?.delivery == .notSent)
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func theErrorOfAStreamIsKept() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let body = RequestBody.stream { Self.parts([Self.bytes(10)], then: Lost()) }
+        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        guard case .transfer(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reason == .bodyFailed)
+        #expect(failure.underlyingError is Lost)
+    }
+
+    @Test(arguments: [9, 11])
+    func aStreamOfAnotherLengthIsAnError(length: Int64) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let body = RequestBody.stream(length: length) { Self.parts([Self.bytes(10)]) }
+        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        guard case .transfer(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reason == .bodyLengthChanged)
+    }
+
+    // MARK: Sent again
+
+    @Test(arguments: [307, 308])
+    func aRedirectSendsTheSameBytes(status: Int) async throws {
+        let folder = try TransferFolder()
+        let content = Self.bytes(50_000)
+        let server = try LoopbackServer { request in
+            request.path == "/up" ? .redirect(status, location: "/moved") : .json("{}")
+        }
+        defer { server.stop() }
+        for body in [RequestBody.file(try folder.file("a", content)), .stream { Self.parts([content]) }] {
+            let outcome = await Atom.forTest().outcome(of: endpoint(server, body))
+            #expect(outcome.response?.statusCode == 200)
+        }
+        let moved = server.requests.filter { $0.path == "/moved" }
+        #expect(moved.map(\.body) == [content, content])
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/up" ? .redirect(307, location: "/moved") : .json("{}")
+        }
+        defer { server.stop() }
+        let body = RequestBody.stream(isRepeatable: false) { Self.parts([Self.bytes(10)]) }
+        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        guard case .transfer(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reason == .bodyNotRepeatable)
+        #expect(failure.response?.statusCode == 307)
+        #expect(failure.delivery == .answered)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func theSameBodyIsNotBegunTwice() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let endpoint = endpoint(server, .stream(isRepeatable: false) { Self.parts([Self.bytes(10)]) })
+        let atom = Atom.forTest()
+        #expect(await atom.outcome(of: endpoint).response?.statusCode == 200)
+        let error = await atom.outcome(of: endpoint).error
+        guard case .transfer(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reason == .bodyNotRepeatable)
+        #expect(failure.delivery == .notSent)
+        #expect(server.requestCount == 1)
+    }
+
+    /// A session whose token the server refuses once.
+    private func signed(_ server: LoopbackServer) throws -> Atom {
+        let old = TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r")
+        let authorization = try AuthorizationEndpoint(
+            scheme: .http, host: server.host, path: "/token", port: server.port)
+        let store = InMemoryTokenCredentialStore(old)
+        return Atom.forTest {
+            $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)
+        }
+    }
+
+    private static func server() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            switch request.path {
+            case "/token": .json(#"{"access_token":"new","token_type":"Bearer","expires_in":3600}"#)
+            default: request["Authorization"] == "Bearer new" ? .json("{}") : .text("expired", status: 401)
+            }
+        }
+    }
+
+    @Test func aFileIsSentAgainAfterA401() async throws {
+        let folder = try TransferFolder()
+        let content = Self.bytes(500_000)
+        let server = try Self.server()
+        defer { server.stop() }
+        let outcome = try await signed(server).outcome(of: endpoint(server, .file(folder.file("a", content))))
+        #expect(outcome.response?.statusCode == 200)
+        #expect(server.requests.filter { $0.path == "/up" }.map(\.body) == [content, content])
+    }
+
+    @Test func a401ForABodyThatCanBeReadOnceIsTheCallersAndTheSessionKnows() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let atom = try signed(server)
+        let body = RequestBody.stream(length: 10, isRepeatable: false) { Self.parts([Self.bytes(10)]) }
+        let error = await atom.outcome(of: endpoint(server, body)).error
+        guard case .transfer(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reason == .bodyNotRepeatable)
+        #expect(failure.response.map { String(decoding: $0.data, as: UTF8.self) } == "expired")
+        #expect(error?.isAuthorizationFailure == true)
+        #expect(server.requests.filter { $0.path == "/up" }.count == 1)
+        // The rejected token isn't sent again.
+        #expect(await atom.outcome(of: server.endpoint("/up")).response?.statusCode == 200)
+        #expect(server.requests.filter { $0.path == "/up" }.count == 2)
+    }
+
+    // MARK: Progress
+
+    @Test func progressEndsAtTheWholeBody() async throws {
+        let folder = try TransferFolder()
+        let size = 4_000_000
+        let server = try LoopbackServer { _ in .json("[]") }
+        defer { server.stop() }
+        let calls = Box<[TransferProgress]>([])
+        let service = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }
+            .enqueue(endpoint(server, .file(try folder.file("a", Self.bytes(size)))))
+        let result = try await service.resume(expecting: [Int].self) { progress in calls.change { $0.append(progress) }
+        }
+        #expect(result == [])
+        let isComplete = TransferProgress(completed: Int64(size), total: Int64(size))
+        #expect(await eventually { calls.value.last == isComplete })
+        #expect(calls.value.map(\.completed) == calls.value.map(\.completed).sorted())
+        #expect(calls.value.allSatisfy { $0.total == Int64(size) && $0.completed <= Int64(size) })
+    }
+}
