@@ -69,7 +69,7 @@ import Testing
             try await Atom.forTest().enqueue(server.endpoint("/")).download(to: folder.file("a"))
             Issue.record("It succeeded")
         } catch {
-            guard case .response(let response) = error else {
+            guard case .response(let response)? = error as? AtomError else {
                 Issue.record("\(error)")
                 return
             }

@@ -101,7 +101,7 @@ import Testing
                 for try await _ in try await service.bytes() { hasPart.raise() }
                 return false
             } catch {
-                return error.isCancelled
+                return (error as? AtomError)?.isCancelled == true
             }
         }
         await hasPart.wait()
