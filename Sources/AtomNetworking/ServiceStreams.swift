@@ -4,7 +4,9 @@ import Foundation
 ///
 /// ``Service/bytes()`` returns it.
 public struct ByteStream: AsyncSequence, Sendable {
+    /// A part of the body.
     public typealias Element = Data
+    /// Every failure of the SDK.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public typealias Failure = AtomError
 
@@ -23,6 +25,7 @@ public struct ByteStream: AsyncSequence, Sendable {
 
     /// Reads a stream of bytes.
     public struct Iterator: AsyncIteratorProtocol {
+        /// Every failure of the SDK.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public typealias Failure = AtomError
 
@@ -50,7 +53,9 @@ private final class Reading: Sendable {
 ///
 /// ``Service/lines(maximumLineLength:)`` returns it.
 public struct LineStream: AsyncSequence, Sendable {
+    /// A line without its end.
     public typealias Element = String
+    /// Every failure of the SDK.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public typealias Failure = AtomError
 
@@ -73,6 +78,7 @@ public struct LineStream: AsyncSequence, Sendable {
 
     /// Reads a stream of lines.
     public struct Iterator: AsyncIteratorProtocol {
+        /// Every failure of the SDK.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public typealias Failure = AtomError
 
@@ -120,6 +126,7 @@ private struct Lines {
 ///
 /// ``Service/jsonLines(of:maximumLineLength:)`` returns it.
 public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+    /// Every failure of the SDK.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public typealias Failure = AtomError
 
@@ -147,6 +154,7 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
 
     /// Reads a stream of values.
     public struct Iterator: AsyncIteratorProtocol {
+        /// Every failure of the SDK.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public typealias Failure = AtomError
 
@@ -178,7 +186,9 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
 /// ``Service/serverSentEvents(reconnection:lastEventID:maximumEventSize:)``
 /// returns it.
 public struct ServerSentEventStream: AsyncSequence, Sendable {
+    /// An event.
     public typealias Element = ServerSentEvent
+    /// Every failure of the SDK.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public typealias Failure = AtomError
 
@@ -212,6 +222,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
 
     /// Reads a stream of events.
     public struct Iterator: AsyncIteratorProtocol {
+        /// Every failure of the SDK.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public typealias Failure = AtomError
 

@@ -42,10 +42,10 @@ public struct RequestBody: Sendable {
             content: .data(Data(PercentEncoding.form(items).utf8)))
     }
 
+    // Disfavored: else a literal would be a dictionary, and lose its order.
     /// Names and values as a form, in the order of the names.
     ///
     /// A dictionary literal keeps its own order: it is a list of items.
-    // Or a literal would be a dictionary, and lose its order.
     @_disfavoredOverload
     public static func form(_ values: [String: String]) -> RequestBody {
         form(values.sorted { $0.key < $1.key }.map { QueryItem(name: $0.key, value: $0.value) })
@@ -55,7 +55,7 @@ public struct RequestBody: Sendable {
     ///
     /// When the request is prepared, the file must exist, be a regular file and
     /// be readable, or the request fails with
-    /// ``RequestableError/invalidBody(_:)``. A file whose size changes while it
+    /// ``RequestableError/invalidBody(_:)``. A file that changes while it
     /// is sent ends the exchange with ``TransferError/Reason/bodyLengthChanged``.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(contentType: contentType, content: .file(url))

@@ -130,7 +130,7 @@ extension HTTPClient.Request {
         if !request.headerFields.contains("Accept-Encoding") { fields.append(("Accept-Encoding", "gzip, deflate")) }
         try self.init(
             url: request.target.absoluteString, method: HTTPMethod(rawValue: request.method),
-            headers: HTTPHeaders(fields), body: request.body.map { .data($0) })
+            headers: HTTPHeaders(fields), body: request.body.map(HTTPClient.Body.init))
     }
 }
 

@@ -36,6 +36,10 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let lock = NSLock()
     private var task: HTTPClient.Task<Void>?
     private var isCancelled = false
+    /// Whether no more of the body is wanted for now.
+    private var isPaused = false
+    /// Lets AsyncHTTPClient read on; `nil` unless it waits.
+    private var paused: EventLoopPromise<Void>?
 
     // Accessed only on the loop.
     private var stage = ClientFailure.Stage.unsent
@@ -85,6 +89,20 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
         if let task { Self.cancel(task) }
     }
 
+    func pause() -> Bool {
+        lock.withLock { isPaused = true }
+        return true
+    }
+
+    func resume() {
+        let paused = lock.withLock {
+            isPaused = false
+            defer { self.paused = nil }
+            return self.paused
+        }
+        paused?.succeed()
+    }
+
     /// Cancels asynchronously: on the event loop, a cancelled task ends before
     /// the call returns.
     private static func cancel(_ task: HTTPClient.Task<Void>) {
@@ -93,7 +111,13 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
 
     private func end(with event: TransportEvent) {
         lastEvent = event
-        lock.withLock { task = nil }
+        let paused = lock.withLock {
+            task = nil
+            defer { self.paused = nil }
+            return self.paused
+        }
+        // No promise may be forgotten.
+        paused?.succeed()
         turn.end(self)
     }
 
@@ -119,6 +143,10 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
             return start()
         } else if isEndWithoutBody(error) {
             return end(with: .finished)
+        }
+        if !isCancelled, let error = error as? AtomError {
+            // The body could not be read.
+            return end(with: .failed(TransportFailure(error, delivery: stage == .unsent ? .notSent : .maybeSent)))
         }
         end(with: .failed(ClientFailure(error: error, stage: stage, isCancelled: isCancelled).transportFailure))
     }
@@ -181,7 +209,12 @@ extension ClientExchange {
             hasData = true
             receive(.data(buffer.withUnsafeReadableBytes { Data($0) }))
         }
-        return task.eventLoop.makeSucceededVoidFuture()
+        return lock.withLock {
+            guard isPaused, !isCancelled else { return task.eventLoop.makeSucceededVoidFuture() }
+            let promise = task.eventLoop.makePromise(of: Void.self)
+            paused = promise
+            return promise.futureResult
+        }
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) throws {}

@@ -20,7 +20,8 @@ func start(
     let base = try BaseURL(scheme: .http, host: server.host, port: server.port)
     let request = TransportRequest(
         method: method, target: TargetURL(base: base, path: try URLPath(path), queryItems: []),
-        headerFields: headerFields, body: body, idleTimeout: .seconds(60), needsFreshConnection: needsFreshConnection)
+        headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: .seconds(60),
+        needsFreshConnection: needsFreshConnection)
     let recorder = EventRecorder()
     return (recorder, transport.start(request) { recorder.receive($0) })
 }

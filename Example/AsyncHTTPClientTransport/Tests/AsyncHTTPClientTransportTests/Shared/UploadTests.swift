@@ -1,0 +1,1 @@
+../../../../../Tests/AtomNetworkingTests/Wire/UploadTests.swift
