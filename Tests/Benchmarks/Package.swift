@@ -32,6 +32,10 @@ let package = Package(
         .target(name: "OwnShare", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
         .executableTarget(name: "share", dependencies: ["OwnShare"]),
         .executableTarget(name: "share-counted", dependencies: ["Counting", "OwnShare"]),
+        // Bodies of any size, up and down.
+        .executableTarget(
+            name: "transfers",
+            dependencies: ["LoopbackServer", .product(name: "AtomNetworking", package: "AtomNetworking")]),
         .executableTarget(
             name: "waiters",
             dependencies: ["Allocator", .product(name: "AtomNetworking", package: "AtomNetworking")]),

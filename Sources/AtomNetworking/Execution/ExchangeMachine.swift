@@ -59,7 +59,9 @@ struct ExchangeMachine: Sendable {
         /// response.
         var holdsNotice = false
         /// Whether the body of the response is held back, because its reader
-        /// doesn't keep up. Then silence is not the server's.
+        /// doesn't keep up.
+        ///
+        /// Then silence is not the server's.
         var isPaused = false
         /// Whether the response would have been followed by another attempt,
         /// for which the body can't be read again.
@@ -89,11 +91,14 @@ struct ExchangeMachine: Sendable {
         var hasSession: Bool
         var timeouts: RequestTimeouts
         var deadline: MonotonicInstant
-        /// Whether the body is read while it is sent. Then the resource timeout
-        /// counts from the last byte that was sent.
+        /// Whether the body is read while it is sent.
+        ///
+        /// Then the resource timeout counts from the last byte that was sent.
         var hasStreamedBody = false
-        /// Whether the response goes to a file or a stream. Then it has its own
-        /// pace: the head ends the resource timeout, and gives the slot back.
+        /// Whether the response goes to a file or a stream.
+        ///
+        /// Then it has its own pace: the head ends the resource timeout, and gives
+        /// the slot back.
         var hasStreamedResponse = false
     }
 

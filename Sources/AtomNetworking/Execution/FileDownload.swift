@@ -9,11 +9,13 @@ final class FileDownload: ResponseDestination {
     struct Partial: Codable, Sendable {
         /// The strong validator of the representation (RFC 9110 §8.8.3).
         var entityTag: String
-        /// The URL that the endpoint named, without its query, which may hold
-        /// a secret.
+        /// The URL that the endpoint named, without the values of its query,
+        /// which may be secret.
         var address: String
         /// Where to go on: at the last byte, so that there is always one to ask
-        /// for. It isn't written, since the file's size says it.
+        /// for.
+        ///
+        /// It isn't written, since the file's size says it.
         var offset: Int64 = 0
 
         private enum CodingKeys: String, CodingKey {
