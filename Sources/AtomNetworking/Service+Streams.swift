@@ -5,6 +5,14 @@ extension Service {
     #if compiler(>=6.2)
         /// Sends the request and returns the body as it arrives.
         ///
+        /// <!-- given:
+        /// enum Export: Requestable {
+        ///     case bookings
+        ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+        /// }
+        /// let atom = Atom()
+        /// let file = FileHandle.standardOutput
+        /// -->
         /// ```swift
         /// let stream = try await atom.enqueue(Export.bookings).bytes()
         /// for try await part in stream { try file.write(contentsOf: part) }

@@ -151,8 +151,9 @@ extension Service {
     ) throws(AtomError) -> (PreparedRequest, FileDownload) {
         var request = try manager.prepare(requestable)
         let download = FileDownload(
-            try DownloadPlace(fileURL), address: "\(request.target)", isResumable: isResumable, limit: maximumSize,
-            progress: reporter(progress), time: manager.time)
+            try DownloadPlace(fileURL), address: "\(request.target)", isResumable: isResumable,
+            isOfRange: request.headerFields.contains("Range"), limit: maximumSize, progress: reporter(progress),
+            time: manager.time)
         // Ranges, lengths and progress count the bytes of the file.
         request.add("Accept-Encoding", "identity")
         if let partial = download.partial {

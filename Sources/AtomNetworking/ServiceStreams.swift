@@ -239,7 +239,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
             do {
                 while true {
                     if let event = try parser.next() {
-                        source.received(id: event.id)
+                        source.receivedEvent()
                         return event
                     }
                     var failure: AtomError?
@@ -251,7 +251,9 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
                     } catch {
                         failure = error
                     }
-                    guard try await source.reconnect(after: failure, serverDelay: parser.retry) else { break }
+                    let goesOn = try await source.reconnect(
+                        after: failure, lastEventID: parser.lastEventID, serverDelay: parser.retry)
+                    guard goesOn else { break }
                     parser = ServerSentEventParser(limit: limit, lastEventID: source.lastEventID)
                 }
             } catch {

@@ -246,7 +246,8 @@
         func sent(_ total: Int) {
             // After the head nobody waits for it.
             guard let exchange, !head.isComplete else { return }
-            reportSent(total, of: exchange)
+            // libcurl also counts what delimits chunks.
+            reportSent(min(total, bodyOffset), of: exchange)
         }
 
         private func reportSent(_ total: Int, of exchange: CurlExchange) {

@@ -11,7 +11,11 @@ enum AtomNotification {
     /// Posts that the server's final answer was 401, if it was.
     static func announceRefusal(_ error: AtomError, on queue: DispatchQueue) {
         // A 401 of the token endpoint is not a response to the request.
-        guard case .response(let response) = error, response.statusCode == 401 else { return }
+        switch error {
+        case .response(let response) where response.statusCode == 401: break
+        case .transfer(let failure) where failure.response?.statusCode == 401: break
+        default: return
+        }
         post(didFailToAuthorizeRequest, error, on: queue)
     }
 

@@ -30,7 +30,8 @@ final class DownloadFile: @unchecked Sendable {
         guard let descriptor = Descriptor(path, flags) else { throw Self.failure(errno, "created", path) }
         let isFree: Bool? = try? descriptor.tryLock()
         guard isFree != false else {
-            throw DownloadPlace.unusable("another download writes “\(DownloadPlace.name(of: path))”")
+            throw DownloadPlace.unusable(
+                "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }
         guard uninterrupted({ ftruncate(descriptor.number, off_t(offset)) }) == 0 else {
             throw Self.failure(errno, "written", path)
@@ -123,10 +124,10 @@ struct DownloadPlace: Sendable {
         Redaction.subject(path.split(separator: "/").last.map(String.init) ?? path)
     }
 
-    static func unusable(_ reason: String) -> AtomError {
+    static func unusable(_ reason: String, delivery: AtomError.Delivery = .notSent) -> AtomError {
         .transfer(
             TransferError(
                 .destinationUnusable, "The destination of the download can't be used: \(reason).",
-                delivery: .notSent))
+                delivery: delivery))
     }
 }

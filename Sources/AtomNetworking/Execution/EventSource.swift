@@ -38,6 +38,8 @@ final class EventSource: @unchecked Sendable {
 
     // Used by the stream's reader only.
     private var handle: StreamHandle?
+    /// Whether the server has ended the stream.
+    private var isOver = false
     private var attempts = 0
     private var delay: Duration
     private(set) var lastEventID: String
@@ -65,7 +67,8 @@ final class EventSource: @unchecked Sendable {
         let handle = manager.openStream(request)
         let head = try await handle.stream.head()
         if head.statusCode != 204 { try Self.check(head) }
-        self.handle = head.statusCode == 204 ? nil : handle
+        isOver = head.statusCode == 204
+        self.handle = isOver ? nil : handle
         return head
     }
 
@@ -75,22 +78,22 @@ final class EventSource: @unchecked Sendable {
     func next() async throws(AtomError) -> Data? { try await handle?.stream.next() }
 
     /// An event has arrived.
-    ///
-    /// - Parameter id: The last event ID.
-    func received(id: String) {
-        attempts = 0
-        // What can't be a header field can't be sent back.
-        if HTTPGrammar.violation(inFieldValue: id) == nil { lastEventID = id }
-    }
+    func receivedEvent() { attempts = 0 }
 
     /// Waits and connects again, as often as that is wanted.
     ///
     /// - Parameters:
     ///   - failure: How the last connection failed; `nil` if it has ended.
+    ///   - lastEventID: The last event's ID.
     ///   - serverDelay: The time that the server asked for.
     /// - Returns: Whether there is another response.
-    func reconnect(after failure: AtomError?, serverDelay: Duration?) async throws(AtomError) -> Bool {
+    func reconnect(
+        after failure: AtomError?, lastEventID: String, serverDelay: Duration?
+    ) async throws(AtomError) -> Bool {
         handle = nil
+        if isOver { return false }
+        // What can't be a header field can't be sent back.
+        if HTTPGrammar.violation(inFieldValue: lastEventID) == nil { self.lastEventID = lastEventID }
         if let serverDelay { delay = serverDelay }
         var failure = failure
         while true {

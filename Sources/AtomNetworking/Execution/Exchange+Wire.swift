@@ -117,9 +117,11 @@ extension Exchange {
 
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
+        let destination = destination(of: head)
         let (step, concerned, isDelivered) = content.withLock { content in
             let isSpent = content.machine.attempt.body?.isSpent ?? false
-            let step = content.machine.headArrived(head, of: wire.number, isBodySpent: isSpent, at: now)
+            let step = content.machine.headArrived(
+                head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil, at: now)
             return (step, content.letGo(for: step), content.machine.deliversHead)
         }
         // Before anyone can be told of the end.
@@ -152,12 +154,17 @@ extension Exchange {
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
     }
 
-    /// Lets the body go to its destination, if the response is acceptable.
-    private func open(_ destination: any ResponseDestination, for head: TransportResponse, of wire: AttemptOnWire) {
+    /// Where the body of a response goes, if it is acceptable; `nil` for memory.
+    private func destination(of head: TransportResponse) -> (any ResponseDestination)? {
         // A 401 is never what a stream or a file is for.
-        guard acceptableStatusCodes.contains(head.statusCode), head.statusCode != 401,
+        guard let destination, acceptableStatusCodes.contains(head.statusCode), head.statusCode != 401,
             destination.takes(head.statusCode)
-        else { return }
+        else { return nil }
+        return destination
+    }
+
+    /// Lets the body go to its destination.
+    private func open(_ destination: any ResponseDestination, for head: TransportResponse, of wire: AttemptOnWire) {
         do {
             wire.replaceSink(try destination.sink(for: response(head, Data(), from: wire.target), of: wire))
         } catch {

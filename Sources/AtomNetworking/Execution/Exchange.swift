@@ -86,7 +86,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
             timeouts: request.timeouts,
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
-            hasStreamedBody: request.body?.isStream ?? false, hasStreamedResponse: destination != nil)
+            hasStreamedBody: request.body?.isStream ?? false)
         content = Guarded(Content(machine: ExchangeMachine(Attempt(request), terms)))
     }
 

@@ -20,10 +20,14 @@ extension ExchangeMachine {
     ///
     /// It decides how the exchange goes on.
     ///
-    /// - Parameter isBodySpent: Whether the request's body has been read and
-    ///   can't be read again.
+    /// - Parameters:
+    ///   - isBodySpent: Whether the request's body has been read and can't be read again.
+    ///   - isStreamed: Whether the response goes to a file or a stream. Then it
+    ///     has its own pace: the head ends the resource timeout, and gives the
+    ///     slot back.
     mutating func headArrived(
-        _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, at now: MonotonicInstant
+        _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, isStreamed: Bool = false,
+        at now: MonotonicInstant
     ) -> Step {
         guard number == self.number, case .sending(var transmission, let version) = state else {
             if number == self.number { touch(at: now) }
@@ -53,7 +57,7 @@ extension ExchangeMachine {
         }
         switch attempt.following(head, policy: terms.policy.redirects) {
         case .none:
-            receive(head, transmission, step: &step, at: now)
+            receive(head, transmission, isStreamed: isStreamed, step: &step, at: now)
         case .redirected(let next) where next.body != nil && isBodySpent:
             transmission.needsSpentBody = true
             receive(head, transmission, step: &step, at: now)
@@ -81,16 +85,17 @@ extension ExchangeMachine {
 
     /// The caller gets this response.
     private mutating func receive(
-        _ head: TransportResponse, _ transmission: consuming Transmission, step: inout Step, at now: MonotonicInstant
+        _ head: TransportResponse, _ transmission: consuming Transmission, isStreamed: Bool = false,
+        step: inout Step, at now: MonotonicInstant
     ) {
         transmission.lastActivity = now
-        if terms.hasStreamedResponse {
+        if isStreamed {
             step.effects.formUnion(slotGivenBack(by: transmission))
             transmission.holdsSlot = false
             deadline = nil
         }
         state = .receiving(transmission, head)
-        if terms.hasStreamedResponse { step.deadline = armed() }
+        if isStreamed { step.deadline = armed() }
     }
 
     /// The reader of a streamed response doesn't keep up, or wants more.

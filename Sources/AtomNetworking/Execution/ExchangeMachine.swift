@@ -95,11 +95,6 @@ struct ExchangeMachine: Sendable {
         ///
         /// Then the resource timeout counts from the last byte that was sent.
         var hasStreamedBody = false
-        /// Whether the response goes to a file or a stream.
-        ///
-        /// Then it has its own pace: the head ends the resource timeout, and gives
-        /// the slot back.
-        var hasStreamedResponse = false
     }
 
     /// The size up to which the body of a 401 is kept during a refresh, and up

@@ -27,23 +27,29 @@ final class FileDownload: ResponseDestination {
     /// What this download goes on with, if anything.
     let partial: Partial?
     private let keepsPartial: Bool
+    /// Whether the endpoint itself asks for a range.
+    private let isOfRange: Bool
     private let address: String
     private let limit: Int64?
     private let progress: ProgressReporter?
     private let time: any TimeSource
 
     /// Looks for a partial file, if the download is to be resumed.
+    ///
+    /// What the endpoint's own range names is a whole file, which can't be
+    /// resumed.
     init(
-        _ place: DownloadPlace, address: String, isResumable: Bool, limit: Int64?, progress: ProgressReporter?,
-        time: any TimeSource
+        _ place: DownloadPlace, address: String, isResumable: Bool, isOfRange: Bool, limit: Int64?,
+        progress: ProgressReporter?, time: any TimeSource
     ) {
         self.place = place
         self.address = address
         self.limit = limit
         self.progress = progress
         self.time = time
-        keepsPartial = isResumable
-        partial = isResumable ? Self.partial(at: place, of: address) : nil
+        self.isOfRange = isOfRange
+        keepsPartial = isResumable && !isOfRange
+        partial = keepsPartial ? Self.partial(at: place, of: address) : nil
     }
 
     private static func partial(at place: DownloadPlace, of address: String) -> Partial? {
@@ -70,7 +76,7 @@ final class FileDownload: ResponseDestination {
         var offset: Int64 = 0
         let length = Self.length(of: head)
         var total = length
-        if head.statusCode == 206 {
+        if head.statusCode == 206, !isOfRange {
             guard let partial, let range = ContentRange(head.headerFields["Content-Range"]),
                 range.first == partial.offset, head.headerFields["ETag"].map({ $0 == partial.entityTag }) ?? true
             else {

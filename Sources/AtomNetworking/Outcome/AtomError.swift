@@ -103,7 +103,7 @@ extension AtomError {
     ///
     /// The body belongs to ``response(_:)``, or to the response of the token
     /// endpoint or of the app's ``TokenCredentialProvider`` that caused
-    /// ``authentication(_:)``. It is decoded with the decoder of the service's
+    /// ``authentication(_:)``, or to the response in ``transfer(_:)``. It is decoded with the decoder of the service's
     /// configuration, and with a default `JSONDecoder` if that fails, because
     /// the keys of an error often follow other rules than those of the models.
     ///

@@ -34,12 +34,16 @@ struct BodySequence: Sendable {
     /// Whether it has been read and can't be read again.
     var isSpent: Bool { !isRepeatable && isOpened.withLock { $0 } }
 
+    /// Opens the stream when its first part is wanted: a request that is
+    /// rejected before can be sent again.
     func makeReader() -> BodySequenceReader {
-        let isFirst = isOpened.withLock { isOpened in
-            defer { isOpened = true }
-            return !isOpened
+        BodySequenceReader(length: length) { [isOpened, isRepeatable, produce] in
+            let isFirst = isOpened.withLock { isOpened in
+                defer { isOpened = true }
+                return !isOpened
+            }
+            return isFirst || isRepeatable ? produce : nil
         }
-        return BodySequenceReader(length: length, isFirst || isRepeatable ? produce : nil)
     }
 }
 
@@ -51,6 +55,7 @@ final class BodySequenceReader: Sendable {
         var part = Data()
         /// How the stream ended; `nil` while it goes on.
         var end: Result<Void, AtomError>?
+        var hasStarted = false
         var isClosed = false
         var given: Int64 = 0
         /// The stream's task, while it waits for its part to be taken.
@@ -62,17 +67,24 @@ final class BodySequenceReader: Sendable {
 
     private let state = Guarded(State())
     private let length: Int64?
+    private let open: @Sendable () -> BodySequence.Producer?
 
-    /// Starts reading.
-    ///
-    /// - Parameter produce: The stream; `nil` if it can't be read again.
-    init(length: Int64?, _ produce: BodySequence.Producer?) {
+    /// - Parameter open: Returns the stream, or `nil` if it can't be read again.
+    init(length: Int64?, open: @escaping @Sendable () -> BodySequence.Producer?) {
         self.length = length
-        guard let produce else {
+        self.open = open
+    }
+
+    /// Starts the stream, once.
+    private func start() {
+        let isFirst = state.withLock { state in
+            defer { state.hasStarted = true }
+            return !state.hasStarted && !state.isClosed
+        }
+        guard isFirst else { return }
+        guard let produce = open() else {
             let explanation = "The stream of the body can be read only once."
-            let error = AtomError.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))
-            state.withLock { $0.end = .failure(error) }
-            return
+            return finish(.failure(.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))))
         }
         let task = Task { [weak self] in
             let end: Result<Void, AtomError>
@@ -86,11 +98,16 @@ final class BodySequenceReader: Sendable {
             }
             self?.finish(end)
         }
-        state.withLock { $0.task = task }
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.task = task }
+            return state.isClosed
+        }
+        if isClosed { task.cancel() }
     }
 
     /// Copies what there is of the next part.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> TransportBodyReader.Part {
+        start()
         let (result, producer) = state.withLock {
             state -> (Result<TransportBodyReader.Part, AtomError>, CheckedContinuation<Bool, Never>?) in
             guard !state.part.isEmpty else {
@@ -114,6 +131,7 @@ final class BodySequenceReader: Sendable {
     }
 
     func whenReadable(_ proceed: @escaping @Sendable () -> Void) {
+        start()
         let isReadable = state.withLock { state in
             if !state.part.isEmpty || state.end != nil { return true }
             state.consumer = proceed

@@ -2,6 +2,7 @@ import Foundation
 
 /// Fields and files that are sent as `multipart/form-data` (RFC 7578).
 ///
+/// <!-- given: let photo = URL(fileURLWithPath: "passport.jpg") -->
 /// ```swift
 /// var form = MultipartForm()
 /// form.append("12A", name: "seat")

@@ -56,7 +56,8 @@ public struct RequestBody: Sendable {
     /// When the request is prepared, the file must exist, be a regular file and
     /// be readable, or the request fails with
     /// ``RequestableError/invalidBody(_:)``. A file that changes while it
-    /// is sent ends the exchange with ``TransferError/Reason/bodyLengthChanged``.
+    /// is sent ends the exchange with ``TransferError/Reason/bodyLengthChanged``,
+    /// except over ``URLSessionTransport``, where the system reads the file.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(contentType: contentType, content: .file(url))
     }
@@ -74,8 +75,11 @@ public struct RequestBody: Sendable {
 
     /// A stream of parts, which are asked for as fast as they are sent.
     ///
+    /// ``URLSessionTransport`` writes them to a temporary file first.
+    ///
+    /// <!-- given: @Sendable func rows() -> AsyncStream<Data> { AsyncStream { $0.finish() } } -->
     /// ```swift
-    /// RequestBody.stream(contentType: "text/csv") { database.rows(of: .bookings) }
+    /// let body = RequestBody.stream(contentType: "text/csv") { rows() }
     /// ```
     ///
     /// The closure makes the stream anew whenever the request is sent: for the

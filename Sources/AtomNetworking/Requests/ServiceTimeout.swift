@@ -6,6 +6,9 @@ public struct ServiceTimeout: Sendable, Hashable {
 
     /// The longest time from `resume` to the result, including waiting,
     /// redirects and retries.
+    ///
+    /// For a body that is read while it is sent it begins anew with each byte
+    /// sent. For a download or a stream it ends with the head of the response.
     public var resource: Double
 
     /// Creates a pair of timeouts.

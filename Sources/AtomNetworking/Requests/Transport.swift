@@ -8,7 +8,8 @@ import Foundation
 ///
 /// A transport never follows a redirect, retries, stores a cookie or a
 /// credential, or limits the duration of an exchange; the SDK does all of this
-/// above the transport. URLSession is the default. A test can use its own
+/// above the transport. ``CurlTransport`` is the default on Linux, and
+/// ``URLSessionTransport`` elsewhere. A test can use its own
 /// transport:
 ///
 /// ```swift

@@ -64,10 +64,15 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         if isCancelled { stop() }
     }
 
+    /// Sends an event of the transport's own.
+    func tell(_ exchange: DataTaskExchange, _ event: TransportEvent) {
+        queue.addOperation { exchange.receive(event) }
+    }
+
     /// Ends an exchange that was to be started later.
     func failUnstarted(_ exchange: DataTaskExchange, _ failure: TransportFailure) {
         state.withLock { $0.startsPending -= 1 }
-        queue.addOperation { exchange.receive(.failed(failure)) }
+        tell(exchange, .failed(failure))
     }
 
     /// Starts a deferred exchange, unless it has been cancelled.

@@ -17,11 +17,13 @@ final class SpooledBody: Sendable {
 
     /// Writes the body to a file, unless it is one.
     ///
-    /// - Parameter completion: Called once, on any thread, also inside this
-    ///   call.
+    /// - Parameters:
+    ///   - progress: Called after each part.
+    ///   - completion: Called once, on any thread, also inside this call.
     /// - Returns: What stops the writing, which then fails.
     static func file(
-        of body: TransportBodyStream, completion: @escaping @Sendable (Result<SpooledBody, AtomError>) -> Void
+        of body: TransportBodyStream, progress: @escaping @Sendable () -> Void,
+        completion: @escaping @Sendable (Result<SpooledBody, AtomError>) -> Void
     ) -> @Sendable () -> Void {
         if let url = body.fileURL {
             completion(.success(SpooledBody(url, isTemporary: false)))
@@ -37,7 +39,7 @@ final class SpooledBody: Sendable {
                     atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
             else { throw CocoaError(.fileWriteUnknown) }
             let reader = body.makeReader()
-            Spooling(reader, to: try FileHandle(forWritingTo: url)) { result in
+            Spooling(reader, to: try FileHandle(forWritingTo: url), progress: progress) { result in
                 completion(result.map { file })
             }.proceed()
             return { reader.close() }
@@ -53,15 +55,17 @@ private final class Spooling: @unchecked Sendable {
     // One call of `write` follows the other.
     private let reader: TransportBodyReader
     private let file: FileHandle
+    private let progress: @Sendable () -> Void
     private let completion: @Sendable (Result<Void, AtomError>) -> Void
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     init(
-        _ reader: TransportBodyReader, to file: FileHandle,
+        _ reader: TransportBodyReader, to file: FileHandle, progress: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Void, AtomError>) -> Void
     ) {
         self.reader = reader
         self.file = file
+        self.progress = progress
         self.completion = completion
     }
 
@@ -76,7 +80,9 @@ private final class Spooling: @unchecked Sendable {
                     try reader.read(into: bytes)
                 }
                 switch part {
-                case .bytes(let count): try file.write(contentsOf: buffer[..<count])
+                case .bytes(let count):
+                    try file.write(contentsOf: buffer[..<count])
+                    progress()
                 case .later: return reader.whenReadable { self.proceed() }
                 case .end:
                     try file.close()

@@ -102,8 +102,11 @@ public final class URLSessionTransport: Transport {
         _ request: URLRequest, _ body: TransportBodyStream, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let exchange = DataTaskExchange(delegate, receive: receive)
+        let delegate = delegate
         delegate.isExpected(exchange)
-        let stop = SpooledBody.file(of: body) { [self] file in
+        // No byte has been sent, but the app's stream isn't silent either.
+        let progress = { @Sendable in delegate.tell(exchange, .sent(0)) }
+        let stop = SpooledBody.file(of: body, progress: progress) { [self] file in
             // Keeps the transport alive, because the session ends with it.
             switch file {
             case .success(let file):

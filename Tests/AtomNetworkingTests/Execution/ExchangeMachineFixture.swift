@@ -10,6 +10,7 @@ import Foundation
 enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
+    case sendingStream, receivingStream, receivingPaused, receivingSpent
     case ended, endedHoldingSlot
 
     func machine() throws -> ExchangeMachine {
@@ -26,6 +27,12 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .sendingToken: return try ExchangeFixture.machine(isSigned: false, policy: .token, .slotUnsigned)
         case .receiving: return try ExchangeFixture.machine(.head200)
         case .receivingRefused: return try ExchangeFixture.machine(.head401, .refusedMissing)
+        case .sendingStream: return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned)
+        case .receivingStream:
+            return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200)
+        case .receivingPaused:
+            return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200, .paused)
+        case .receivingSpent: return try ExchangeFixture.machine(.spent307)
         case .ended: return try ExchangeFixture.machine(.head200, .finished)
         case .endedHoldingSlot: return try ExchangeFixture.machine(.head200, .cancelled)
         }
@@ -38,6 +45,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver
     case sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept
     case restExpired, oldRestExpired
+    case spent401, spent307, streamed200, paused, goesOn, oldPaused
     case lostUnsent, lost
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
@@ -73,6 +81,14 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .head302Last:
             machine.attempt.redirects = 20
             return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
+        case .streamed200: return machine.headArrived(head(200), of: number, isStreamed: true, at: now)
+        case .spent401: return machine.headArrived(head(401), of: number, isBodySpent: true, at: now)
+        case .spent307:
+            machine.attempt.body = .data(Data("x".utf8))
+            return machine.headArrived(head(307, ["Location": "/next"]), of: number, isBodySpent: true, at: now)
+        case .paused: return machine.pauseChanged(true, of: number, at: now)
+        case .goesOn: return machine.pauseChanged(false, of: number, at: now)
+        case .oldPaused: return machine.pauseChanged(true, of: number - 1, at: now)
         case .headWithCookie: return machine.headArrived(head(200, ["Set-Cookie": "a=b"]), of: number, at: now)
         case .part: return machine.partArrived(1, of: number, at: now)
         case .bigPart: return machine.partArrived(ExchangeMachine.maximumRest + 1, of: number, at: now)
@@ -117,8 +133,14 @@ enum ExchangeFixture {
         return try machine(isSigned, policy, sending + events)
     }
 
+    /// A machine whose body is read while it is sent, and whose response goes to
+    /// a stream.
+    static func machine(isStreamed: Bool, _ events: ExchangeEvent...) throws -> ExchangeMachine {
+        try machine(true, nil, events, isStreamed: isStreamed)
+    }
+
     private static func machine(
-        _ isSigned: Bool, _ policy: ExchangePolicy?, _ events: [ExchangeEvent]
+        _ isSigned: Bool, _ policy: ExchangePolicy?, _ events: [ExchangeEvent], isStreamed: Bool = false
     ) throws -> ExchangeMachine {
         let endpoint = PathEndpoint(pathText: "/start", requiresAuthorization: isSigned)
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
@@ -129,7 +151,7 @@ enum ExchangeFixture {
             Attempt(request),
             ExchangeMachine.Terms(
                 policy: policy ?? service, needsSignature: isSigned, hasSession: true, timeouts: request.timeouts,
-                deadline: instant(100)))
+                deadline: instant(100), hasStreamedBody: isStreamed))
         for event in events { event.handled(by: &machine) }
         return machine
     }

@@ -22,6 +22,7 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session, giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled notSent, tell, leaveSession
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: session
         """,
         .rejectedAndArriving: """
         admitted: lane, enterLane, letGo, limitRest
@@ -38,6 +39,7 @@ enum ExchangeTable {
         finished: session after a 401 (0), keepBody
         bodyKept: session after a 401 (complete)
         lostUnsent, lost: session after a 401 (given up)
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (0)
         """,
         .rejectedAndComplete: """
         admitted: lane, enterLane
@@ -50,6 +52,7 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session after a 401 (complete), giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (complete)
         """,
         .rejectedAndGivenUp: """
         admitted: lane, enterLane
@@ -62,6 +65,7 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session after a 401 (given up), giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (given up)
         """,
         .keepsItsPlace: """
         admitted: lane in its place, enterLane in its place
@@ -73,6 +77,7 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session in its place, giveSlotBack
         admittedWithSlot: lane in its place, sign
         cancelled: ended cancelled notSent, tell, leaveSession
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: session in its place
         """,
         .standsInLane: """
         admitted, queuedBySession, refusedMissing, refusedOver, sent, head200, head401, head302,
@@ -84,6 +89,7 @@ enum ExchangeTable {
         admittedWithSlot: lane, giveSlotBack
         cancelled: ended cancelled notSent, tell, leaveLane
         ringOver: ended -1001 notSent, tell, leaveLane
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: lane
         """,
         .sendingSigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -100,6 +106,10 @@ enum ExchangeTable {
         finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
         lostUnsent: ended -1004 notSent, tell, no deadline, giveSlotBack
         lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        streamed200: receiving 200 without slot, deadline 11, accepted 7, giveSlotBack
+        spent401: receiving 401 spent, rejected 7
+        spent307: receiving 307 spent, accepted 7
+        paused, goesOn, oldPaused: sending 7
         """,
         .sendingSignedAgain: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -116,6 +126,10 @@ enum ExchangeTable {
         finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
         lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
         lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        streamed200: receiving 200 without slot, deadline 11, accepted 7, giveSlotBack
+        spent401: receiving 401
+        spent307: receiving 307 spent, accepted 7
+        paused, goesOn, oldPaused: sending 7
         """,
         .sendingUnsigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -132,6 +146,10 @@ enum ExchangeTable {
         finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
         lostUnsent: ended -1004 notSent, tell, no deadline, giveSlotBack
         lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        streamed200: receiving 200 without slot, deadline 11, giveSlotBack
+        spent401: receiving 401
+        spent307: receiving 307 spent
+        paused, goesOn, oldPaused: sending
         """,
         .sendingToken: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned,
@@ -147,6 +165,10 @@ enum ExchangeTable {
         finished: ended -1011 maybeSent, tell, no deadline
         lostUnsent: ended -1004 notSent, tell, no deadline
         lost: ended -1005 maybeSent, tell, no deadline
+        streamed200: receiving 200 without slot, deadline 11
+        spent401: receiving 401 without slot
+        spent307: receiving 307 without slot
+        paused, goesOn, oldPaused: sending
         """,
         .receiving: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -162,6 +184,9 @@ enum ExchangeTable {
         bodyKept: ended 200 with 2 bytes, tell, no deadline, giveSlotBack
         lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
         lost: ended -1005 answered, tell, no deadline, giveSlotBack
+        streamed200, spent401, spent307, oldPaused: receiving 200
+        paused: receiving 200 paused, deadline 100
+        goesOn: receiving 200, deadline 11
         """,
         .receivingRefused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -177,6 +202,76 @@ enum ExchangeTable {
         bodyKept: ended 401 with 2 bytes, tell, no deadline, releaseNotice
         lostUnsent: ended -1004 answered, tell, no deadline, releaseNotice
         lost: ended -1005 answered, tell, no deadline, releaseNotice
+        streamed200, spent401, spent307, oldPaused: receiving 401 without slot
+        paused: receiving 401 without slot paused, deadline 100
+        goesOn: receiving 401 without slot, deadline 11
+        """,
+        .sendingStream: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
+            sinkFailed, bodyKept, restExpired, oldRestExpired, paused, goesOn, oldPaused, oldPart,
+            oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
+        slotSigned, slotUnsigned, admittedWithSlot: sending 7, giveSlotBack
+        cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
+        ringEarly: sending 7, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, tell, no deadline, stop
+        head200: receiving 200, accepted 7
+        head401: session after a 401 (0), retry 7, giveSlotBack, limitRest
+        head302: session, askSession anew, accepted 7, giveSlotBack, letGo, limitRest
+        head302Last: ended -1007 answered holding a slot, tell, no deadline, accepted 7, stop
+        headWithCookie: receiving 200, accepted 7, keepCookies
+        finished: ended -1011 maybeSent, tell, no deadline, giveSlotBack
+        streamed200: receiving 200 without slot, deadline 11, accepted 7, giveSlotBack
+        spent401: receiving 401 spent, rejected 7
+        spent307: receiving 307 spent, accepted 7
+        lostUnsent: ended -1004 notSent, tell, no deadline, giveSlotBack
+        lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        """,
+        .receivingStream: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
+            head302, head302Last, headWithCookie, restExpired, oldRestExpired, streamed200, spent401,
+            spent307, oldPaused, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 200 without slot
+        slotSigned, slotUnsigned, admittedWithSlot: receiving 200 without slot, giveSlotBack
+        cancelled: ended cancelled answered, tell, no deadline, stop
+        ringEarly, goesOn: receiving 200 without slot, deadline 11
+        ringSilent, ringOver: ended -1001 answered, tell, no deadline, stop
+        part, bigPart: receiving 200 without slot, keepPart
+        sinkFailed: ended -1103 maybeSent, tell, no deadline, stop
+        finished: ended 200, deliver, no deadline
+        bodyKept: ended 200 with 2 bytes, tell, no deadline
+        paused: receiving 200 without slot paused, no deadline
+        lostUnsent: ended -1004 answered, tell, no deadline
+        lost: ended -1005 answered, tell, no deadline
+        """,
+        .receivingPaused: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
+            head302, head302Last, headWithCookie, restExpired, oldRestExpired, streamed200, spent401,
+            spent307, oldPaused, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 200 without slot paused
+        slotSigned, slotUnsigned, admittedWithSlot: receiving 200 without slot paused, giveSlotBack
+        cancelled: ended cancelled answered, tell, no deadline, stop
+        ringEarly, ringSilent, ringOver, paused: receiving 200 without slot paused, no deadline
+        part, bigPart: receiving 200 without slot paused, keepPart
+        sinkFailed: ended -1103 maybeSent, tell, no deadline, stop
+        finished: ended 200, deliver, no deadline
+        bodyKept: ended 200 with 2 bytes, tell, no deadline
+        goesOn: receiving 200 without slot, deadline 11
+        lostUnsent: ended -1004 answered, tell, no deadline
+        lost: ended -1005 answered, tell, no deadline
+        """,
+        .receivingSpent: """
+        admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
+            head302, head302Last, headWithCookie, restExpired, oldRestExpired, streamed200, spent401,
+            spent307, oldPaused, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 307 spent
+        slotSigned, slotUnsigned, admittedWithSlot: receiving 307 spent, giveSlotBack
+        cancelled: ended cancelled answered holding a slot, tell, no deadline, stop
+        ringEarly, goesOn: receiving 307 spent, deadline 11
+        ringSilent, ringOver: ended -1001 answered holding a slot, tell, no deadline, stop
+        part, bigPart: receiving 307 spent, keepPart
+        sinkFailed: ended -1103 maybeSent holding a slot, tell, no deadline, stop
+        finished: ended 307 with a spent body, deliver, no deadline, giveSlotBack
+        bodyKept: ended 307 with 2 bytes, tell, no deadline, giveSlotBack
+        paused: receiving 307 paused spent, deadline 100
+        lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
+        lost: ended -1005 answered, tell, no deadline, giveSlotBack
         """,
         .ended: """
         admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -185,6 +280,7 @@ enum ExchangeTable {
         queuedBySession: ended 200, leaveSession
         queuedForSlot: ended 200, leaveLane
         slotSigned, slotUnsigned, admittedWithSlot: ended 200, giveSlotBack
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: ended 200
         """,
         .endedHoldingSlot: """
         admitted, restExpired, oldRestExpired, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -194,6 +290,7 @@ enum ExchangeTable {
         queuedForSlot: ended cancelled answered holding a slot, leaveLane
         slotSigned, slotUnsigned, admittedWithSlot: ended cancelled answered holding a slot, giveSlotBack
         finished, lostUnsent, lost: ended cancelled answered, giveSlotBack
+        streamed200, spent401, spent307, paused, goesOn, oldPaused: ended cancelled answered holding a slot
         """,
     ]
 
@@ -219,6 +316,7 @@ enum ExchangeTable {
         case .removed: words.append("no deadline")
         }
         if let version = step.acceptedVersion { words.append("accepted \(version)") }
+        if let version = step.rejectedVersion { words.append("rejected \(version)") }
         let names: [(ExchangeMachine.Effects, String)] = [
             (.keepCookies, "keepCookies"), (.leaveSession, "leaveSession"), (.leaveLane, "leaveLane"),
             (.giveSlotBack, "giveSlotBack"), (.stop, "stop"), (.letGo, "letGo"),
@@ -243,6 +341,7 @@ enum ExchangeTable {
         case .sending(_, let version): return "sending\(version.map { " \($0)" } ?? "")"
         case .receiving(let transmission, let head):
             return "receiving \(head.statusCode)\(transmission.holdsSlot ? "" : " without slot")"
+                + (transmission.isPaused ? " paused" : "") + (transmission.needsSpentBody ? " spent" : "")
         case .ended(let outcome, let holdsSlot):
             return "ended \(describe(outcome))\(holdsSlot ? " holding a slot" : "")"
         }

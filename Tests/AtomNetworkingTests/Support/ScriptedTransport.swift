@@ -95,6 +95,8 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
     private var receive: (@Sendable (TransportEvent) -> Void)?
     private var wasCancelled = false
     private var cancels = 0
+    private var canPause = false
+    private var pauses: [Bool] = []
 
     fileprivate init(
         _ request: TransportRequest, endsOnCancel: Bool, receive: @escaping @Sendable (TransportEvent) -> Void
@@ -152,6 +154,21 @@ final class ScriptedExchange: TransportExchange, @unchecked Sendable {
         }
         receive?(event)
     }
+
+    /// Lets the exchange be paused from now on.
+    func allowPausing() { lock.withLock { canPause = true } }
+
+    /// Each pause (`true`) and resumption (`false`), in order.
+    var pauseCalls: [Bool] { lock.withLock { pauses } }
+
+    func pause() -> Bool {
+        lock.withLock {
+            if canPause { pauses.append(true) }
+            return canPause
+        }
+    }
+
+    func resume() { lock.withLock { pauses.append(false) } }
 
     func cancel() {
         let isRunning = lock.withLock {

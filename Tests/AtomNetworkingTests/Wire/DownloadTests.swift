@@ -206,6 +206,19 @@ import Testing
         #expect(folder.names == [])
     }
 
+    @Test func theEndpointsOwnRangeIsTheFile() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let server = try LoopbackServer { _ in
+            .status(206, headers: [("Content-Range", "bytes 5-7/100"), ("ETag", "\"v\"")], body: Data("567".utf8))
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/", headers: ["Range": "bytes=5-7"]))
+        try await service.download(to: file, isResumable: true)
+        #expect(try Data(contentsOf: file) == Data("567".utf8))
+        #expect(server.requests.map { $0["Range"] } == ["bytes=5-7"])
+    }
+
     @Test func withoutAStrongTagNothingIsLeft() async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")

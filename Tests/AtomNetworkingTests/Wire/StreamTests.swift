@@ -240,6 +240,25 @@ import Testing
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "1", "1", "2"])
     }
 
+    @Test func noContentEndsAStreamAtOnce() async throws {
+        let server = try LoopbackServer { _ in .empty(204) }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        for try await _ in try await service.serverSentEvents(reconnection: .automatic()) { Issue.record("an event") }
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func anIDWithoutAnEventCounts() async throws {
+        let server = try LoopbackServer { request in
+            request["Last-Event-ID"] == nil
+                ? .chunked([Data("retry: 1\ndata: a\n\nid: 9\n\n".utf8)], headers: Self.events) : .empty(204)
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        for try await _ in try await service.serverSentEvents(reconnection: .automatic()) {}
+        #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "9"])
+    }
+
     @Test func aStreamThatBringsNothingGivesUp() async throws {
         let server = try LoopbackServer { _ in .chunked([Data("retry: 1\n\n".utf8)], headers: Self.events) }
         defer { server.stop() }

@@ -220,6 +220,17 @@ import Testing
 
     // MARK: Progress
 
+    @Test func progressCountsTheBytesOfAStreamOfUnknownLength() async throws {
+        let server = try LoopbackServer { _ in .json("[]") }
+        defer { server.stop() }
+        let calls = Box<[TransferProgress]>([])
+        let body = RequestBody.stream { Self.parts([Data("abc".utf8)]) }
+        let service = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }.enqueue(endpoint(server, body))
+        _ = try await service.resume(expecting: [Int].self) { progress in calls.change { $0.append(progress) } }
+        #expect(await eventually { calls.value.last?.completed == 3 })
+        #expect(calls.value.allSatisfy { $0.completed <= 3 })
+    }
+
     @Test func progressEndsAtTheWholeBody() async throws {
         let folder = try TransferFolder()
         let size = 4_000_000

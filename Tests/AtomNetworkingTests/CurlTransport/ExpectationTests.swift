@@ -1,0 +1,94 @@
+#if os(Linux)
+    import Foundation
+    import FoundationNetworking
+    import LoopbackServer
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// `Expect: 100-continue` for large bodies (RFC 9110 §10.1.1).
+    @Suite(.timeLimit(.minutes(5))) struct ExpectationTests {
+        private static let size = 2_000_000
+
+        private func upload(
+            to server: ByteServer, isRepeatable: Bool = true, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+        ) async -> Result<AtomResponse, AtomError> {
+            var endpoint = WireEndpoint(host: "127.0.0.1", port: server.port, rawPath: "/up", method: .post)
+            endpoint.body = .stream(length: Int64(Self.size), isRepeatable: isRepeatable) {
+                AsyncStream<Data> { continuation in
+                    continuation.yield(Data(count: Self.size))
+                    continuation.finish()
+                }
+            }
+            return await Atom.forTest(change).outcome(of: endpoint)
+        }
+
+        /// Reads a body of the size.
+        private static func readBody(_ line: ByteServer.Line) -> Bool {
+            var count = 0
+            while count < size {
+                let part = line.read()
+                guard !part.isEmpty else { return false }
+                count += part.count
+            }
+            return count == size
+        }
+
+        @Test func a401ComesBeforeTheBody() async throws {
+            let heads = Box<[String]>([])
+            let received = Box(0)
+            let server = try ByteServer { line in
+                let head = line.readHead()
+                heads.change { $0.append(head) }
+                if head.contains("/token") {
+                    let answer = #"{"access_token":"new","token_type":"Bearer","expires_in":3600}"#
+                    line.write("HTTP/1.1 200 OK\r\nContent-Length: \(answer.utf8.count)\r\n\r\n\(answer)")
+                } else if head.contains("Bearer old") {
+                    line.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+                    // Nothing may follow.
+                    received.change { $0 = line.read().count }
+                } else {
+                    line.write("HTTP/1.1 100 Continue\r\n\r\n")
+                    let isWhole = Self.readBody(line)
+                    line.write("HTTP/1.1 \(isWhole ? 200 : 400) X\r\nContent-Length: 0\r\n\r\n")
+                }
+                return true
+            }
+            defer { server.stop() }
+            let store = InMemoryTokenCredentialStore(
+                TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r"))
+            let authorization = try AuthorizationEndpoint(
+                scheme: .http, host: "127.0.0.1", path: "/token", port: server.port)
+            // The body can be read only once, and nothing of it has been read.
+            let outcome = await upload(to: server, isRepeatable: false) {
+                $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)
+            }
+            #expect(outcome.response?.statusCode == 200)
+            #expect(received.value == 0)
+            #expect(heads.value.filter { $0.contains("/up") }.allSatisfy { $0.contains("Expect: 100-continue") })
+            #expect(heads.value.count == 3)
+        }
+
+        @Test func a417IsRepeatedWithoutTheExpectation() async throws {
+            let heads = Box<[String]>([])
+            let server = try ByteServer { line in
+                while true {
+                    let head = line.readHead()
+                    guard !head.isEmpty else { return true }
+                    heads.change { $0.append(head) }
+                    if head.contains("Expect:") {
+                        line.write("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")
+                    } else {
+                        let isWhole = Self.readBody(line)
+                        line.write("HTTP/1.1 \(isWhole ? 200 : 400) X\r\nContent-Length: 3\r\n\r\nyes")
+                    }
+                }
+            }
+            defer { server.stop() }
+            let outcome = await upload(to: server, isRepeatable: false)
+            #expect(outcome.response?.statusCode == 200)
+            #expect(outcome.text == "yes")
+            #expect(heads.value.count == 2)
+        }
+    }
+#endif
