@@ -74,6 +74,7 @@ enum {
     CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CURLOPT_XFERINFODATA = 10057,
     CURLOPT_HEADERFUNCTION = 20079,
+    CURLOPT_BUFFERSIZE = 98,
     CURLOPT_NOSIGNAL = 99,
     CURLOPT_SHARE = 10100,
     CURLOPT_PRIVATE = 10103,
@@ -265,6 +266,8 @@ atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_bu
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    // A large body takes fewer calls of the system; libcurl's own is 16 KiB.
+    failed |= curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
     // Every coding that libcurl can decode; the SDK writes the field itself.
     failed |= curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     if (failed == 0) return easy;

@@ -173,7 +173,11 @@
             }
             reportRefusedExpectation()
             if exchange.mustWait(pending: part.count) { return .later }
-            if part.isEmpty { loop.hasPart(self) }
+            if part.isEmpty {
+                loop.hasPart(self)
+                // More will follow, and a part that grows is copied.
+                if bytes.count >= 16 << 10 { part.reserveCapacity(96 << 10) }
+            }
             if let start = bytes.baseAddress {
                 part.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
             }
