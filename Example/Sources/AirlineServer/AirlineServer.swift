@@ -118,6 +118,8 @@ public final class AirlineServer: Sendable {
         FlightEndpoints(state: state).install(on: &router)
         MemberEndpoints(users: configuration.users).install(on: &router)
         AccountEndpoints(state: state, clock: clock).install(on: &router)
+        TransferEndpoints(state: state).install(on: &router)
+        GateEndpoints(state: state, clock: clock).install(on: &router)
         TokenEndpoints(configuration: configuration, state: state, clock: clock).install(on: &router)
         DiagnosticEndpoints().install(on: &router)
         AdminEndpoints(configuration: configuration, state: state, clock: clock).install(on: &router)
@@ -199,6 +201,20 @@ extension AirlineServer {
     /// Changes the faults of the token endpoint.
     public func updateFaults(_ change: (inout TokenEndpointFaults) -> Void) {
         state.withLock { change(&$0.faults) }
+    }
+
+    /// The remaining faults of uploads and downloads.
+    public var transferFaults: TransferFaults { state.withLock(\.transferFaults) }
+
+    /// Changes the faults of uploads and downloads.
+    public func updateTransferFaults(_ change: (inout TransferFaults) -> Void) {
+        state.withLock { change(&$0.transferFaults) }
+    }
+
+    /// Ends all streams of announcements that are open, each before its next
+    /// announcement.
+    public func endStreams() {
+        state.withLock { $0.streamGeneration += 1 }
     }
 
     /// Lets all access tokens expire now, without telling the clients; returns

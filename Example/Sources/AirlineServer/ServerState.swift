@@ -5,6 +5,9 @@ import Foundation
 struct ServerState {
     var policy: TokenPolicy
     var faults = TokenEndpointFaults()
+    var transferFaults = TransferFaults()
+    /// Counted up to end the streams that are open.
+    var streamGeneration = 0
     var ledger = TokenLedger()
     var desk: BookingDesk
     var counters = Counters()
@@ -55,6 +58,8 @@ struct ServerState {
     mutating func reset(to configuration: ServerConfiguration) {
         policy = configuration.policy
         faults = TokenEndpointFaults()
+        transferFaults = TransferFaults()
+        streamGeneration += 1
         ledger = TokenLedger()
         desk = BookingDesk(flights: Timetable.flights(after: Date()))
         resetCounters()

@@ -48,7 +48,7 @@ import Testing
         router.on("POST", "/flights") { _ in Reply(status: 2) }
         router.on("*", "/echo/*") { _ in Reply(status: 3) }
 
-        guard case .found(_, let parameters) = router.match(method: "HEAD", path: "/flights/AS100/seats") else {
+        guard case .found(_, _, let parameters) = router.match(method: "HEAD", path: "/flights/AS100/seats") else {
             Issue.record("HEAD falls back to GET")
             return
         }

@@ -16,6 +16,9 @@ struct AccountEndpoints {
             if reply.status == 401 { reply.delivery = .endless }
             return reply
         }
+        // The token is judged once; a stream goes on when it expires.
+        let gates = GateEndpoints(state: state, clock: clock)
+        router.on("GET", "/account/gates", signed { call, _ in try gates.announcements(call) })
         // Made for storms: the response is small, and the number identifies it.
         router.on(
             "GET",

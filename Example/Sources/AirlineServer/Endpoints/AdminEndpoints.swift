@@ -40,6 +40,20 @@ struct AdminEndpoints {
             return .json(policy)
         }
 
+        router.on("GET", "/admin/transfers") { _ in .json(state.withLock(\.transferFaults)) }
+        router.on("POST", "/admin/transfers") { call in
+            let faults = try state.withLock { state in
+                state.transferFaults = try call.merged(
+                    into: state.transferFaults, keys: TransferFaults.CodingKeys.self)
+                return state.transferFaults
+            }
+            return .json(faults)
+        }
+        router.on("POST", "/admin/end-streams") { _ in
+            state.withLock { $0.streamGeneration += 1 }
+            return Reply(status: 204)
+        }
+
         router.on("GET", "/admin/counters") { _ in .json(state.withLock(\.counters)) }
         router.on("POST", "/admin/counters/reset") { _ in
             state.withLock { $0.resetCounters() }

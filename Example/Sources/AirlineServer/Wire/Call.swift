@@ -10,6 +10,8 @@ struct Call: Sendable {
     let headers: [(name: String, value: String)]
     let query: [(name: String, value: String)]
     let body: Data
+    /// The digest of a body that isn't kept; ``body`` is empty then.
+    var digest: BodyDigest?
     /// The values of the route's placeholders.
     var parameters: [String: String] = [:]
 

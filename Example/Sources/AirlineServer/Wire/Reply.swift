@@ -16,6 +16,12 @@ struct Reply: Sendable {
         /// Send the head and the body, and then more, until the client
         /// disconnects.
         case endless
+        /// Send a body that is made while it is sent, in chunks if its length
+        /// isn't known.
+        ///
+        /// The closure returns the next part, or `nil` at the end; an error
+        /// closes the connection.
+        case stream(length: Int?, @Sendable () async throws -> Data?)
         /// Close the connection without a byte.
         case hangUp
         /// Send nothing, and keep the connection open.

@@ -31,7 +31,7 @@ struct RequestHandler: HTTPHandler {
                 event.path = request.path
                 event.status =
                     switch reply.delivery {
-                    case .answer, .endless: reply.status
+                    case .answer, .endless, .stream: reply.status
                     case .hangUp, .silence: nil
                     }
                 event.requestID = request.headers[HTTPHeader("X-Request-ID")]
@@ -39,7 +39,7 @@ struct RequestHandler: HTTPHandler {
             return state.policy.dateOffset
         }
         switch reply.delivery {
-        case .answer, .endless:
+        case .answer, .endless, .stream:
             return response(reply, to: request, dateOffset: dateOffset)
         case .silence:
             // This ends early when the server stops.
@@ -53,9 +53,9 @@ struct RequestHandler: HTTPHandler {
     private func reply(to request: HTTPRequest) async throws -> Reply {
         let method = request.method.rawValue
         switch router.match(method: method, path: request.path) {
-        case .found(let endpoint, let parameters):
+        case .found(let endpoint, let bodyReading, let parameters):
             do {
-                var call = try await call(for: request)
+                var call = try await call(for: request, bodyReading)
                 call.parameters = parameters
                 return try await endpoint(call)
             } catch let problem as Problem {
@@ -74,10 +74,18 @@ struct RequestHandler: HTTPHandler {
         }
     }
 
-    private func call(for request: HTTPRequest) async throws -> Call {
+    private func call(for request: HTTPRequest, _ bodyReading: Router.BodyReading) async throws -> Call {
+        let isForm = request.headers[.contentType]?.lowercased().hasPrefix(MultipartBody.mediaType) ?? false
+        var digest = bodyReading == .digested && !isForm ? BodyDigest() : nil
+        let bytesPerSecond = state.withLock(\.transferFaults.bytesPerSecond)
         var body = Data()
         if request.bodySequence.count != 0 {
             for try await chunk in request.bodySequence {
+                try await Pace.wait(for: chunk.count, at: bytesPerSecond)
+                guard digest == nil else {
+                    digest?.add(chunk)
+                    continue
+                }
                 // The rest is read too, so that the client can read the
                 // response.
                 guard body.count <= bodyLimit else { continue }
@@ -93,7 +101,8 @@ struct RequestHandler: HTTPHandler {
             target: request.target.rawValue,
             headers: request.headers.map { ($0.key.rawValue, $0.value) },
             query: request.query.map { ($0.name, $0.value) },
-            body: body
+            body: body,
+            digest: digest
         )
     }
 
@@ -108,10 +117,14 @@ struct RequestHandler: HTTPHandler {
         headers.addValue("atom-airline", for: HTTPHeader("Server"))
         let body: HTTPBodySequence
         if request.method == .HEAD {
-            headers[.contentLength] = String(reply.body.count)
+            if headers[.contentLength] == nil { headers[.contentLength] = String(reply.body.count) }
             body = HTTPBodySequence()
         } else if case .endless = reply.delivery {
             body = HTTPBodySequence(from: EndlessBody(start: reply.body))
+        } else if case .stream(let length?, let nextPart) = reply.delivery {
+            body = HTTPBodySequence(from: StreamedBody(nextPart: nextPart), count: length)
+        } else if case .stream(nil, let nextPart) = reply.delivery {
+            body = HTTPBodySequence(from: StreamedBody(nextPart: nextPart))
         } else {
             body = HTTPBodySequence(data: reply.body)
         }
@@ -137,7 +150,8 @@ private enum ReasonPhrase {
         301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
         308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
         405: "Method Not Allowed", 409: "Conflict", 410: "Gone", 413: "Content Too Large",
-        415: "Unsupported Media Type", 418: "I'm a teapot", 422: "Unprocessable Content", 429: "Too Many Requests",
+        415: "Unsupported Media Type", 416: "Range Not Satisfiable", 418: "I'm a teapot", 422: "Unprocessable Content",
+        429: "Too Many Requests",
         500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
         504: "Gateway Timeout",
     ]

@@ -5,14 +5,24 @@
 struct Router: Sendable {
     typealias Endpoint = @Sendable (Call) async throws -> Reply
 
+    /// How the body of a request is read.
+    enum BodyReading {
+        /// The endpoint gets it, up to the server's limit.
+        case kept
+        /// The endpoint gets only its digest, and its size isn't limited; a form
+        /// is kept.
+        case digested
+    }
+
     private struct Route {
         var method: String
         var pattern: [String]
+        var body: BodyReading
         var endpoint: Endpoint
     }
 
     enum Match {
-        case found(Endpoint, parameters: [String: String])
+        case found(Endpoint, body: BodyReading, parameters: [String: String])
         case methodNotAllowed(allowed: [String])
         case notFound
     }
@@ -21,9 +31,12 @@ struct Router: Sendable {
     private var routes: [String: [Route]] = [:]
 
     /// Adds an endpoint; the method `*` matches every method.
-    mutating func on(_ method: String, _ path: String, _ endpoint: @escaping Endpoint) {
+    mutating func on(
+        _ method: String, _ path: String, body: BodyReading = .kept, _ endpoint: @escaping Endpoint
+    ) {
         let pattern = path.split(separator: "/").map(String.init)
-        routes[pattern.first ?? "", default: []].append(Route(method: method, pattern: pattern, endpoint: endpoint))
+        routes[pattern.first ?? "", default: []].append(
+            Route(method: method, pattern: pattern, body: body, endpoint: endpoint))
     }
 
     func match(method: String, path: String) -> Match {
@@ -32,7 +45,7 @@ struct Router: Sendable {
         for route in routes[segments.first.map(String.init) ?? ""] ?? [] {
             guard let parameters = parameters(of: route.pattern, for: segments) else { continue }
             if route.method == method || route.method == "*" || (method == "HEAD" && route.method == "GET") {
-                return .found(route.endpoint, parameters: parameters)
+                return .found(route.endpoint, body: route.body, parameters: parameters)
             }
             allowed.append(route.method)
         }
