@@ -16,7 +16,8 @@ public struct AtomCommand: AsyncParsableCommand {
         version: "atom 0.1.0, the example of AtomNetworking",
         subcommands: [
             TourCommand.self, ServeCommand.self, LoginCommand.self, WhoamiCommand.self, LogoutCommand.self,
-            RequestCommand.self, StormCommand.self, ProcessesCommand.self, WorkerCommand.self,
+            RequestCommand.self, UploadCommand.self, DownloadCommand.self, StreamCommand.self, StormCommand.self,
+            ProcessesCommand.self, WorkerCommand.self,
         ],
         defaultSubcommand: TourCommand.self
     )

@@ -48,9 +48,7 @@ public final class ProgressBar: @unchecked Sendable {
             let time = now()
             if let drawnAt, time - drawnAt < 0.1, done < total { return }
             drawnAt = time
-            // Return to the start of the line, overwrite it, and clear the
-            // rest.
-            terminal.write("\r\(line)\u{1B}[K")
+            terminal.redraw(line)
         }
     }
 
@@ -59,16 +57,33 @@ public final class ProgressBar: @unchecked Sendable {
         lock.withLock {
             guard !isFinished else { return }
             isFinished = true
-            if drawnAt != nil { terminal.write("\r\u{1B}[K") }
+            if drawnAt != nil { terminal.redraw("") }
         }
     }
 
     private var line: String {
         let count = "\(done)/\(total)"
         let room = min(max(terminal.width - label.count - count.count - 10, 5), 40)
-        let filled = done * room / total
-        let full = String(repeating: terminal.usesSymbols ? "█" : "#", count: filled)
-        let empty = String(repeating: terminal.usesSymbols ? "░" : ".", count: room - filled)
-        return "\(label) \(terminal.styled(full, .green))\(terminal.styled(empty, .dim)) \(count)"
+        return "\(label) \(terminal.bar(Double(done) / Double(total), width: room)) \(count)"
+    }
+}
+
+extension Terminal {
+    /// A bar that is filled up to a fraction, from 0 to 1.
+    public func bar(_ fraction: Double, width: Int) -> String {
+        let width = max(width, 0)
+        let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded(.down))
+        let full = String(repeating: usesSymbols ? "█" : "#", count: filled)
+        let empty = String(repeating: usesSymbols ? "░" : ".", count: width - filled)
+        return styled(full, .green) + styled(empty, .dim)
+    }
+
+    /// Replaces the line that the cursor is in, which must not be wider than the
+    /// terminal; an empty text removes it.
+    ///
+    /// Only an interactive terminal can do that.
+    public func redraw(_ line: String) {
+        // Return to the start of the line, overwrite it, and clear the rest.
+        write("\r\(line)\u{1B}[K")
     }
 }

@@ -53,6 +53,9 @@ public struct Terminal: Sendable {
     /// Standard error, for errors and progress.
     public static var standardError: Terminal { terminal(for: FileHandle.standardError.fileDescriptor) }
 
+    /// No output at all.
+    public static var silent: Terminal { Terminal(isTerminal: false, environment: [:]) { _ in } }
+
     private static func terminal(for descriptor: Int32) -> Terminal {
         Terminal(
             isTerminal: isatty(descriptor) != 0,

@@ -34,13 +34,13 @@ import Testing
             RequestCommand.self, "request", "POST", "http://localhost/", "-H", "X-One: 1", "--header", "X-Two:2: 3",
             "--query", "a=b=c", "--query", "d=", "--json", "{}", "--basic", "ada:love:lace", "--timeout", "0.5",
             "--resource-timeout", "9", "--no-follow", "-i", "--query", "e=f")
-        #expect(command.header.map(\.item.name) == ["X-One", "X-Two"])
-        #expect(command.header.map(\.item.value) == ["1", "2: 3"])
-        #expect(command.query.map(\.item.value) == ["b=c", "", "f"])
-        #expect(command.basic == NameAndSecret(name: "ada", secret: "love:lace"))
-        #expect(command.timeout == 0.5)
-        #expect(command.resourceTimeout == 9)
-        #expect(command.noFollow && command.include && !command.quiet)
+        #expect(command.exchange.header.map(\.item.name) == ["X-One", "X-Two"])
+        #expect(command.exchange.header.map(\.item.value) == ["1", "2: 3"])
+        #expect(command.exchange.query.map(\.item.value) == ["b=c", "", "f"])
+        #expect(command.exchange.basic == NameAndSecret(name: "ada", secret: "love:lace"))
+        #expect(command.exchange.timeout == 0.5)
+        #expect(command.exchange.resourceTimeout == 9)
+        #expect(command.exchange.noFollow && command.include && !command.quiet)
     }
 
     @Test func wrongArgumentsEndWith64() {

@@ -280,7 +280,7 @@ import Testing
             #expect(try await login("--server", server.baseURL, "--user", "ada").status == .success)
             try Data("nonsense".utf8).write(to: file.url)
             let run = try await whoami()
-            #expect(run.status == .storeFailed)
+            #expect(run.status == .fileFailed)
             #expect(run.notes.contains(file.url.path) && run.notes.contains("was kept as session.json.corrupt-"))
             #expect(try await whoami().status == .signInNeeded)
             try Data("nonsense".utf8).write(to: file.url)
@@ -295,7 +295,7 @@ import Testing
             let place = file.url.deletingLastPathComponent().path
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place)
             for run in [try await whoami(), try await logout(), try await login("--user", "ada")] {
-                #expect(run.status == .storeFailed)
+                #expect(run.status == .fileFailed)
                 #expect(run.notes.contains("other users can write to its folder"))
             }
             #expect(server.counters.signIns == 1)
@@ -307,10 +307,10 @@ import Testing
         #expect(advice(.lockTimedOut(.seconds(45))).message.contains("resume it or end it"))
         #expect(advice(.readOnly).message.contains("another --session-file"))
         #expect(advice(.newerFormat(version: 9)).message.contains("newer version of atom"))
-        #expect(advice(.diskFull).status == .storeFailed)
+        #expect(advice(.diskFull).status == .fileFailed)
         let failed = AtomError.authentication(
             .refreshFailed(cause: TokenStoreError.readOnly, retryAt: nil, delivery: .notSent))
-        #expect(RequestExitStatus(failed) == .storeFailed)
+        #expect(RequestExitStatus(failed) == .fileFailed)
     }
 
     // MARK: Location of the file

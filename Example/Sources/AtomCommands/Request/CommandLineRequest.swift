@@ -23,7 +23,7 @@ struct CommandLineRequest: Requestable {
 
     /// After redirects, the remaining 3xx statuses are not errors: a 304 for a
     /// conditional request, or a redirect that isn't followed.
-    var acceptableStatusCodes: ClosedRange<Int> { 200...399 }
+    var acceptableStatusCodes = 200...399
 
     func baseURL() throws(AtomError) -> BaseURL {
         try BaseURL(scheme: url.scheme, host: url.host, port: url.port)

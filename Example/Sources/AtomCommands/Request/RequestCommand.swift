@@ -37,14 +37,6 @@ struct RequestCommand: AsyncParsableCommand {
     @Argument(help: "An absolute http or https URL.")
     var url: String
 
-    @Option(
-        name: [.customShort("H"), .long],
-        help: .init("A header field; may be repeated.", valueName: "Name: value"))
-    var header: [HeaderArgument] = []
-
-    @Option(help: .init("An item to add to the query; may be repeated.", valueName: "name=value"))
-    var query: [PairArgument] = []
-
     @Option(help: .init("A JSON body, in a file or standard input (-) with @.", valueName: "text|@file"))
     var json: BodyArgument?
 
@@ -54,23 +46,7 @@ struct RequestCommand: AsyncParsableCommand {
     @Option(help: .init("A form item; may be repeated.", valueName: "name=value"))
     var form: [PairArgument] = []
 
-    @Option(help: .init("Basic authentication; other users of this machine may see it.", valueName: "user:password"))
-    var basic: NameAndSecret?
-
-    @Flag(help: "Sign with the session of “atom login”.")
-    var session = false
-
-    @OptionGroup var sessionOptions: SessionOptions
-
-    @Option(help: .init("The longest idle time on the wire; fractions are allowed.", valueName: "seconds"))
-    var timeout: Double = 30
-
-    @Option(
-        help: .init("The longest total time (default: 30, or --timeout if longer)", valueName: "seconds"))
-    var resourceTimeout: Double?
-
-    @Flag(help: "Show a redirect instead of following it.")
-    var noFollow = false
+    @OptionGroup var exchange: ExchangeOptions
 
     @Flag(name: .shortAndLong, help: "Write status and header fields to standard output, before the body.")
     var include = false
@@ -84,10 +60,6 @@ struct RequestCommand: AsyncParsableCommand {
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
         guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
-        guard !session || basic == nil else { throw ValidationError("Use only one of --session and --basic.") }
-        guard session || sessionOptions.sessionFile == nil else {
-            throw ValidationError("--session-file requires --session.")
-        }
     }
 
     func run() async throws {
@@ -107,69 +79,23 @@ struct RequestCommand: AsyncParsableCommand {
             body: output, notes: notes, includesHead: include, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)
         let requestBody = try requestBody()
-        let (result, signal) = await withInterruption { [self] in
-            await send(requestBody, over: tap)
+        let (exchange, method, url) = (exchange, method, url)
+        let (result, signal) = await exchange.send(over: tap) { () throws(AtomError) in
+            try exchange.request(method, url, body: requestBody)
+        } _: { (service) async throws(AtomError) in
+            try await service.resume()
         }
         switch result {
         case .success(let response), .failure(.response(let response)):
             printer.show(response, after: tap.records, seconds: stopwatch.seconds)
         case .failure(let error):
-            printer.show(error, seconds: stopwatch.seconds, advice: advice(on: error))
+            printer.show(error, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
         }
         if signal == SIGTERM { return .terminated }
         return switch result {
         case .success: .success
         case .failure(let error): RequestExitStatus(error)
         }
-    }
-
-    private func send(_ requestBody: RequestBody?, over tap: WireTap) async -> Result<AtomResponse, AtomError> {
-        do throws(AtomError) {
-            let request = CommandLineRequest(
-                url: try RequestURL(url), methodName: method, headers: header.map(\.item), query: query.map(\.item),
-                body: requestBody)
-            let atom = session ? try signedAtom(for: request, over: tap) : plainAtom(over: tap)
-            return .success(try await atom.enqueue(request).resume())
-        } catch {
-            if session { await sessionOptions.file.settle(after: error) }
-            return .failure(error)
-        }
-    }
-
-    private var deadlines: ServiceTimeout {
-        ServiceTimeout(request: timeout, resource: resourceTimeout ?? max(timeout, 30))
-    }
-
-    private func configure(_ configuration: inout ServiceConfiguration, _ tap: WireTap) {
-        configuration.transport = tap
-        if noFollow { configuration.redirectPolicy = .doNotFollow }
-    }
-
-    private func plainAtom(over tap: WireTap) -> Atom {
-        var configuration = ServiceConfiguration(
-            authenticationMethod: basic.map {
-                .basic(BasicCredential(password: $0.secret, username: $0.name))
-            } ?? .none,
-            timeout: deadlines)
-        configure(&configuration, tap)
-        return Atom(serviceConfiguration: configuration)
-    }
-
-    /// A service with the session, if the request goes to the session's server.
-    private func signedAtom(for request: CommandLineRequest, over tap: WireTap) throws(AtomError) -> Atom {
-        let file = sessionOptions.file
-        guard let profile = file.profile() else {
-            throw .authentication(.missingCredential(delivery: .notSent))
-        }
-        guard try Airline(url: profile.server).isAtOrigin(of: try request.baseURL()) else {
-            throw .requestable(
-                .invalidURL(.init(subject: url, reason: "the session is only for \(profile.server)")))
-        }
-        return try file.atom(for: profile, timeout: deadlines) { configure(&$0, tap) }
-    }
-
-    private func advice(on error: AtomError) -> SessionAdvice? {
-        session ? SessionAdvice(error, file: sessionOptions.file.url) : nil
     }
 
     private func requestBody() throws -> RequestBody? {

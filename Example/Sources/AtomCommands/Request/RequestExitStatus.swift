@@ -5,22 +5,24 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The exit status of `atom request` and the session commands: curl's number
-/// where curl has one, otherwise that of sysexits.h.
+/// The exit status of the commands that send one request, and of the session
+/// commands: curl's number where curl has one, otherwise that of sysexits.h.
 enum RequestExitStatus: Int32, CaseIterable {
     case success = 0
     case failure = 1
     case invalidRequest = 2
     case hostNotFound = 6
     case connectionFailed = 7
+    case incomplete = 18
     case errorStatus = 22
     case timedOut = 28
     case notSecure = 35
     case tooManyRedirects = 47
     case connectionLost = 56
+    case tooLarge = 63
     case wrongArguments = 64
     case loginDenied = 67
-    case storeFailed = 74
+    case fileFailed = 74
     case signInNeeded = 77
     case cancelled = 130
     case terminated = 143
@@ -34,6 +36,7 @@ enum RequestExitStatus: Int32, CaseIterable {
             case .cancelled: .cancelled
             case .session(let error): RequestExitStatus(wire: error)
             case .authentication(let error): RequestExitStatus(error)
+            case .transfer(let error): RequestExitStatus(error.reason)
             case .decoder, .unexpected: .failure
             @unknown default: .failure
             }
@@ -55,6 +58,17 @@ enum RequestExitStatus: Int32, CaseIterable {
             }
     }
 
+    private init(_ reason: TransferError.Reason) {
+        self =
+            switch reason {
+            case .bodyFailed, .bodyLengthChanged, .destinationUnusable, .noSpace, .writingFailed: .fileFailed
+            case .incompleteResponse: .incomplete
+            case .tooLarge: .tooLarge
+            case .bodyNotRepeatable, .unexpectedMediaType, .notUTF8: .failure
+            @unknown default: .failure
+            }
+    }
+
     /// For `--help`.
     var explanation: String {
         switch self {
@@ -63,14 +77,16 @@ enum RequestExitStatus: Int32, CaseIterable {
         case .invalidRequest: "the request is not valid and was not sent"
         case .hostNotFound: "no server with this name was found"
         case .connectionFailed: "no connection was made"
+        case .incomplete: "only a part of the response arrived"
         case .errorStatus: "the server answered with 4xx or 5xx"
         case .timedOut: "the request timed out"
         case .notSecure: "no secure connection was made"
         case .tooManyRedirects: "the server redirected too often"
         case .connectionLost: "the connection was lost, or the response was not HTTP"
+        case .tooLarge: "the response is larger than its limit"
         case .wrongArguments: "the command line is wrong"
         case .loginDenied: "the user name or the password is wrong"
-        case .storeFailed: "the session file can't be read or written"
+        case .fileFailed: "the session file, or the file of a transfer, can't be used"
         case .signInNeeded: "you are not signed in, or the session has ended"
         case .cancelled: "cancelled with Ctrl-C (SIGINT)"
         case .terminated: "cancelled with SIGTERM"

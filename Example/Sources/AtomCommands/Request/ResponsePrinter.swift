@@ -45,7 +45,7 @@ struct ResponsePrinter {
         }
     }
 
-    private func showHead(_ response: AtomResponse, on terminal: Terminal) {
+    func showHead(_ response: AtomResponse, on terminal: Terminal) {
         let color: TextStyle = response.isSuccess ? .green : (response.statusCode ?? 0) < 400 ? .yellow : .red
         terminal.print(terminal.styled(response.description, color, .bold))
         for field in response.headerFields {

@@ -69,7 +69,7 @@ struct SessionAdvice: Equatable {
             case .readOnly, .refused, .diskFull: " Fix that, or use another --session-file."
             default: ""
             }
-        self.init("\(file.path): \(cause)\(advice)", .storeFailed)
+        self.init("\(file.path): \(cause)\(advice)", .fileFailed)
     }
 
     private init(login cause: any Error) {
