@@ -9,8 +9,9 @@ public struct AtomCommand: AsyncParsableCommand {
         abstract: "Demonstrates AtomNetworking with an airline server that is included.",
         discussion: """
             Without a subcommand the tour runs: it starts the server on a free port of this machine, books a seat, \
-            causes every kind of failure, lets a token expire and get revoked during fifty requests, \
-            draws what happened, and shares a session as two processes would. It takes a few seconds and exits with \
+            causes every kind of failure, sends and receives files, lets a token expire and get revoked during fifty \
+            requests, draws what happened, listens to announcements while a token expires, and shares a session as \
+            two processes would. It takes a few seconds and exits with \
             status 0 if everything was as expected.
             """,
         version: "atom 0.1.0, the example of AtomNetworking",

@@ -45,19 +45,27 @@ enum AccountEndpoint: Requestable {
     /// With an access token; the response is small and numbered, with a chosen
     /// delay.
     case miles(Airline, number: Int, milliseconds: Int)
+    /// With an access token; announcements as server-sent events, with the time
+    /// between two of them.
+    case gates(Airline, milliseconds: Int)
 
     var headerItems: [HeaderItem]? {
         if case .miles(_, let number, _) = self { ["X-Request-ID": String(number)] } else { nil }
     }
 
     var queryItems: [QueryItem]? {
-        guard case .miles(_, let number, let milliseconds) = self else { return nil }
-        return ["number": String(number), "milliseconds": String(milliseconds)]
+        switch self {
+        case .miles(_, let number, let milliseconds):
+            ["number": String(number), "milliseconds": String(milliseconds)]
+        case .gates(_, let milliseconds): ["milliseconds": String(milliseconds), "retry": String(milliseconds)]
+        case .member, .account, .endlessRefusal: nil
+        }
     }
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .member(let airline), .account(let airline), .endlessRefusal(let airline), .miles(let airline, _, _):
+        case .member(let airline), .account(let airline), .endlessRefusal(let airline), .miles(let airline, _, _),
+            .gates(let airline, _):
             airline.base
         }
     }
@@ -68,6 +76,36 @@ enum AccountEndpoint: Requestable {
         case .account: try URLPath("/account")
         case .endlessRefusal: try URLPath("/account/endless-refusal")
         case .miles: try URLPath("/account/miles")
+        case .gates: try URLPath("/account/gates")
+        }
+    }
+}
+
+/// Files that are sent and received, without authentication.
+enum TransferEndpoint: Requestable {
+    case upload(Airline, RequestBody)
+    case file(Airline, size: Int)
+
+    var method: HTTPMethod {
+        if case .upload = self { .post } else { .get }
+    }
+
+    var body: RequestBody? {
+        if case .upload(_, let body) = self { body } else { nil }
+    }
+
+    var requiresAuthorization: Bool { false }
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        switch self {
+        case .upload(let airline, _), .file(let airline, _): airline.base
+        }
+    }
+
+    func path() throws(AtomError) -> URLPath {
+        switch self {
+        case .upload: try URLPath("/uploads")
+        case .file(_, let size): try URLPath("/downloads/\(size)")
         }
     }
 }

@@ -35,8 +35,10 @@ struct Tour: Sendable {
         await FlightSteps(tour: self).run(&checklist)
         await FailureSteps(tour: self).run(&checklist)
         await TransportSteps(tour: self).run(&checklist)
+        await TransferSteps(tour: self).run(&checklist)
         await AccessSteps(tour: self).run(&checklist)
         await SessionSteps(tour: self).run(&checklist)
+        await StreamSteps(tour: self).run(&checklist)
         await AccountSteps(tour: self).run(&checklist)
         await SharedSessionSteps(tour: self).run(&checklist)
     }

@@ -1,0 +1,148 @@
+import AirlineServer
+import AtomNetworking
+import Foundation
+import Terminal
+
+/// Sends files and forms, and receives a file in two pieces.
+struct TransferSteps {
+    let tour: Tour
+
+    private static let size = 3_000_000
+    /// Where the server closes the connection of the first download.
+    private static let cut = 2_000_000
+
+    func run(_ checklist: inout Checklist) async {
+        checklist.section("Send and receive files")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atom-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let photo = folder.appendingPathComponent("passport.jpg")
+        // A prime length: a part that is missing or sent twice changes the checksum.
+        let content = Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 % 65_537 &* 31) })
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try content.write(to: photo)
+        } catch {
+            checklist.check(false, "a file to send is written", detail: "\(error)")
+            return
+        }
+        await upload(photo, content, &checklist)
+        await sendForm(photo, content, &checklist)
+        try? FileManager.default.removeItem(at: photo)
+        await download(into: folder, &checklist)
+    }
+
+    // MARK: Sending
+
+    private func upload(_ photo: URL, _ content: Data, _ checklist: inout Checklist) async {
+        let queue = DispatchQueue(label: "atom.tour.upload")
+        let reports = Reports()
+        let receipt = await outcome { () async throws(AtomError) in
+            let endpoint = TransferEndpoint.upload(tour.airline, .file(photo, contentType: "image/jpeg"))
+            return try await tour.atom { $0.dispatchQueue = queue }.enqueue(endpoint)
+                .resume(expecting: Receipt.self) { reports.add($0) }
+        }
+        await queue.drained()
+        checklist.check(
+            receipt.value?.bytes == content.count && receipt.value?.crc32 == Self.crc32(content),
+            "a file of \(Quantity.bytes(Int64(content.count))) is sent",
+            detail: receipt.error?.description ?? "the server's CRC-32 is the same: \(receipt.value?.crc32 ?? "")")
+        checklist.check(
+            reports.isRising && reports.last == TransferProgress(completed: Int64(Self.size), total: Int64(Self.size)),
+            "its progress reaches 100 %", detail: reports.summary)
+    }
+
+    private func sendForm(_ photo: URL, _ content: Data, _ checklist: inout Checklist) async {
+        var form = MultipartForm()
+        form.append("12A", name: "seat")
+        form.append(fileAt: photo, name: "passport", contentType: "image/jpeg")
+        let receipt = await outcome { () async throws(AtomError) in
+            try await tour.atom().enqueue(TransferEndpoint.upload(tour.airline, .multipart(form)))
+                .resume(expecting: Receipt.self)
+        }
+        let parts = receipt.value?.parts ?? []
+        checklist.check(
+            parts.map(\.name) == ["seat", "passport"] && parts.map(\.fileName) == [nil, "passport.jpg"]
+                && parts.map(\.crc32) == [Self.crc32(Data("12A".utf8)), Self.crc32(content)],
+            "the same file is sent in a form, with a field",
+            detail: receipt.error?.description
+                ?? parts.map { "\($0.name): \(Quantity.bytes(Int64($0.bytes)))" }.joined(separator: ", "))
+    }
+
+    // MARK: Receiving
+
+    private func download(into folder: URL, _ checklist: inout Checklist) async {
+        let film = folder.appendingPathComponent("film.bin")
+        tour.server.updateTransferFaults { $0.cutDownloadAt = Self.cut }
+        let cut = await receive(film, Reports())
+        let files = names(in: folder)
+        checklist.check(
+            cut.error?.wireCode == .networkConnectionLost && files == ["film.bin.partial", "film.bin.partial.json"],
+            "a download that is cut leaves what has arrived", detail: cut.summary)
+
+        let reports = Reports()
+        let rest = await receive(film, reports)
+        let request = tour.server.events().last { $0.path == "/downloads/\(Self.size)" }
+        checklist.check(
+            rest.value?.statusCode == 206 && request?.status == 206, "the next one goes on with 206",
+            detail: rest.error?.description ?? "it asked for \(request?.detail ?? "everything")")
+
+        let whole = await outcome { () async throws(AtomError) in
+            try await tour.atom().enqueue(TransferEndpoint.file(tour.airline, size: Self.size))
+                .resume(expecting: Data.self)
+        }
+        let content = try? Data(contentsOf: film)
+        checklist.check(
+            whole.value?.count == Self.size && content == whole.value && names(in: folder) == ["film.bin"],
+            "the file has the same bytes as one in one piece, and nothing else is left",
+            detail: whole.error?.description ?? "CRC-32 \(content.map(Self.crc32) ?? "unknown")")
+        checklist.check(
+            reports.isRising && reports.first ?? 0 > 0 && reports.last?.fraction == 1,
+            "its progress goes on too, and reaches 100 %", detail: reports.summary)
+    }
+
+    private func receive(_ file: URL, _ reports: Reports) async -> Result<AtomResponse, AtomError> {
+        let queue = DispatchQueue(label: "atom.tour.download")
+        let result = await outcome { () async throws(AtomError) in
+            try await tour.atom { $0.dispatchQueue = queue }
+                .enqueue(TransferEndpoint.file(tour.airline, size: Self.size))
+                .download(to: file, isResumable: true) { reports.add($0) }
+        }
+        await queue.drained()
+        return result
+    }
+
+    private func names(in folder: URL) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+    }
+
+    private static func crc32(_ data: Data) -> String {
+        var checksum = CRC32()
+        data.withUnsafeBytes { checksum.update(with: $0) }
+        return checksum.description
+    }
+}
+
+/// The progress of one transfer.
+private final class Reports: @unchecked Sendable {
+    private let lock = NSLock()
+    private var reports: [TransferProgress] = []
+
+    func add(_ progress: TransferProgress) {
+        lock.withLock { reports.append(progress) }
+    }
+
+    var first: Double? { lock.withLock { reports.first?.fraction } }
+
+    var last: TransferProgress? { lock.withLock { reports.last } }
+
+    /// Whether every report is further than the one before it.
+    var isRising: Bool {
+        lock.withLock { zip(reports, reports.dropFirst()).allSatisfy { $0.completed < $1.completed } }
+    }
+
+    var summary: String {
+        let percent = lock.withLock { reports.map { Int(($0.fraction ?? 0) * 100) } }
+        guard let first = percent.first, let last = percent.last else { return "no report" }
+        return "\(percent.count) reports, from \(first) % to \(last) %"
+    }
+}
