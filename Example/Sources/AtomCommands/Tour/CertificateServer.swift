@@ -13,6 +13,9 @@
         private let process: WorkerProcess
 
         /// The server runs until this process ends or closes its input.
+        ///
+        /// It may ignore SIGTERM: a process that waits for that signal hands this
+        /// on to those that it starts.
         private static let script = """
             command -v openssl >/dev/null || exit 1
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=airline \
@@ -20,7 +23,7 @@
             openssl s_server -accept 127.0.0.1:0 -www -cert "$0" -key "$1" 2>/dev/null &
             exec >&-
             read -r line
-            kill $!
+            kill -KILL $!
             """
 
         /// Starts a server that accepts connections as soon as this returns.
