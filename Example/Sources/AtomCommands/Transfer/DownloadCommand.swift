@@ -73,6 +73,7 @@ struct DownloadCommand: AsyncParsableCommand {
         } _: { (service) async throws(AtomError) in
             try await service.download(to: fileURL, isResumable: resume, maximumSize: maxSize) { meter.update($0) }
         }
+        await tap.settle()
         await queue.drained()
         meter.finish()
         switch result {

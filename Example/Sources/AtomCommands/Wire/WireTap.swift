@@ -24,6 +24,8 @@ final class WireTap: Transport, @unchecked Sendable {
     private let onEnd: @Sendable (Record) -> Void
     private let lock = NSLock()
     private var notes: [Record] = []
+    /// The exchanges whose last event the SDK has not handled yet.
+    private var openExchanges = 0
 
     /// - Parameters:
     ///   - base: What sends the requests; by default the platform's transport.
@@ -57,11 +59,28 @@ final class WireTap: Transport, @unchecked Sendable {
             requestID: request.headerFields["X-Request-ID"], startedAt: stopwatch.seconds)
         let index = lock.withLock {
             notes.append(record)
+            openExchanges += 1
             return notes.count - 1
         }
         return base.start(request) { [self] event in
             note(event, of: index)
             receive(event)
+            switch event {
+            case .finished, .failed: lock.withLock { openExchanges -= 1 }
+            case .sent, .response, .data: break
+            }
+        }
+    }
+
+    /// Waits until the SDK has handled the end of every exchange; at most a
+    /// second.
+    ///
+    /// It tells of a cancellation before that, and only then removes the file of
+    /// a download. A process must not end in between.
+    func settle() async {
+        for _ in 0..<200 {
+            guard lock.withLock({ openExchanges > 0 }) else { return }
+            try? await Task.sleep(for: .milliseconds(5))
         }
     }
 
