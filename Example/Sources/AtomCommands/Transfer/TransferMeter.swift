@@ -21,7 +21,7 @@ final class TransferMeter: @unchecked Sendable {
 
     /// - Parameters:
     ///   - label: What is done, for the terminal.
-    ///   - terminal: The terminal to draw on; `nil` for none.
+    ///   - terminal: The terminal to draw on.
     ///   - now: The seconds of a clock that doesn't run backwards.
     init(_ label: String, on terminal: Terminal, now: @escaping @Sendable () -> Double) {
         self.label = label
@@ -60,8 +60,9 @@ final class TransferMeter: @unchecked Sendable {
         shownAt = time
         guard let latest else { return }
         let texts = texts(latest).joined(separator: "  ")
-        // The last column stays empty: a full line would wrap.
-        let room = terminal.width - label.count - texts.count - 4
+        // The bar keeps its width while the numbers change. The last column
+        // stays empty: a full line would wrap.
+        let room = terminal.width - label.count - max(texts.count, 48) - 4
         let bar = latest.fraction.flatMap { room >= 5 ? terminal.bar($0, width: min(room, 30)) : nil }
         let line = [label, bar].compactMap { $0 }.joined(separator: " ")
         let isTooLong = bar == nil && line.count + 2 + texts.count >= terminal.width
