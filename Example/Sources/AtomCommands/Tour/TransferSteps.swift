@@ -7,17 +7,17 @@ import Terminal
 struct TransferSteps {
     let tour: Tour
 
-    private static let size = 3_000_000
+    private static let size = 1_500_000
     /// Where the server closes the connection of the first download.
-    private static let cut = 2_000_000
+    private static let cut = 1_000_000
 
     func run(_ checklist: inout Checklist) async {
         checklist.section("Send and receive files")
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("atom-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let photo = folder.appendingPathComponent("passport.jpg")
-        // A prime length: a part that is missing or sent twice changes the checksum.
-        let content = Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 % 65_537 &* 31) })
+        let lines = (1...Self.size / 10).map { String($0 + 100_000_000) }
+        let content = Data((lines.joined(separator: "\n") + "\n").utf8)
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             try content.write(to: photo)
