@@ -10,7 +10,10 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Runs only the airline server, until Ctrl-C.",
         discussion: """
             It listens on 127.0.0.1 only, and its switches under /admin need no password. Try it with \
-            “atom request”, “atom login”, and “atom storm --server”; its counters are at /admin/counters.
+            “atom request”, “atom upload”, “atom download”, “atom stream”, “atom login”, and “atom storm --server”; its \
+            counters are at /admin/counters. POST /admin/transfers with {"cutDownloadAt": 1000000} cuts the next \
+            download there, and with {"bytesPerSecond": 1000000} makes transfers slow; POST /admin/end-streams ends \
+            the streams that are open.
             """
     )
 
@@ -88,6 +91,8 @@ struct ServeCommand: AsyncParsableCommand {
         terminal.print(table, indent: 2)
         terminal.print()
         terminal.print("  atom request GET \(server.baseURL)/flights")
+        terminal.print("  atom download \(server.baseURL)/downloads/50000000 film.bin --resume")
+        terminal.print("  atom stream \(server.baseURL)/gates --events --reconnect")
         terminal.print("  atom login --server \(server.baseURL) --user \(user.name)")
         terminal.print("  atom storm --requests 2000 --token-lifetime 0.5 --server \(server.baseURL)")
         terminal.print()
