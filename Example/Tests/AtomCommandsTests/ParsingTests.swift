@@ -58,6 +58,13 @@ import Testing
         #expect(exitCode("processes", "--count", "0") == 64)
         #expect(exitCode("processes", "--kill-every", "0") == 64)
         #expect(exitCode("processes", "--work", "-1") == 64)
+        #expect(exitCode("upload", "file") == 64)
+        #expect(exitCode("download", "http://localhost/") == 64)
+        #expect(exitCode("download", "http://localhost/", "file", "--max-size", "-1") == 64)
+        #expect(exitCode("stream", "http://localhost/", "--events", "--lines") == 64)
+        #expect(exitCode("stream", "http://localhost/", "--reconnect") == 64)
+        #expect(exitCode("stream", "http://localhost/", "--last-event-id", "1") == 64)
+        #expect(exitCode("upload", "file", "http://localhost/", "--session", "--basic", "a:b") == 64)
         #expect(exitCode("nonsense") == 64)
     }
 
@@ -89,6 +96,18 @@ import Testing
         #expect(RequestExitStatus(.session(URLError(.networkConnectionLost))) == .connectionLost)
         #expect(RequestExitStatus(.cancelled(.notSent)) == .cancelled)
         #expect(RequestExitStatus(.unexpected) == .failure)
+    }
+
+    @Test func everyFailureOfATransferHasItsExitStatus() {
+        #expect(RequestExitStatus(.bodyFailed) == .fileFailed)
+        #expect(RequestExitStatus(.bodyLengthChanged) == .fileFailed)
+        #expect(RequestExitStatus(.destinationUnusable) == .fileFailed)
+        #expect(RequestExitStatus(.noSpace) == .fileFailed)
+        #expect(RequestExitStatus(.writingFailed) == .fileFailed)
+        #expect(RequestExitStatus(.incompleteResponse) == .incomplete)
+        #expect(RequestExitStatus(.tooLarge) == .tooLarge)
+        #expect(RequestExitStatus(.unexpectedMediaType) == .failure)
+        #expect(RequestExitStatus(.notUTF8) == .failure)
     }
 
     @Test func theHelpNamesEveryExitStatus() {

@@ -5,25 +5,16 @@ import Testing
 @testable import AtomCommands
 
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessesTests {
-    /// The tool; SwiftPM puts it next to the tests.
-    private static var executable: URL {
-        #if os(macOS)
-            let products = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-        #else
-            let products = Bundle.main.executableURL
-        #endif
-        return (products ?? URL(fileURLWithPath: "/")).deletingLastPathComponent().appendingPathComponent("atom")
-    }
-
     private func plan(seconds: Double, _ change: (inout Fleet.Plan) -> Void = { _ in }) -> Fleet.Plan {
-        var plan = Fleet.Plan(count: 3, seconds: seconds, executable: Self.executable)
+        var plan = Fleet.Plan(count: 3, seconds: seconds, executable: Tool.executable)
         plan.workMilliseconds = 50
         change(&plan)
         return plan
     }
 
     @Test func processesShareEveryRefresh() async throws {
-        let report = try await Fleet.run(plan(seconds: 4))
+        // The other tests keep the processors busy, so the processes begin late.
+        let report = try await Fleet.run(plan(seconds: 7))
         #expect(report.isAsExpected, "\(report)")
         #expect(report.treatment == .unharmed)
         #expect(report.server.refreshes >= 1)
@@ -79,7 +70,7 @@ import Testing
     @Test func aProcessEndsWhenItsLifelineIsCut() async throws {
         let folder = try TemporaryFolder()
         let worker = try WorkerProcess(
-            Self.executable,
+            Tool.executable,
             [
                 "processes-worker", "--server", "http://127.0.0.1:1", "--session-file", folder.session.url.path,
                 "--client-id", "atom-app", "--concurrency", "1", "--work", "0",

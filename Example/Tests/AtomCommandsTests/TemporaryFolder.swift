@@ -15,6 +15,11 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
+    /// The names in the folder, in order.
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
+    }
+
     /// The path of a session that doesn't exist yet.
     var session: SessionFile { SessionFile(url: url.appendingPathComponent("state/session.json")) }
 }

@@ -58,7 +58,8 @@ enum RequestExitStatus: Int32, CaseIterable {
             }
     }
 
-    private init(_ reason: TransferError.Reason) {
+    /// The exit status for a file, a download or a stream.
+    init(_ reason: TransferError.Reason) {
         self =
             switch reason {
             case .bodyFailed, .bodyLengthChanged, .destinationUnusable, .noSpace, .writingFailed: .fileFailed
