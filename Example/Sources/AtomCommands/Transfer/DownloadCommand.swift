@@ -75,6 +75,10 @@ struct DownloadCommand: AsyncParsableCommand {
         }
         await tap.settle()
         await queue.drained()
+        if result.error != nil, let partialSize, let progress = meter.progress {
+            // More may have arrived since the last progress.
+            meter.update(TransferProgress(completed: partialSize, total: progress.total))
+        }
         meter.finish()
         switch result {
         case .success(let response):
@@ -98,18 +102,23 @@ struct DownloadCommand: AsyncParsableCommand {
 
     /// Says what is left of a download, and how to go on.
     private func showRest(after error: AtomError, hadProgress: Bool, on notes: Terminal) {
-        let partial = fileURL.path + ".partial"
-        let attributes = try? FileManager.default.attributesOfItem(atPath: partial)
-        if resume, let size = (attributes?[.size] as? NSNumber)?.int64Value {
+        if let partialSize {
             notes.print(
                 """
-                \(Quantity.bytes(size)) are kept in \(ResponsePrinter.printable(file)).partial. \
+                \(Quantity.bytes(partialSize)) are kept in \(ResponsePrinter.printable(file)).partial. \
                 Run the same command again to go on from there.
                 """)
         } else if hadProgress {
             let advice = resume ? "The server sends no strong entity tag." : "With --resume you could go on later."
             notes.print("Nothing is kept. \(advice)")
         }
+    }
+
+    /// The size of what a later download can go on with; `nil` if there is
+    /// nothing.
+    private var partialSize: Int64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: fileURL.path + ".partial")
+        return resume ? (attributes?[.size] as? NSNumber)?.int64Value : nil
     }
 
     private var fileURL: URL { URL(fileURLWithPath: file) }
