@@ -165,8 +165,10 @@ extension Service {
 }
 
 extension FileDownload {
-    /// Forgets a partial file that the server has no range for.
+    /// Ends the file before the caller is told, and forgets a partial file that
+    /// the server has no range for.
     fileprivate func noted(_ error: AtomError) -> AtomError {
+        giveUp()
         if partial != nil, case .response(let response) = error, response.statusCode == 416 { discardPartial() }
         return error
     }

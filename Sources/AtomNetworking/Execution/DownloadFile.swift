@@ -12,22 +12,32 @@ import Foundation
 
 /// The file that a download is written to, beside its destination.
 ///
-/// One thread at a time uses it. Unless it is kept, it is removed when it is
-/// released.
-final class DownloadFile: @unchecked Sendable {
+/// Unless it has been moved, it is closed or removed when it is released.
+final class DownloadFile: Sendable {
+    private struct State {
+        var size: Int64
+        /// Whether nothing may be written any more: another download may.
+        var isOver = false
+    }
+
     private let path: String
     private let descriptor: Descriptor
-    private(set) var size: Int64
-    private var isKept = false
+    private let state: Guarded<State>
+    /// Whether a later download may go on with it.
+    let isKept: Bool
+
+    /// The bytes that have been written.
+    var size: Int64 { state.withLock { $0.size } }
 
     /// Opens or creates the file.
     ///
     /// - Parameters:
     ///   - offset: Where to go on; what follows is cut off.
-    ///   - isExclusive: Whether another download may use the same name.
-    init(_ path: String, offset: Int64, isExclusive: Bool) throws(AtomError) {
-        let flags = O_RDWR | O_CREAT | (isExclusive ? O_EXCL : 0)
-        guard let descriptor = Descriptor(path, flags) else { throw Self.failure(errno, "created", path) }
+    ///   - isKept: Whether a later download may go on with it. Then its name is
+    ///     always the same.
+    init(_ path: String, offset: Int64, isKept: Bool) throws(AtomError) {
+        let flags = O_RDWR | O_CREAT | (isKept ? 0 : O_EXCL)
+        guard let descriptor = Descriptor(path, flags, mode: 0o666) else { throw Self.failure(errno, "created", path) }
         let isFree: Bool? = try? descriptor.tryLock()
         guard isFree != false else {
             throw DownloadPlace.unusable(
@@ -38,26 +48,47 @@ final class DownloadFile: @unchecked Sendable {
         }
         self.path = path
         self.descriptor = descriptor
-        size = offset
+        self.isKept = isKept
+        state = Guarded(State(size: offset))
     }
 
-    deinit {
-        if !isKept { unlink(path) }
-    }
+    deinit { giveUp() }
 
+    /// Adds a part, unless the file has been given up.
     func append(_ part: Data) throws(AtomError) {
-        let code = write(part, to: descriptor.number, at: size)
+        let code = state.withLock { state -> Int32 in
+            guard !state.isOver else { return 0 }
+            let code = write(part, to: descriptor.number, at: state.size)
+            if code == 0 { state.size += Int64(part.count) }
+            return code
+        }
         guard code == 0 else { throw Self.failure(code, "written", path) }
-        size += Int64(part.count)
     }
 
-    /// Leaves the file for a later download.
-    func keep() { isKept = true }
+    /// Leaves the file for a later download, or removes it.
+    ///
+    /// - Returns: Whether there is a file for a later download.
+    @discardableResult
+    func giveUp() -> Bool {
+        state.withLock { state in
+            guard !state.isOver else { return isKept && state.size > 0 }
+            state.isOver = true
+            let remains = isKept && state.size > 0
+            if !remains { unlink(path) }
+            descriptor.unlock()
+            return remains
+        }
+    }
 
     /// Moves the file to its destination, in place of what is there.
     func move(to destination: String) throws(AtomError) {
-        guard rename(path, destination) == 0 else { throw Self.failure(errno, "moved to its destination", path) }
-        isKept = true
+        let code = state.withLock { state -> Int32 in
+            guard !state.isOver else { return ECANCELED }
+            guard rename(path, destination) == 0 else { return errno }
+            state.isOver = true
+            return 0
+        }
+        guard code == 0 else { throw Self.failure(code, "moved to its destination", path) }
     }
 
     private static func failure(_ code: Int32, _ action: String, _ path: String) -> AtomError {

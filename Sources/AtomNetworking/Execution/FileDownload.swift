@@ -34,6 +34,13 @@ final class FileDownload: ResponseDestination {
     private let progress: ProgressReporter?
     private let time: any TimeSource
 
+    private struct State {
+        var file: DownloadFile?
+        var isGivenUp = false
+    }
+
+    private let state = Guarded(State())
+
     /// Looks for a partial file, if the download is to be resumed.
     ///
     /// What the endpoint's own range names is a whole file, which can't be
@@ -70,6 +77,22 @@ final class FileDownload: ResponseDestination {
         unlink(place.notes)
     }
 
+    /// The caller is about to be told a failure: from now on nothing is written.
+    ///
+    /// The attempt may still have to end.
+    func giveUp() {
+        let file = state.withLock { state in
+            state.isGivenUp = true
+            return state.file
+        }
+        if let file { end(file) }
+    }
+
+    /// Gives a file up, and with it what is known of it.
+    fileprivate func end(_ file: DownloadFile) {
+        if !file.giveUp(), file.isKept { unlink(place.notes) }
+    }
+
     func takes(_ statusCode: Int) -> Bool { (200...299).contains(statusCode) }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink {
@@ -95,13 +118,17 @@ final class FileDownload: ResponseDestination {
         let isKept = keepsPartial && entityTag != nil
         if !isKept, keepsPartial { discardPartial() }
         let file = try DownloadFile(
-            isKept ? place.partial : place.makeTemporary(), offset: offset, isExclusive: !isKept)
+            isKept ? place.partial : place.makeTemporary(), offset: offset, isKept: isKept)
         if isKept, let entityTag {
             let notes = try? JSONEncoder().encode(Partial(entityTag: entityTag, address: address))
             _ = FileManager.default.createFile(atPath: place.notes, contents: notes)
         }
-        return FileSink(
-            download: self, file: file, isKept: isKept, total: total, limit: limit)
+        let isGivenUp = state.withLock { state in
+            state.file = file
+            return state.isGivenUp
+        }
+        if isGivenUp { end(file) }
+        return FileSink(download: self, file: file, total: total, limit: limit)
     }
 
     /// The number of bytes that follow, if they arrive as they are stored.
@@ -136,14 +163,12 @@ private struct FileSink: ResponseSink {
     let download: FileDownload
     /// `nil` after the end.
     var file: DownloadFile?
-    let isKept: Bool
     let total: Int64?
     let limit: Int64?
 
-    init(download: FileDownload, file: DownloadFile, isKept: Bool, total: Int64?, limit: Int64?) {
+    init(download: FileDownload, file: DownloadFile, total: Int64?, limit: Int64?) {
         self.download = download
         self.file = file
-        self.isKept = isKept
         self.total = total
         self.limit = limit
     }
@@ -158,20 +183,20 @@ private struct FileSink: ResponseSink {
     mutating func finish() throws(AtomError) -> Data {
         guard let file = file.take() else { return Data() }
         if let total, file.size != total {
-            if isKept { file.keep() }
+            download.end(file)
             throw .transfer(
                 TransferError(
                     .incompleteResponse, "The server sent \(file.size) of \(total) bytes.", delivery: .answered))
         }
         try file.move(to: download.place.destination)
-        if isKept { unlink(download.place.notes) }
+        if file.isKept { unlink(download.place.notes) }
         download.report(file.size, of: total, isLast: true)
         return Data()
     }
 
     mutating func abandon() {
         guard let file = file.take() else { return }
-        if isKept, file.size > 0 { file.keep() } else { unlink(download.place.notes) }
+        download.end(file)
     }
 }
 

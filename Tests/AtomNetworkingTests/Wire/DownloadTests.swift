@@ -123,10 +123,39 @@ import Testing
         task.cancel()
         let result = await task.result
         #expect(throws: AtomError.self) { try result.get() }
-        #expect(await eventually { folder.names.isEmpty })
+        #expect(folder.names == [])
     }
 
     // MARK: Resumption
+
+    @Test func aCancelledDownloadCanBeResumedAtOnce() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let isFirst = Box(true)
+        let server = try LoopbackServer { request in
+            let headers = [("ETag", "\"v\""), ("Accept-Ranges", "bytes")]
+            let begins = isFirst.value
+            isFirst.change { $0 = false }
+            guard begins else {
+                let first = request["Range"].flatMap { Int64($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+                return .status(
+                    206, headers: headers + [("Content-Range", "bytes \(first)-199999/200000")],
+                    body: Self.content(200_000, from: first))
+            }
+            return .streamed([.generate(length: 100_000, chunk: 10_000), .hang], headers: headers, length: 200_000)
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let task = Task { try await service.download(to: file, isResumable: true) }
+        let partial = folder.url.appendingPathComponent("a.partial")
+        #expect(await eventually { ((try? Data(contentsOf: partial))?.count ?? 0) > 0 })
+        task.cancel()
+        let result = await task.result
+        #expect(throws: AtomError.self) { try result.get() }
+        try await service.download(to: file, isResumable: true)
+        #expect(try Data(contentsOf: file) == Self.content(200_000))
+        #expect(folder.names == ["a"])
+    }
 
     /// A server of one file, with an entity tag and ranges.
     private static func fileServer(_ size: Int64, tag: Box<String>, cutsAt cut: Box<Int64?>) throws -> LoopbackServer {

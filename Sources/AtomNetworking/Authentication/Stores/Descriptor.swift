@@ -19,11 +19,13 @@ final class Descriptor: Sendable {
     /// It never follows a symbolic link in the last component, and a child
     /// process doesn't inherit the descriptor.
     ///
+    /// - Parameter mode: Who may use a file that is created, as far as the
+    ///   process lets others.
     /// - Returns: `nil` with `errno` set on failure.
-    init?(_ name: String, in folder: Descriptor? = nil, _ flags: Int32) {
+    init?(_ name: String, in folder: Descriptor? = nil, _ flags: Int32, mode: mode_t = 0o600) {
         // Opening a named pipe must not wait for its other end.
         let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        let number = uninterrupted { openat(folder?.number ?? AT_FDCWD, name, flags, 0o600) }
+        let number = uninterrupted { openat(folder?.number ?? AT_FDCWD, name, flags, mode) }
         guard number >= 0 else { return nil }
         self.number = number
     }
