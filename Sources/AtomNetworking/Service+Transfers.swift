@@ -56,7 +56,7 @@ extension Service {
             let (pending, download) = try beginDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
             do {
-                return try await pending.response()
+                return try download.checked(await pending.response())
             } catch {
                 throw announced(download.noted(error))
             }
@@ -86,7 +86,7 @@ extension Service {
             let (pending, download) = try beginDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
             do {
-                return try await pending.response()
+                return try download.checked(await pending.response())
             } catch {
                 throw announced(download.noted(error))
             }
@@ -123,7 +123,8 @@ extension Service {
             let (request, download) = try prepareDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
             let listener = Exchange.Listener.completion { result in
-                let result = result.mapError { download.noted($0) }
+                let result = Result { () throws(AtomError) in try download.checked(result.get()) }
+                    .mapError { download.noted($0) }
                 Self.deliver(result, on: dispatchQueue, to: completion)
             }
             return ServiceTask(manager.run(request, listener: listener, destination: download))

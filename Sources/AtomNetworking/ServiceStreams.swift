@@ -20,7 +20,10 @@ public struct ByteStream: AsyncSequence, Sendable {
         self.response = response
     }
 
-    /// Begins to read; a stream is read once.
+    /// Begins to read.
+    ///
+    /// A stream is read once; a second reading fails with
+    /// ``AtomError/unexpected``.
     public func makeAsyncIterator() -> Iterator { Iterator(reading: Reading(handle)) }
 
     /// Reads a stream of bytes.
@@ -40,13 +43,17 @@ public struct ByteStream: AsyncSequence, Sendable {
 
 /// Closes the exchange when the iterator is released.
 private final class Reading: Sendable {
-    private let handle: StreamHandle
+    /// `nil` for a second reading.
+    private let handle: StreamHandle?
 
-    init(_ handle: StreamHandle) { self.handle = handle }
+    init(_ handle: StreamHandle) { self.handle = handle.begin() ? handle : nil }
 
-    deinit { handle.stream.drop() }
+    deinit { handle?.stream.drop() }
 
-    func next() async throws(AtomError) -> Data? { try await handle.stream.next() }
+    func next() async throws(AtomError) -> Data? {
+        guard let handle else { throw .unexpected }
+        return try await handle.stream.next()
+    }
 }
 
 /// The body of a response, line by line.
@@ -71,7 +78,10 @@ public struct LineStream: AsyncSequence, Sendable {
         self.limit = limit
     }
 
-    /// Begins to read; a stream is read once.
+    /// Begins to read.
+    ///
+    /// A stream is read once; a second reading fails with
+    /// ``AtomError/unexpected``.
     public func makeAsyncIterator() -> Iterator {
         Iterator(lines: Lines(reading: Reading(handle), splitter: LineSplitter(limit: limit)))
     }
@@ -145,7 +155,10 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
         self.limit = limit
     }
 
-    /// Begins to read; a stream is read once.
+    /// Begins to read.
+    ///
+    /// A stream is read once; a second reading fails with
+    /// ``AtomError/unexpected``.
     public func makeAsyncIterator() -> Iterator {
         Iterator(
             lines: Lines(reading: Reading(handle), splitter: LineSplitter(limit: limit)), response: response,
@@ -204,7 +217,10 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
         self.limit = limit
     }
 
-    /// Begins to read; a stream is read once.
+    /// Begins to read.
+    ///
+    /// A stream is read once; a second reading fails with
+    /// ``AtomError/unexpected``.
     public func makeAsyncIterator() -> Iterator {
         Iterator(
             source: Source(source), parser: ServerSentEventParser(limit: limit, lastEventID: source.lastEventID),
@@ -213,11 +229,12 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
 
     /// Closes the exchange when the iterator is released.
     fileprivate final class Source: Sendable {
-        let source: EventSource
+        /// `nil` for a second reading.
+        let source: EventSource?
 
-        init(_ source: EventSource) { self.source = source }
+        init(_ source: EventSource) { self.source = source.begin() ? source : nil }
 
-        deinit { source.close() }
+        deinit { source?.close() }
     }
 
     /// Reads a stream of events.
@@ -235,7 +252,8 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
         ///
         /// - Returns: `nil` at the end of the stream.
         public mutating func next() async throws(AtomError) -> ServerSentEvent? {
-            guard let source = source?.source else { return nil }
+            guard let reading = source else { return nil }
+            guard let source = reading.source else { throw .unexpected }
             do {
                 while true {
                     if let event = try parser.next() {

@@ -63,7 +63,9 @@
                 if !fields.contains("Content-Type") { lines.leaveOut("Content-Type") }
                 // It adds the field for a body over a megabyte, or of unknown
                 // length, over HTTP/1.1: a 401 then comes before the body.
-                if request.needsFreshConnection, !fields.contains("Expect") { lines.leaveOut("Expect") }
+                // Before 7.80 it doesn't tell of sending again after a 417.
+                let mayExpect = settings.tellsOfSending && !request.needsFreshConnection
+                if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
         }

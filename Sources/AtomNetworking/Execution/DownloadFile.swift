@@ -29,20 +29,33 @@ final class DownloadFile: Sendable {
     /// The bytes that have been written.
     var size: Int64 { state.withLock { $0.size } }
 
-    /// Opens or creates the file.
+    /// Opens the file to go on, or creates it.
     ///
     /// - Parameters:
-    ///   - offset: Where to go on; what follows is cut off.
+    ///   - offset: Where to go on; what follows is cut off. The file has to
+    ///     exist, and to be longer.
     ///   - isKept: Whether a later download may go on with it. Then its name is
     ///     always the same.
-    init(_ path: String, offset: Int64, isKept: Bool) throws(AtomError) {
-        let flags = O_RDWR | O_CREAT | (isKept ? 0 : O_EXCL)
-        guard let descriptor = Descriptor(path, flags, mode: 0o666) else { throw Self.failure(errno, "created", path) }
+    ///   - prepare: Called when no other download can use the file, before it is
+    ///     changed.
+    init(
+        _ path: String, offset: Int64, isKept: Bool, prepare: () throws(AtomError) -> Void
+    ) throws(AtomError) {
+        let flags = O_RDWR | (offset > 0 ? 0 : O_CREAT) | (isKept ? 0 : O_EXCL)
+        guard let descriptor = Descriptor(path, flags, mode: 0o666) else {
+            throw Self.failure(errno, offset > 0 ? "opened" : "created", path)
+        }
         let isFree: Bool? = try? descriptor.tryLock()
-        guard isFree != false else {
+        // Until it was locked, another download may have moved or removed it.
+        guard isFree != false, Self.isNamed(path, descriptor) else {
             throw DownloadPlace.unusable(
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }
+        guard offset == 0 || Self.status(of: descriptor).map({ Int64($0.st_size) > offset }) == true else {
+            throw DownloadPlace.unusable(
+                "“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
+        }
+        try prepare()
         guard uninterrupted({ ftruncate(descriptor.number, off_t(offset)) }) == 0 else {
             throw Self.failure(errno, "written", path)
         }
@@ -84,11 +97,24 @@ final class DownloadFile: Sendable {
     func move(to destination: String) throws(AtomError) {
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return ECANCELED }
+            guard Self.isNamed(path, descriptor) else { return ENOENT }
             guard rename(path, destination) == 0 else { return errno }
             state.isOver = true
             return 0
         }
         guard code == 0 else { throw Self.failure(code, "moved to its destination", path) }
+    }
+
+    private static func status(of descriptor: Descriptor) -> stat? {
+        var status = stat()
+        return fstat(descriptor.number, &status) == 0 ? status : nil
+    }
+
+    /// Whether the path still names the open file.
+    private static func isNamed(_ path: String, _ descriptor: Descriptor) -> Bool {
+        var named = stat()
+        guard lstat(path, &named) == 0, let opened = status(of: descriptor) else { return false }
+        return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
     }
 
     private static func failure(_ code: Int32, _ action: String, _ path: String) -> AtomError {

@@ -35,6 +35,7 @@ final class EventSource: @unchecked Sendable {
     private let request: PreparedRequest
     private let reconnection: Reconnection
     private let manager: RequestableQueueManager
+    private let isBegun = Guarded(false)
 
     // Used by the stream's reader only.
     private var handle: StreamHandle?
@@ -58,6 +59,16 @@ final class EventSource: @unchecked Sendable {
         self.reconnection = reconnection
         self.manager = manager
         delay = reconnection.delay
+    }
+
+    /// Begins to read.
+    ///
+    /// - Returns: Whether nobody has begun before.
+    func begin() -> Bool {
+        isBegun.withLock { isBegun in
+            defer { isBegun = true }
+            return !isBegun
+        }
     }
 
     /// Sends the request, and waits for the head.

@@ -1,5 +1,15 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 /// A response that goes to a file.
 ///
 /// The body is written beside its destination, and moved there when it is
@@ -73,8 +83,13 @@ final class FileDownload: ResponseDestination {
 
     /// Forgets what an earlier download has left.
     func discardPartial() {
+        // Another download may be writing it.
+        let descriptor = Descriptor(place.partial, O_RDWR)
+        let isFree: Bool? = try? descriptor?.tryLock()
+        guard isFree != false else { return }
         unlink(place.partial)
         unlink(place.notes)
+        withExtendedLifetime(descriptor) {}
     }
 
     /// The caller is about to be told a failure: from now on nothing is written.
@@ -93,6 +108,12 @@ final class FileDownload: ResponseDestination {
         if !file.giveUp(), file.isKept { unlink(place.notes) }
     }
 
+    /// The response, if its body is in the file.
+    func checked(_ response: AtomResponse) throws(AtomError) -> AtomResponse {
+        guard state.withLock({ $0.file != nil }) else { throw .response(response) }
+        return response
+    }
+
     func takes(_ statusCode: Int) -> Bool { (200...299).contains(statusCode) }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink {
@@ -101,7 +122,8 @@ final class FileDownload: ResponseDestination {
         var total = length
         if head.statusCode == 206, !isOfRange {
             guard let partial, let range = ContentRange(head.headerFields["Content-Range"]),
-                range.first == partial.offset, head.headerFields["ETag"].map({ $0 == partial.entityTag }) ?? true
+                range.first == partial.offset, let end = range.total, range.last == end - 1,
+                head.headerFields["ETag"] == partial.entityTag
             else {
                 discardPartial()
                 throw .transfer(
@@ -118,17 +140,37 @@ final class FileDownload: ResponseDestination {
         let isKept = keepsPartial && entityTag != nil
         if !isKept, keepsPartial { discardPartial() }
         let file = try DownloadFile(
-            isKept ? place.partial : place.makeTemporary(), offset: offset, isKept: isKept)
-        if isKept, let entityTag {
-            let notes = try? JSONEncoder().encode(Partial(entityTag: entityTag, address: address))
-            _ = FileManager.default.createFile(atPath: place.notes, contents: notes)
+            isKept ? place.partial : place.makeTemporary(), offset: offset, isKept: isKept
+        ) { () throws(AtomError) in
+            if offset > 0 { try checkNotes() } else if isKept { unlink(place.notes) }
         }
+        if isKept, offset == 0, let entityTag { try writeNotes(entityTag, for: file) }
         let isGivenUp = state.withLock { state in
             state.file = file
             return state.isGivenUp
         }
         if isGivenUp { end(file) }
         return FileSink(download: self, file: file, total: total, limit: limit)
+    }
+
+    /// The partial file must still be of the version that was asked for.
+    private func checkNotes() throws(AtomError) {
+        guard let partial, Self.partial(at: place, of: address)?.entityTag == partial.entityTag else {
+            throw DownloadPlace.unusable(
+                "“\(DownloadPlace.name(of: place.partial))” was changed during the request", delivery: .answered)
+        }
+    }
+
+    private func writeNotes(_ entityTag: String, for file: DownloadFile) throws(AtomError) {
+        let notes = try? JSONEncoder().encode(Partial(entityTag: entityTag, address: address))
+        guard FileManager.default.createFile(atPath: place.notes, contents: notes) else {
+            // A partial file without its version is of no use.
+            end(file)
+            unlink(place.partial)
+            let name = DownloadPlace.name(of: place.notes)
+            throw .transfer(
+                TransferError(.writingFailed, "The file “\(name)” could not be written.", delivery: .answered))
+        }
     }
 
     /// The number of bytes that follow, if they arrive as they are stored.

@@ -3,6 +3,17 @@ import Foundation
 /// Keeps a stream open: its exchange is closed when the handle is released.
 final class StreamHandle: Sendable {
     let stream: StreamedResponse
+    private let isBegun = Guarded(false)
+
+    /// Begins to read.
+    ///
+    /// - Returns: Whether nobody has begun before.
+    func begin() -> Bool {
+        isBegun.withLock { isBegun in
+            defer { isBegun = true }
+            return !isBegun
+        }
+    }
 
     init(_ stream: StreamedResponse) { self.stream = stream }
 

@@ -44,7 +44,8 @@ final class StreamedResponse: ResponseDestination {
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
         let reader = state.withLock { state in
             state.head = head
-            state.attempt = attempt
+            // The exchange may have been cancelled in the meantime.
+            if state.end == nil { state.attempt = attempt }
             return state.reader.take()
         }
         reader?.resume()
@@ -86,6 +87,11 @@ final class StreamedResponse: ResponseDestination {
     func ended(_ outcome: Result<AtomResponse, AtomError>) {
         let reader = state.withLock { state in
             state.end = outcome.map { _ in }
+            if case .success(let response) = outcome, state.head == nil {
+                // A status that the endpoint accepts, and that is no stream.
+                state.head = response.replacing(data: Data())
+                if !response.data.isEmpty { state.parts.append(response.data) }
+            }
             state.exchange = nil
             state.attempt = nil
             return state.reader.take()
@@ -149,6 +155,11 @@ final class StreamedResponse: ResponseDestination {
     /// - Returns: A part that isn't empty, or `nil` at the end.
     func next() async throws(AtomError) -> Data? {
         while true {
+            // Also while there is enough to read.
+            if Task.isCancelled {
+                drop()
+                throw .cancelled(.answered)
+            }
             let known = try takePart()
             changePause()
             switch known {

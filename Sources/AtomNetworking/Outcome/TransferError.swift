@@ -64,6 +64,13 @@ public struct TransferError: Error {
     }
 }
 
+extension TransferError {
+    /// The same error with another delivery.
+    func delivered(_ delivery: AtomError.Delivery) -> TransferError {
+        TransferError(reason, explanation, delivery: delivery, response: response, underlying: underlyingError)
+    }
+}
+
 extension TransferError: Equatable {
     /// Whether two errors have the same reason.
     public static func == (first: TransferError, second: TransferError) -> Bool { first.reason == second.reason }

@@ -53,6 +53,9 @@ struct BodySequence: Sendable {
 final class BodySequenceReader: Sendable {
     private struct State {
         var part = Data()
+        /// The last byte that was announced, until it is known that no other one
+        /// follows.
+        var held: UInt8?
         /// How the stream ended; `nil` while it goes on.
         var end: Result<Void, AtomError>?
         var hasStarted = false
@@ -84,7 +87,7 @@ final class BodySequenceReader: Sendable {
         guard isFirst else { return }
         guard let produce = open() else {
             let explanation = "The stream of the body can be read only once."
-            return finish(.failure(.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))))
+            return finish(.failure(.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .maybeSent))))
         }
         let task = Task { [weak self] in
             let end: Result<Void, AtomError>
@@ -108,26 +111,46 @@ final class BodySequenceReader: Sendable {
     /// Copies what there is of the next part.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> TransportBodyReader.Part {
         start()
-        let (result, producer) = state.withLock {
-            state -> (Result<TransportBodyReader.Part, AtomError>, CheckedContinuation<Bool, Never>?) in
-            guard !state.part.isEmpty else {
-                switch state.end {
-                case nil: return (.success(.later), nil)
-                case .failure(let error): return (.failure(error), nil)
-                case .success:
-                    if let length, state.given < length { return (.failure(Self.lengthChanged(length)), nil) }
-                    return (.success(.end), nil)
-                }
-            }
-            let count = min(buffer.count, state.part.count)
-            state.given += Int64(count)
-            if let length, state.given > length { return (.failure(Self.lengthChanged(length)), nil) }
-            state.part.copyBytes(to: buffer, from: state.part.startIndex..<(state.part.startIndex + count))
-            state.part = count < state.part.count ? state.part.dropFirst(count) : Data()
-            return (.success(.bytes(count)), state.part.isEmpty ? state.producer.take() : nil)
+        let (result, producer) = state.withLock { state in
+            let result = Result { () throws(AtomError) in try take(from: &state, into: buffer) }
+            return (result, state.part.isEmpty ? state.producer.take() : nil)
         }
         producer?.resume(returning: true)
         return try result.get()
+    }
+
+    private func take(
+        from state: inout State, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(AtomError) -> TransportBodyReader.Part {
+        if let held = state.held, state.part.isEmpty {
+            guard let end = state.end else { return .later }
+            try end.get()
+            state.held = nil
+            state.given += 1
+            buffer[0] = held
+            return .bytes(1)
+        }
+        guard !state.part.isEmpty else {
+            guard let end = state.end else { return .later }
+            try end.get()
+            if let length, state.given < length { throw Self.lengthChanged(length) }
+            return .end
+        }
+        var count = min(buffer.count, state.part.count)
+        if let length {
+            let rest = length - state.given
+            guard state.held == nil, Int64(state.part.count) <= rest else { throw Self.lengthChanged(length) }
+            if Int64(count) == rest { count -= 1 }
+            if count == 0 {
+                state.held = state.part.first
+                state.part = Data()
+                return .later
+            }
+        }
+        state.given += Int64(count)
+        state.part.copyBytes(to: buffer, from: state.part.startIndex..<(state.part.startIndex + count))
+        state.part = count < state.part.count ? state.part.dropFirst(count) : Data()
+        return .bytes(count)
     }
 
     func whenReadable(_ proceed: @escaping @Sendable () -> Void) {

@@ -261,6 +261,9 @@ public struct TransportFailure: Error {
 
     /// The cause as the caller gets it.
     func atomError(delivery: AtomError.Delivery) -> AtomError {
+        if case .transfer(let error)? = error as? AtomError {
+            return .transfer(delivery == .answered ? error.delivered(delivery) : error)
+        }
         if let error = error as? AtomError { return error }
         return .session(urlError(delivery: delivery))
     }

@@ -136,6 +136,13 @@ public final class TransportBodyReader: @unchecked Sendable {
         }
     }
 
+    /// Cancels the task of a stream, so that the thread that reads it ends soon.
+    ///
+    /// Any thread may call it.
+    func interrupt() {
+        if case .sequence(let reader) = source { reader.close() }
+    }
+
     /// Closes files, and cancels the task of a stream.
     ///
     /// It may be called several times.

@@ -39,10 +39,11 @@ final class SpooledBody: Sendable {
                     atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
             else { throw CocoaError(.fileWriteUnknown) }
             let reader = body.makeReader()
-            Spooling(reader, to: try FileHandle(forWritingTo: url), progress: progress) { result in
+            let spooling = Spooling(reader, to: try FileHandle(forWritingTo: url), progress: progress) { result in
                 completion(result.map { file })
-            }.proceed()
-            return { reader.close() }
+            }
+            spooling.proceed()
+            return { spooling.stop() }
         } catch {
             completion(.failure(Spooling.failure(of: error)))
             return {}
@@ -55,6 +56,7 @@ private final class Spooling: @unchecked Sendable {
     // One call of `write` follows the other.
     private let reader: TransportBodyReader
     private let file: FileHandle
+    private let isStopped = Guarded(false)
     private let progress: @Sendable () -> Void
     private let completion: @Sendable (Result<Void, AtomError>) -> Void
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -69,6 +71,12 @@ private final class Spooling: @unchecked Sendable {
         self.completion = completion
     }
 
+    /// Ends the writing before its next part; any thread calls it.
+    func stop() {
+        isStopped.withLock { $0 = true }
+        reader.interrupt()
+    }
+
     func proceed() {
         DispatchQueue.global(qos: .userInitiated).async { self.write() }
     }
@@ -76,6 +84,7 @@ private final class Spooling: @unchecked Sendable {
     private func write() {
         do {
             while true {
+                if isStopped.withLock({ $0 }) { throw AtomError.cancelled(.notSent) }
                 let part = try buffer.withUnsafeMutableBytes { (bytes) throws(AtomError) in
                     try reader.read(into: bytes)
                 }

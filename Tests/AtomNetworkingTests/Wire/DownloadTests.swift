@@ -214,7 +214,9 @@ import Testing
         #expect(folder.names == ["a.bin"])
     }
 
-    @Test(arguments: ["bytes 0-99/100", "bytes 5-99/100", "nonsense", "bytes 49-98/98"])
+    @Test(arguments: [
+        "bytes 0-99/100", "bytes 5-99/100", "nonsense", "bytes 49-98/98", "bytes 49-98/*", "bytes 49-60/100",
+    ])
     func anotherRangeThanTheOneAskedForIsAnError(range: String) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
@@ -246,6 +248,78 @@ import Testing
         try await service.download(to: file, isResumable: true)
         #expect(try Data(contentsOf: file) == Data("567".utf8))
         #expect(server.requests.map { $0["Range"] } == ["bytes=5-7"])
+    }
+
+    @Test func aRangeWithoutATagIsAnError() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a")
+        let server = try LoopbackServer { request in
+            request["Range"] == nil
+                ? .truncated(declaredLength: 100, body: Data(count: 50), headers: [("ETag", "\"v\"")])
+                : .status(206, headers: [("Content-Range", "bytes 49-99/100")], body: Data(count: 51))
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+        let error = await transferError { () throws(AtomError) in
+            try await service.download(to: file, isResumable: true)
+        }
+        #expect(error?.reason == .incompleteResponse)
+    }
+
+    /// What happens to a partial file between the request and its response.
+    enum Interference: CaseIterable { case removed, shortened, otherVersion, replaced }
+
+    @Test(arguments: Interference.allCases)
+    func aPartialFileThatChangesDuringTheRequestIsNotUsed(interference: Interference) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a", Data("whole".utf8))
+        let partial = folder.url.appendingPathComponent("a.partial")
+        let notes = folder.url.appendingPathComponent("a.partial.json")
+        let server = try LoopbackServer { request in
+            guard request["Range"] != nil else {
+                return .truncated(declaredLength: 100, body: Data(count: 50), headers: [("ETag", "\"v\"")])
+            }
+            switch interference {
+            case .removed: try? FileManager.default.removeItem(at: partial)
+            case .shortened: try? Data(count: 10).write(to: partial)
+            case .otherVersion:
+                let text = (try? String(contentsOf: notes, encoding: .utf8)) ?? ""
+                try? Data(text.replacingOccurrences(of: "\\\"v", with: "\\\"w").utf8).write(to: notes)
+            case .replaced:
+                try? FileManager.default.removeItem(at: partial)
+                try? Data(count: 10).write(to: partial)
+            }
+            return .status(
+                206, headers: [("Content-Range", "bytes 49-99/100"), ("ETag", "\"v\"")], body: Data(count: 51))
+        }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        for _ in 0..<2 {
+            await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+        }
+        #expect(try Data(contentsOf: file) == Data("whole".utf8))
+    }
+
+    @Test func anAcceptedStatusThatIsNoFileIsAnError() async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .text("none", status: 404) }
+        defer { server.stop() }
+        var endpoint = server.endpoint("/")
+        endpoint.acceptableStatusCodes = 200...499
+        let service = Atom.forTest().enqueue(endpoint)
+        let place = try folder.file("a")
+        do throws(AtomError) {
+            try await service.download(to: place)
+            Issue.record("It succeeded")
+        } catch {
+            guard case .response(let response) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(response.statusCode == 404)
+        }
+        #expect(folder.names == [])
     }
 
     @Test func withoutAStrongTagNothingIsLeft() async throws {

@@ -110,6 +110,46 @@ import Testing
         #expect(await server.waitForDisconnects(1))
     }
 
+    @Test func aCancelledTaskReadsNoFurther() async throws {
+        let server = try LoopbackServer { _ in .streamed([.generate(length: 1 << 28, chunk: 1 << 16), .hang]) }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let task = Task { () -> Int in
+            var parts = 0
+            do {
+                for try await _ in try await service.bytes() {
+                    parts += 1
+                    if parts == 5 { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            } catch {}
+            return parts
+        }
+        #expect(await task.value == 5)
+        #expect(await server.waitForDisconnects(1))
+    }
+
+    @Test func aStreamIsReadOnce() async throws {
+        let server = try LoopbackServer { _ in .text("a") }
+        defer { server.stop() }
+        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).bytes()
+        var first = stream.makeAsyncIterator()
+        var second = stream.makeAsyncIterator()
+        await #expect(throws: AtomError.self) { try await second.next() }
+        #expect(try await first.next() == Data("a".utf8))
+    }
+
+    @Test func a401ThatTheEndpointAcceptsIsRead() async throws {
+        let server = try LoopbackServer { _ in .text("who?", status: 401) }
+        defer { server.stop() }
+        var endpoint = server.endpoint("/")
+        endpoint.acceptableStatusCodes = 200...499
+        let stream = try await Atom.forTest().enqueue(endpoint).lines()
+        #expect(stream.response.statusCode == 401)
+        var lines: [String] = []
+        for try await line in stream { lines.append(line) }
+        #expect(lines == ["who?"])
+    }
+
     @Test func aLostConnectionIsAnErrorInTheLoop() async throws {
         let server = try LoopbackServer { _ in .truncated(declaredLength: 10, body: Data("ab\nc".utf8)) }
         defer { server.stop() }

@@ -118,6 +118,39 @@ import Testing
         #expect(failure.reason == .bodyLengthChanged)
     }
 
+    @Test func aStreamThatGoesOnAfterItsLengthIsAnError() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let body = RequestBody.stream(length: 3) { Self.parts([Data("abc".utf8), Data("def".utf8)]) }
+        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        guard case .transfer(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reason == .bodyLengthChanged)
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func cancellationOfAFormEndsIt() async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a", Self.bytes(3_000_000))
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let atom = Atom.forTest()
+        for number in 0..<40 {
+            var form = MultipartForm()
+            form.append(fileAt: file, name: "file")
+            let service = atom.enqueue(endpoint(server, .multipart(form)))
+            let heard = Signal()
+            let task = service.resume { _ in heard.raise() }
+            DispatchQueue.global().async {
+                for _ in 0..<(number * 200) { _ = DispatchTime.now() }
+                task.cancel()
+            }
+            await heard.wait()
+        }
+    }
+
     // MARK: Sent again
 
     @Test(arguments: [307, 308])

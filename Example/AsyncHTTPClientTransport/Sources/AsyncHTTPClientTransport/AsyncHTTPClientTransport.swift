@@ -96,8 +96,9 @@ public final class AsyncHTTPClientTransport: Transport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let clientRequest: HTTPClient.Request
+        let stream: RequestStream? = if case .stream(let body) = request.body { RequestStream(body) } else { nil }
         do {
-            clientRequest = try HTTPClient.Request(request)
+            clientRequest = try HTTPClient.Request(request, stream: stream)
         } catch {
             receive(.failed(ClientFailure(error: error, stage: .unsent).transportFailure))
             return EndedExchange()
@@ -109,7 +110,7 @@ public final class AsyncHTTPClientTransport: Transport {
             ? OwnedClient(HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration)) : pool
         let exchange = ClientExchange(
             clientRequest, client: client, loops: loops, idleTimeout: request.idleTimeout,
-            mayChangeConnection: !request.needsFreshConnection, receive: receive)
+            mayChangeConnection: !request.needsFreshConnection, stream: stream, receive: receive)
         starts.start(exchange)
         return exchange
     }
@@ -122,7 +123,7 @@ private struct EndedExchange: TransportExchange {
 
 extension HTTPClient.Request {
     /// The request in AsyncHTTPClient's form.
-    fileprivate init(_ request: TransportRequest) throws {
+    fileprivate init(_ request: TransportRequest, stream: RequestStream?) throws {
         var fields: [(String, String)] = []
         fields.reserveCapacity(request.headerFields.count + 3)
         fields.append(("Host", request.target.hostField))
@@ -130,7 +131,7 @@ extension HTTPClient.Request {
         if !request.headerFields.contains("Accept-Encoding") { fields.append(("Accept-Encoding", "gzip, deflate")) }
         try self.init(
             url: request.target.absoluteString, method: HTTPMethod(rawValue: request.method),
-            headers: HTTPHeaders(fields), body: request.body.map(HTTPClient.Body.init))
+            headers: HTTPHeaders(fields), body: stream?.clientBody ?? request.body?.data.map { .data($0) })
     }
 }
 

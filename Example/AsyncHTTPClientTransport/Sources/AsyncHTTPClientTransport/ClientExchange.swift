@@ -29,6 +29,8 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
     private let turn: LoopTurn
     private let mayChangeConnection: Bool
     private let receive: @Sendable (TransportEvent) -> Void
+    /// The body, unless it is in memory.
+    private let stream: RequestStream?
     /// The deadline for the request to get a connection.
     private let connectDeadline: NIODeadline
 
@@ -50,13 +52,14 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
 
     init(
         _ request: HTTPClient.Request, client: OwnedClient, loops: LoopShares, idleTimeout: Duration,
-        mayChangeConnection: Bool, receive: @escaping @Sendable (TransportEvent) -> Void
+        mayChangeConnection: Bool, stream: RequestStream? = nil, receive: @escaping @Sendable (TransportEvent) -> Void
     ) {
         self.request = request
         self.client = client
         self.loops = loops
         (place, turn) = loops.take()
         self.mayChangeConnection = mayChangeConnection
+        self.stream = stream
         self.receive = receive
         // A second later than the service's own deadline, which should end the
         // exchange.
@@ -116,6 +119,7 @@ final class ClientExchange: HTTPClientResponseDelegate, TransportExchange, @unch
             defer { self.paused = nil }
             return self.paused
         }
+        stream?.close()
         // No promise may be forgotten.
         paused?.succeed()
         turn.end(self)

@@ -1,42 +1,70 @@
 import AsyncHTTPClient
 import AtomNetworking
+import Foundation
 import NIOCore
 
-extension HTTPClient.Body {
-    /// The body in AsyncHTTPClient's form.
-    init(_ body: TransportBody) {
-        switch body {
-        case .data(let data):
-            self = .data(data)
-        case .stream(let stream):
-            self = .stream(contentLength: stream.length) { writer in
-                RequestStream(stream, to: writer).start()
-            }
-        }
-    }
-}
-
 /// Writes a body part by part, each when the connection has taken the last one.
-private final class RequestStream: Sendable {
+///
+/// AsyncHTTPClient asks for the body once for each connection that it tries.
+final class RequestStream: @unchecked Sendable {
     /// The largest part.
     private static let partSize = 128 << 10
 
-    private let reader: TransportBodyReader
-    private let writer: HTTPClient.Body.StreamWriter
+    private let body: TransportBodyStream
+    // Accessed only under `lock`.
+    private let lock = NSLock()
+    private var reader: TransportBodyReader?
+    private var isClosed = false
 
-    init(_ body: TransportBodyStream, to writer: HTTPClient.Body.StreamWriter) {
-        reader = body.makeReader()
-        self.writer = writer
+    init(_ body: TransportBodyStream) { self.body = body }
+
+    /// The body in AsyncHTTPClient's form.
+    var clientBody: HTTPClient.Body {
+        .stream(contentLength: body.length) { [self] writer in write(to: writer) }
     }
 
-    /// Called on the event loop of the exchange.
-    func start() -> EventLoopFuture<Void> {
-        // Every write returns a future of the loop, so the first one is empty.
-        writer.write(.byteBuffer(ByteBuffer())).flatMapWithEventLoop { _, loop in self.proceed(on: loop) }
-            .always { [reader] _ in reader.close() }
+    /// Ends the reading, also of a stream that waits for its next part.
+    ///
+    /// It is called on the event loop of the exchange, like everything that
+    /// reads.
+    func close() {
+        let reader = lock.withLock {
+            isClosed = true
+            defer { self.reader = nil }
+            return self.reader
+        }
+        reader?.close()
     }
 
-    private func proceed(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    private func write(to writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
+        let reader = body.makeReader()
+        let isClosed = lock.withLock {
+            self.reader = reader
+            return self.isClosed
+        }
+        if isClosed { reader.close() }
+        // An empty part tells the loop, and what comes next is not inside this call.
+        let written = writer.write(.byteBuffer(ByteBuffer()))
+        let done = written.eventLoop.makePromise(of: Void.self)
+        proceed(after: written, reader, writer, done)
+        return done.futureResult
+    }
+
+    private func proceed(
+        after written: EventLoopFuture<Void>, _ reader: TransportBodyReader, _ writer: HTTPClient.Body.StreamWriter,
+        _ done: EventLoopPromise<Void>
+    ) {
+        written.whenComplete { [self] result in
+            guard case .success = result else { return done.completeWith(result) }
+            // Not inside the previous write: where writes complete at once, the
+            // stack would grow.
+            written.eventLoop.execute { [self] in writePart(reader, writer, done) }
+        }
+    }
+
+    private func writePart(
+        _ reader: TransportBodyReader, _ writer: HTTPClient.Body.StreamWriter, _ done: EventLoopPromise<Void>
+    ) {
         var buffer = ByteBufferAllocator().buffer(capacity: Self.partSize)
         do {
             var part = TransportBodyReader.Part.end
@@ -47,16 +75,15 @@ private final class RequestStream: Sendable {
             }
             switch part {
             case .end:
-                return loop.makeSucceededVoidFuture()
+                done.succeed()
             case .bytes:
-                return writer.write(.byteBuffer(buffer)).flatMap { self.proceed(on: loop) }
+                proceed(after: writer.write(.byteBuffer(buffer)), reader, writer, done)
             case .later:
-                let promise = loop.makePromise(of: Void.self)
-                reader.whenReadable { promise.succeed() }
-                return promise.futureResult.flatMap { self.proceed(on: loop) }
+                let loop = done.futureResult.eventLoop
+                reader.whenReadable { loop.execute { [self] in writePart(reader, writer, done) } }
             }
         } catch {
-            return loop.makeFailedFuture(error)
+            done.fail(error)
         }
     }
 }
