@@ -51,6 +51,10 @@ public struct ServiceConfiguration: Sendable {
     /// Whether every request and its result are logged, without secrets.
     public var isLogEnabled: Bool
 
+    /// The encoder of JSON bodies without their own; don't change it while the
+    /// service is in use.
+    public var encoder: JSONEncoder = JSONEncoder()
+
     /// How redirects are handled; by default up to twenty in a row are
     /// followed.
     public var redirectPolicy: RedirectPolicy = .follow(limit: 20)

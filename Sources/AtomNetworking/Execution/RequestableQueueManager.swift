@@ -19,6 +19,8 @@ final class RequestableQueueManager: Sendable {
     private let policy: ExchangePolicy
     /// Used on many threads, which `JSONDecoder` allows as long as it isn't changed.
     let decoder: JSONDecoder
+    /// Used like the decoder.
+    private let encoder: JSONEncoder
     /// Where completions and notifications are delivered.
     let dispatchQueue: DispatchQueue
     /// The session, if requests are signed with bearer tokens.
@@ -54,6 +56,7 @@ final class RequestableQueueManager: Sendable {
             takesSlot: true, usesCookies: true, needsFreshConnection: false,
             redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)
         decoder = configuration.decoder
+        encoder = configuration.encoder
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
         timeouts = Result { [timeout] () throws(AtomError) in try timeout.checked() }
@@ -98,7 +101,7 @@ final class RequestableQueueManager: Sendable {
     /// Reads and validates an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         if let refusal { throw .requestable(refusal) }
-        let request = try PreparedRequest(requestable, timeouts: timeouts)
+        let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder)
         if request.needsSignature, let signingRefusal { throw signingRefusal }
         return request
     }

@@ -30,12 +30,15 @@ struct PreparedRequest: Sendable {
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
-    /// - Parameter defaultTimeouts: The service's timeouts, for an endpoint
-    ///   without its own.
+    /// - Parameters:
+    ///   - defaultTimeouts: The service's timeouts, for an endpoint without its
+    ///     own.
+    ///   - encoder: The service's encoder, for a JSON body without its own.
     /// - Throws: ``AtomError/requestable(_:)``, or the error of the endpoint's
     ///   own `baseURL()` and `path()`.
     init(
-        _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>
+        _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
+        encoder: JSONEncoder = JSONEncoder()
     ) throws(AtomError) {
         let base = try requestable.baseURL()
         let path = try requestable.path()
@@ -50,7 +53,7 @@ struct PreparedRequest: Sendable {
         var omitted: [String] = []
         var fields = try Self.headerFields(requestable.headerItems ?? [], omitting: &omitted)
         let ownAuthorization = fields.contains("Authorization")
-        let body = try Self.body(of: method, and: requestable.body, fields: &fields)
+        let body = try Self.body(of: method, and: requestable.body, encoder: encoder, fields: &fields)
 
         let requiresAuthorization = requestable.requiresAuthorization
         let acceptableStatusCodes = requestable.acceptableStatusCodes
@@ -124,14 +127,15 @@ struct PreparedRequest: Sendable {
     ///
     /// Its media type is added unless the endpoint sets one.
     private static func body(
-        of method: HTTPMethod, and described: RequestBody?, fields: inout HeaderFields
+        of method: HTTPMethod, and described: RequestBody?, encoder: JSONEncoder, fields: inout HeaderFields
     ) throws(AtomError) -> TransportBody? {
         guard method.body == nil || described == nil else {
             throw .requestable(
                 .invalidBody(
                     .init(subject: method.name, reason: "there are two bodies, one in the method and one in body")))
         }
-        let body = if let described { try described.prepared() } else { method.body.map(TransportBody.data) }
+        let body =
+            if let described { try described.prepared(encoder: encoder) } else { method.body.map(TransportBody.data) }
         guard let body else { return nil }
         guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(method.name) else {
             throw .requestable(

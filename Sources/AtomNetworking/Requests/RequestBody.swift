@@ -14,7 +14,7 @@ public struct RequestBody: Sendable {
 
     enum Content: Sendable {
         case data(Data)
-        case encoded(@Sendable () throws -> Data)
+        case encoded(@Sendable (JSONEncoder) throws -> Data)
         case file(URL)
         case form(MultipartForm, boundary: String)
         case sequence(BodySequence)
@@ -29,10 +29,12 @@ public struct RequestBody: Sendable {
     ///
     /// If the value can't be encoded, the request fails with
     /// ``RequestableError/invalidBody(_:)``.
-    public static func json<T: Encodable & Sendable>(
-        _ value: T, encoder: JSONEncoder = JSONEncoder()
-    ) -> RequestBody {
-        RequestBody(contentType: "application/json", content: .encoded { try encoder.encode(value) })
+    ///
+    /// - Parameter encoder: `nil`, the default, uses the encoder of the service's
+    ///   configuration.
+    public static func json<T: Encodable & Sendable>(_ value: T, encoder: JSONEncoder? = nil) -> RequestBody {
+        RequestBody(
+            contentType: "application/json", content: .encoded { [encoder] own in try (encoder ?? own).encode(value) })
     }
 
     /// Names and values as a form, with percent-encoding.
@@ -107,13 +109,15 @@ public struct RequestBody: Sendable {
     }
 
     /// What is sent, after all checks that need no network.
-    func prepared() throws(AtomError) -> TransportBody {
+    ///
+    /// - Parameter encoder: The service's, for a value without its own.
+    func prepared(encoder: JSONEncoder = JSONEncoder()) throws(AtomError) -> TransportBody {
         switch content {
         case .data(let data):
             return .data(data)
         case .encoded(let encode):
             do {
-                return .data(try encode())
+                return .data(try encode(encoder))
             } catch {
                 throw Self.invalid("the value could not be encoded: \(Self.explanation(of: error))")
             }

@@ -17,6 +17,7 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var isChallenged = false
     /// Stops the writing of the body to a file.
     var stopPreparing: (@Sendable () -> Void)?
+    var isPrepared = false
     /// Whether the connection was lost while the body, which can't be sent
     /// again, was needed.
     var isBodyLost = false

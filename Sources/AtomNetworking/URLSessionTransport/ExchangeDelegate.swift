@@ -58,10 +58,19 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The body of an exchange is being written to a file.
     func isPreparing(_ exchange: DataTaskExchange, stop: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { _ in
-            exchange.stopPreparing = stop
+            if !exchange.isPrepared { exchange.stopPreparing = stop }
             return exchange.isCancelled
         }
         if isCancelled { stop() }
+    }
+
+    /// The body has been written, or could not be.
+    func hasPrepared(_ exchange: DataTaskExchange) {
+        state.withLock { _ in
+            exchange.isPrepared = true
+            // It keeps the exchange.
+            exchange.stopPreparing = nil
+        }
     }
 
     /// Sends an event of the transport's own.
@@ -229,6 +238,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         let ended = state.withLock { state -> End? in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return nil }
             let hasResponse = exchange.statusCode != nil
+            // A temporary file isn't needed any more.
+            exchange.spooledBody = nil
             // Evaluated here: the exchange can still be cancelled, but that has
             // no effect any more.
             return End(

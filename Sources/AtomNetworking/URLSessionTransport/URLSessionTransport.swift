@@ -107,6 +107,7 @@ public final class URLSessionTransport: Transport {
         // No byte has been sent, but the app's stream isn't silent either.
         let progress = { @Sendable in delegate.tell(exchange, .sent(0)) }
         let stop = SpooledBody.file(of: body, progress: progress) { [self] file in
+            delegate.hasPrepared(exchange)
             // Keeps the transport alive, because the session ends with it.
             switch file {
             case .success(let file):

@@ -241,6 +241,28 @@ struct RequestBodyTests {
         #expect(try RequestBody.form([]).prepared().data == Data())
     }
 
+    @Test("JSON without an encoder uses the service's")
+    func serviceEncoder() throws {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let body = RequestBody.json(["seatRow": 1])
+        #expect(try body.prepared(encoder: encoder).data == Data(#"{"seatRow":1}"#.utf8))
+        struct Seat: Encodable { let seatRow = 1 }
+        #expect(try RequestBody.json(Seat()).prepared(encoder: encoder).data == Data(#"{"seat_row":1}"#.utf8))
+        #expect(
+            try RequestBody.json(Seat(), encoder: JSONEncoder()).prepared(encoder: encoder).data
+                == Data(#"{"seatRow":1}"#.utf8))
+
+        let transport = ScriptedTransport { $0.answer("{}") }
+        var configuration = ServiceConfiguration(dispatchQueue: .global())
+        configuration.transport = transport
+        configuration.encoder = encoder
+        Atom(serviceConfiguration: configuration)
+            .enqueue(RecordingEndpoint(method: .post, body: .json(Seat()), requiresAuthorization: false)).resume { _ in
+            }
+        #expect(transport.requests.first?.body?.data == Data(#"{"seat_row":1}"#.utf8))
+    }
+
     @Test("A value that can't be encoded is an invalid body, and the error says where")
     func encodingError() {
         let body = RequestBody.json(["seats": [Seat(score: .infinity)]])

@@ -92,6 +92,24 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
+    @Test func nothingIsLeftOfABodyThatWasWrittenToAFile() async throws {
+        @Sendable func bodies() -> Set<String> {
+            let folder = FileManager.default.temporaryDirectory.path
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return Set(names.filter { $0.hasPrefix("AtomNetworking-") && $0.hasSuffix(".body") })
+        }
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let made = Box<Set<String>>([])
+        let body = RequestBody.stream {
+            // Those of other tests may be among them.
+            made.change { $0 = bodies() }
+            return Self.parts([Data("abc".utf8)])
+        }
+        #expect(await Atom.forTest().outcome(of: endpoint(server, body)).response?.statusCode == 200)
+        #expect(await eventually { bodies().isDisjoint(with: made.value) })
+    }
+
     @Test func theErrorOfAStreamIsKept() async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
