@@ -69,6 +69,26 @@
             #expect(heads.value.count == 3)
         }
 
+        @Test func anErrorInTheMiddleOfABodyIsTheCallersAndNothingIsSentAgain() async throws {
+            let heads = Box(0)
+            let server = try ByteServer { line in
+                _ = line.readHead()
+                heads.change { $0 += 1 }
+                line.write("HTTP/1.1 100 Continue\r\n\r\n")
+                _ = line.read()
+                line.write("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy")
+                line.drain()
+                return true
+            }
+            defer { server.stop() }
+            for isRepeatable in [true, false] {
+                let outcome = await upload(to: server, isRepeatable: isRepeatable)
+                #expect(outcome.response?.statusCode == 503)
+                #expect(outcome.text == "busy")
+            }
+            #expect(heads.value == 2)
+        }
+
         @Test func a417IsRepeatedWithoutTheExpectation() async throws {
             let heads = Box<[String]>([])
             let server = try ByteServer { line in

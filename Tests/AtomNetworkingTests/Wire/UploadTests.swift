@@ -100,10 +100,11 @@ import Testing
         }
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
+        let earlier = bodies()
         let made = Box<Set<String>>([])
         let body = RequestBody.stream {
             // Those of other tests may be among them.
-            made.change { $0 = bodies() }
+            made.change { $0 = bodies().subtracting(earlier) }
             return Self.parts([Data("abc".utf8)])
         }
         #expect(await Atom.forTest().outcome(of: endpoint(server, body)).response?.statusCode == 200)
@@ -149,7 +150,10 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
-    @Test func cancellationOfAFormEndsIt() async throws {
+    // Foundation on Linux ends the process when the file of a cancelled upload
+    // has been read.
+    @Test(.disabled(if: TransportUnderTest.kind == .urlSession))
+    func cancellationOfAFormEndsIt() async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a", Self.bytes(3_000_000))
         let server = try LoopbackServer { _ in .json("{}") }
@@ -185,6 +189,17 @@ import Testing
         }
         let moved = server.requests.filter { $0.path == "/moved" }
         #expect(moved.map(\.body) == [content, content])
+    }
+
+    @Test(arguments: [true, false])
+    func anErrorIsTheCallersAndTheBodyIsSentOnce(isRepeatable: Bool) async throws {
+        let server = try LoopbackServer { _ in .text("busy", status: 503) }
+        defer { server.stop() }
+        let body = RequestBody.stream(isRepeatable: isRepeatable) { Self.parts([Self.bytes(100_000)]) }
+        let outcome = await Atom.forTest().outcome(of: endpoint(server, body))
+        #expect(outcome.response?.statusCode == 503)
+        #expect(outcome.text == "busy")
+        #expect(server.requests.map(\.body) == [Self.bytes(100_000)])
     }
 
     @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
