@@ -25,8 +25,8 @@
         /// Contains the certificates and keys; the shell removes it.
         let folder: URL
 
-        private let input = Pipe()
-        private let shell = Process()
+        private let input: Pipe
+        private let shell: Process
 
         private static let script = """
             openssl=$1 folder=$2 port=$3 identity=$4
@@ -69,33 +69,54 @@
         /// - Parameter arguments: Further ones for `s_server`, which runs in
         ///   the folder.
         init(_ identity: Identity = .server, _ arguments: [String] = []) async throws {
-            folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
-            // This port was free a moment ago.
-            let free = try LoopbackServer { _ in .empty() }
-            free.stop()
-            port = free.port
-            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-            shell.arguments =
-                ["-c", Self.script, "sh", try #require(OpenSSL.path), folder.path, "\(port)", identity.rawValue]
-                + arguments
-            // Or a process that another test starts meanwhile would hold it open too.
-            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-            shell.standardInput = input
-            let output = Pipe()
-            shell.standardOutput = output
-            shell.standardError = FileHandle.nullDevice
-            try shell.run()
-            let handle = output.fileHandleForReading
-            let isListening = await onAThreadOfItsOwn {
-                var heard = Data()
-                while heard.range(of: Data("ACCEPT".utf8)) == nil {
-                    let part = handle.availableData
-                    guard !part.isEmpty else { return false }
-                    heard += part
-                }
-                return true
+            // Another test's server may take the port before openssl does.
+            for _ in 0..<5 {
+                let attempt = try await Attempt(identity, arguments)
+                guard attempt.isListening else { continue }
+                (folder, port, shell, input) = (attempt.folder, attempt.port, attempt.shell, attempt.input)
+                return
             }
-            guard isListening else { throw Unexpected("openssl s_server doesn't start") }
+            throw Unexpected("openssl s_server doesn't start")
+        }
+
+        private struct Attempt {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
+            let port: Int
+            let shell = Process()
+            let input = Pipe()
+            let isListening: Bool
+
+            init(_ identity: Identity, _ arguments: [String]) async throws {
+                // This port was free a moment ago.
+                let free = try LoopbackServer { _ in .empty() }
+                free.stop()
+                port = free.port
+                shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+                shell.arguments =
+                    [
+                        "-c", TLSServer.script, "sh", try #require(OpenSSL.path), folder.path, "\(port)",
+                        identity.rawValue,
+                    ]
+                    + arguments
+                // Or a process that another test starts meanwhile would hold it open too.
+                _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+                shell.standardInput = input
+                let output = Pipe()
+                shell.standardOutput = output
+                shell.standardError = FileHandle.nullDevice
+                try shell.run()
+                let handle = output.fileHandleForReading
+                isListening = await onAThreadOfItsOwn {
+                    var heard = Data()
+                    while heard.range(of: Data("ACCEPT".utf8)) == nil {
+                        let part = handle.availableData
+                        guard !part.isEmpty else { return false }
+                        heard += part
+                    }
+                    return true
+                }
+                if !isListening { try? input.fileHandleForWriting.close() }
+            }
         }
 
         deinit {
