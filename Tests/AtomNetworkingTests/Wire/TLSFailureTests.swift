@@ -34,7 +34,7 @@ import Testing
 
         @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"))
         func aSelfSignedCertificateIsNotTrusted() async throws {
-            let server = try await OpenSSLServer()
+            let server = try await OpenSSLServer.started()
             let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port)
             let outcome = await Atom.forTest().outcome(of: endpoint)
             await server.end()
@@ -47,7 +47,7 @@ import Testing
 
         @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), arguments: [true, false])
         func nothingIsLeftOfTheServerThatTheTestsStart(isEnded: Bool) async throws {
-            var server: OpenSSLServer? = try await OpenSSLServer()
+            var server: OpenSSLServer? = try await OpenSSLServer.started()
             let folder = try #require(server?.folder)
             if isEnded { await server?.end() }
             // This happens too when a test throws.
@@ -80,7 +80,16 @@ import Testing
         private let input = Pipe()
         private let shell: Process
 
-        init() async throws {
+        /// Starts a server, if need be on another port: another test's server may
+        /// take the first one before openssl does.
+        static func started() async throws -> OpenSSLServer {
+            for _ in 0..<4 {
+                do { return try await OpenSSLServer() } catch is SetupError {}
+            }
+            return try await OpenSSLServer()
+        }
+
+        private init() async throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
             // This port was free a moment ago.
             let free = try LoopbackServer { _ in .empty() }
