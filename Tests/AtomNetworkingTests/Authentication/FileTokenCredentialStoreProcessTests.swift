@@ -25,7 +25,7 @@
         private let output = Pipe()
 
         /// Starts to wait for the lock, or tries once.
-        init(_ lock: URL, onlyTries: Bool = false) throws {
+        init(_ lock: URL, onlyTries: Bool = false) async throws {
             process = Process()
             process.executableURL = URL(fileURLWithPath: try #require(Self.python))
             let program = """
@@ -41,6 +41,7 @@
             process.arguments = ["-c", program, lock.path, onlyTries ? "try" : "wait"]
             process.standardInput = input
             process.standardOutput = output
+            await waitForFewDescriptors()
             try process.run()
         }
 
@@ -83,11 +84,11 @@
         @Test("Another process gets the lock when an exchange is over, and not before")
         func othersAreKeptOut() async throws {
             let held = try await HeldExchange(folder.store())
-            let during = try LockingProcess(lock, onlyTries: true)
+            let during = try await LockingProcess(lock, onlyTries: true)
             #expect(await during.word() == "busy")
             await during.end()
             try await held.end()
-            let afterwards = try LockingProcess(lock, onlyTries: true)
+            let afterwards = try await LockingProcess(lock, onlyTries: true)
             #expect(await afterwards.word() == "locked")
             await afterwards.end()
         }
@@ -96,7 +97,7 @@
             "A store gets the lock when the process that has it gives it back, or is killed", arguments: [0, SIGKILL])
         func waitsForOthers(signal: Int32) async throws {
             _ = try await folder.store().exchange { $0 }
-            let other = try LockingProcess(lock)
+            let other = try await LockingProcess(lock)
             #expect(await other.word() == "locked")
             let time = AlarmWatchingTimeSource()
             let store = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(45), time: time)
@@ -113,7 +114,7 @@
         @Test("A store doesn't wait forever for a paused process")
         func stoppedProcess() async throws {
             _ = try await folder.store().exchange { $0 }
-            let other = try LockingProcess(lock)
+            let other = try await LockingProcess(lock)
             #expect(await other.word() == "locked")
             other.send(SIGSTOP)
             let time = AlarmWatchingTimeSource()
@@ -134,7 +135,7 @@
         @Test("With the system's clock it waits and retries too")
         func systemClock() async throws {
             _ = try await folder.store().exchange { $0 }
-            let other = try LockingProcess(lock)
+            let other = try await LockingProcess(lock)
             #expect(await other.word() == "locked")
             let impatient = FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .milliseconds(20))
             await #expect(throws: TokenStoreError.lockTimedOut(.milliseconds(20))) { try await impatient.save(nil) }

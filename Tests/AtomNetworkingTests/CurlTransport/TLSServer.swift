@@ -104,6 +104,7 @@
                 let output = Pipe()
                 shell.standardOutput = output
                 shell.standardError = FileHandle.nullDevice
+                await waitForFewDescriptors()
                 try shell.run()
                 let handle = output.fileHandleForReading
                 isListening = await onAThreadOfItsOwn {

@@ -114,6 +114,7 @@ import Testing
             let output = Pipe()
             shell.standardOutput = output
             shell.standardError = FileHandle.nullDevice
+            await waitForFewDescriptors()
             try shell.run()
             // The server accepts one connection at a time, so a test connection
             // could block others.
