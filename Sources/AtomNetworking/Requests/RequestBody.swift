@@ -30,8 +30,10 @@ public struct RequestBody: Sendable {
     /// If the value can't be encoded, the request fails with
     /// ``RequestableError/invalidBody(_:)``.
     ///
-    /// - Parameter encoder: `nil`, the default, uses the encoder of the service's
-    ///   configuration.
+    /// - Parameters:
+    ///   - value: What is encoded.
+    ///   - encoder: `nil`, the default, uses the encoder of the service's
+    ///     configuration.
     public static func json<T: Encodable & Sendable>(_ value: T, encoder: JSONEncoder? = nil) -> RequestBody {
         RequestBody(
             contentType: "application/json", content: .encoded { [encoder] own in try (encoder ?? own).encode(value) })
