@@ -18,7 +18,7 @@
             guard setMethod(request, on: easy) else { return false }
             setHeader(request, on: easy)
             setProxy(settings.proxy(for: request.target), on: easy)
-            if case .stream = request.body { reader = request.body?.makeReader() }
+            reader = request.body?.makeReader()
             let mayComeTwice = !isRepeatable && request.body == nil && !settings.tellsOfSending
             if request.needsFreshConnection || mayComeTwice { set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy) }
             if request.needsFreshConnection { set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) }

@@ -9,10 +9,7 @@ final class StreamHandle: Sendable {
     ///
     /// - Returns: Whether nobody has begun before.
     func begin() -> Bool {
-        isBegun.withLock { isBegun in
-            defer { isBegun = true }
-            return !isBegun
-        }
+        isBegun.isSetNow()
     }
 
     init(_ stream: StreamedResponse) { self.stream = stream }

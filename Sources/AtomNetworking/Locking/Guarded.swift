@@ -45,6 +45,18 @@ struct Guarded<Value>: @unchecked Sendable {
     }
 }
 
+extension Guarded where Value == Bool {
+    /// Sets the flag.
+    ///
+    /// - Returns: Whether it was not set before.
+    func isSetNow() -> Bool {
+        withLock { isSet in
+            defer { isSet = true }
+            return !isSet
+        }
+    }
+}
+
 private final class Box<Value>: ManagedBuffer<pthread_mutex_t, Value> {
     deinit {
         withUnsafeMutablePointers { mutex, place in

@@ -38,10 +38,7 @@ struct BodySequence: Sendable {
     /// rejected before can be sent again.
     func makeReader() -> BodySequenceReader {
         BodySequenceReader(length: length) { [isOpened, isRepeatable, produce] in
-            let isFirst = isOpened.withLock { isOpened in
-                defer { isOpened = true }
-                return !isOpened
-            }
+            let isFirst = isOpened.isSetNow()
             return isFirst || isRepeatable ? produce : nil
         }
     }
