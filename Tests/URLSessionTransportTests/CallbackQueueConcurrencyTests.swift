@@ -13,6 +13,7 @@ struct CallbackQueueConcurrencyTests {
         private var most = 0
 
         var all: [Int] { lock.withLock { entries } }
+        var count: Int { lock.withLock { entries.count } }
         var mostAtOnce: Int { lock.withLock { most } }
 
         func note(_ entry: Int) { lock.withLock { entries.append(entry) } }
@@ -63,6 +64,86 @@ struct CallbackQueueConcurrencyTests {
         await finish()
         #expect(journal.all == [0, 1, 2, 3, 4, 5])
     }
+
+    #if canImport(FoundationNetworking)
+        @Test("The session's thread waits while many blocks do, and no block is lost")
+        func limit() async {
+            let thread = LoadingThread()
+            let queue = CallbackQueue(patience: .seconds(3_600), thread: thread)
+            let added = Journal()
+            let most = Journal()
+            await onAThreadOfItsOwn { [journal] in
+                for number in 0..<20_000 {
+                    queue.addOperation {
+                        journal.note(number)
+                        most.note(added.count - number)
+                    }
+                    added.note(number)
+                }
+            }
+            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            #expect(journal.all == Array(0..<20_000))
+            #expect(most.all.max() ?? .max <= CallbackQueue.limit + 2)
+        }
+
+        @Test("A block that needs the session's thread gets it")
+        func neededThread() async {
+            let thread = LoadingThread()
+            let queue = CallbackQueue(patience: .seconds(3_600), thread: thread)
+            let started = DispatchSemaphore(value: 0)
+            let added = DispatchSemaphore(value: 0)
+            queue.addOperation {
+                started.signal()
+                // As `cancel()` of a task waits for the thread.
+                thread.call { added.wait() }
+            }
+            await onAThreadOfItsOwn { started.wait() }
+            await onAThreadOfItsOwn { [journal] in
+                for number in 0..<2_000 { queue.addOperation { journal.note(number) } }
+                added.signal()
+            }
+            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            #expect(journal.all == Array(0..<2_000))
+        }
+
+        @Test("A thread that waits is let go when another needs it")
+        func heldThread() async {
+            let thread = LoadingThread()
+            let queue = CallbackQueue(patience: .seconds(3_600), thread: thread)
+            let started = DispatchSemaphore(value: 0)
+            let isFull = DispatchSemaphore(value: 0)
+            let added = DispatchSemaphore(value: 0)
+            queue.addOperation {
+                started.signal()
+                isFull.wait()
+                thread.call { added.wait() }
+            }
+            await onAThreadOfItsOwn { started.wait() }
+            await onAThreadOfItsOwn { [journal] in
+                for number in 0..<2_000 {
+                    if number == CallbackQueue.limit { isFull.signal() }
+                    queue.addOperation { journal.note(number) }
+                }
+                added.signal()
+            }
+            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            #expect(journal.all == Array(0..<2_000))
+        }
+
+        @Test("A block that waits for the session's thread in another way gets it after some time")
+        func patience() async {
+            let thread = LoadingThread()
+            let queue = CallbackQueue(patience: .milliseconds(1), thread: thread)
+            let added = DispatchSemaphore(value: 0)
+            queue.addOperation { added.wait() }
+            await onAThreadOfItsOwn { [journal] in
+                for number in 0..<(CallbackQueue.limit + 20) { queue.addOperation { journal.note(number) } }
+                added.signal()
+            }
+            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            #expect(journal.all == Array(0..<(CallbackQueue.limit + 20)))
+        }
+    #endif
 
     @Test("An operation runs too, and a block may add another")
     func operations() async {

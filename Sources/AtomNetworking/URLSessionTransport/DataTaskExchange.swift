@@ -21,6 +21,8 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     /// Whether the connection was lost while the body, which can't be sent
     /// again, was needed.
     var isBodyLost = false
+    /// Why the body could not be read.
+    var bodyFailure: AtomError?
     /// The file that is sent; set before the exchange starts, and kept until it
     /// has ended.
     var spooledBody: SpooledBody?

@@ -42,12 +42,14 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Creates and resumes the task of an exchange that isn't shared yet.
     func start(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
-        let task = session.dataTask(with: request)
-        state.withLock { state in
-            exchange.task = task
-            state.exchanges[task.taskIdentifier] = exchange
+        LoadingThread.shared.call {
+            let task = session.dataTask(with: request)
+            state.withLock { state in
+                exchange.task = task
+                state.exchanges[task.taskIdentifier] = exchange
+            }
+            task.resume()
         }
-        task.resume()
     }
 
     /// An exchange will be started later.
@@ -73,9 +75,14 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The body could not be read, which ends the exchange soon.
+    func bodyHasFailed(_ exchange: DataTaskExchange, _ error: AtomError) {
+        state.withLock { _ in exchange.bodyFailure = error }
+    }
+
     /// Sends an event of the transport's own.
     func tell(_ exchange: DataTaskExchange, _ event: TransportEvent) {
-        queue.addOperation { exchange.receive(event) }
+        queue.addOwn { exchange.receive(event) }
     }
 
     /// Ends an exchange that was to be started later.
@@ -93,10 +100,17 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         guard state.withLock({ _ in !exchange.isCancelled }) else {
             return failUnstarted(exchange, TransportFailure(URLError(.cancelled), delivery: .notSent))
         }
-        let task =
-            if let file { session.uploadTask(with: request, fromFile: file) } else { session.dataTask(with: request) }
-        state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
-        task.resume()
+        let task = LoadingThread.shared.call {
+            let task =
+                if let file {
+                    session.uploadTask(with: request, fromFile: file)
+                } else {
+                    session.dataTask(with: request)
+                }
+            state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
+            task.resume()
+            return task
+        }
         let isCancelled = state.withLock { state in
             // Only a resumed task can be cancelled.
             exchange.task = task
@@ -123,7 +137,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
                 guard let task = exchange.task, state.exchanges[task.taskIdentifier] === exchange else { return nil }
                 return task
             }
-            task?.cancel()
+            if let task { LoadingThread.shared.call { task.cancel() } }
         }
     }
 
@@ -234,6 +248,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             let hasResponse: Bool
             let isRefused: Bool
             let isBodyLost: Bool
+            let bodyFailure: AtomError?
         }
         let ended = state.withLock { state -> End? in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return nil }
@@ -245,7 +260,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             return End(
                 exchange: exchange, hasResponse: hasResponse,
                 isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled,
-                isBodyLost: exchange.isBodyLost && !hasResponse)
+                isBodyLost: exchange.isBodyLost && !hasResponse,
+                bodyFailure: exchange.isCancelled ? nil : exchange.bodyFailure)
         }
         guard let ended else { return }
         let (exchange, hasResponse) = (ended.exchange, ended.hasResponse)
@@ -258,7 +274,10 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             exchange.receive(.finished)
             return
         }
-        if ended.isRefused {
+        if let failure = ended.bodyFailure {
+            let delivery = hasResponse ? AtomError.Delivery.answered : failure.delivery
+            exchange.receive(.failed(TransportFailure(failure, delivery: delivery)))
+        } else if ended.isRefused {
             exchange.receive(.finished)
         } else {
             // A caller that also cancelled the exchange doesn't get this error.

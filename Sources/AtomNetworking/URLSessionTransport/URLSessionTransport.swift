@@ -93,26 +93,30 @@ public final class URLSessionTransport: Transport {
         return exchange
     }
 
-    /// Sends a file.
+    /// Sends a body that isn't in memory.
     ///
-    /// Any other body that isn't in memory is written to a temporary file first:
-    /// on Linux a body's stream would be sent in chunks and with a length, and
-    /// can't be read on demand.
+    /// A stream of the app is written to a temporary file first: on Linux it
+    /// can't be read on demand, and on Apple's systems its length would not be
+    /// sent.
     private func start(
         _ request: URLRequest, _ body: TransportBodyStream, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let exchange = DataTaskExchange(delegate, receive: receive)
         let delegate = delegate
         delegate.isExpected(exchange)
+        #if canImport(FoundationNetworking)
+            if case .segments = body.source {
+                StartQueue.add { [self] in send(body, of: request, as: exchange) }
+                return exchange
+            }
+        #endif
         // No byte has been sent, but the app's stream isn't silent either.
         let progress = { @Sendable in delegate.tell(exchange, .sent(0)) }
         let stop = SpooledBody.file(of: body, progress: progress) { [self] file in
             delegate.hasPrepared(exchange)
             // Keeps the transport alive, because the session ends with it.
             switch file {
-            case .success(let file):
-                exchange.spooledBody = file
-                delegate.startLater(exchange, request, fromFile: file.url, in: startedSession())
+            case .success(let file): send(file, of: request, as: exchange)
             case .failure(let error):
                 delegate.failUnstarted(exchange, TransportFailure(error, delivery: .notSent))
             }
@@ -120,6 +124,37 @@ public final class URLSessionTransport: Transport {
         delegate.isPreparing(exchange, stop: stop)
         return exchange
     }
+
+    #if canImport(FoundationNetworking)
+        private func send(_ file: SpooledBody, of request: URLRequest, as exchange: DataTaskExchange) {
+            exchange.spooledBody = file
+            do {
+                let body = TransportBodyStream(try BodySegments([.file(FileSegment(url: file.url))]))
+                send(body, of: request, as: exchange)
+            } catch {
+                delegate.failUnstarted(exchange, TransportFailure(error, delivery: .notSent))
+            }
+        }
+
+        /// Sends files that are read while they are sent.
+        private func send(_ body: TransportBodyStream, of request: URLRequest, as exchange: DataTaskExchange) {
+            var request = request
+            let delegate = delegate
+            request.httpBodyStream = BodyInputStream(body.makeReader()) { error in
+                delegate.bodyHasFailed(exchange, error)
+            }
+            // libcurl sends a stream in chunks, unless somebody else has chosen
+            // the transfer coding; it leaves out a field without a value.
+            request.allHTTPHeaderFields?["Transfer-Encoding"] = " "
+            request.allHTTPHeaderFields?["Content-Length"] = body.length.map { String($0) }
+            delegate.startLater(exchange, request, in: startedSession())
+        }
+    #else
+        private func send(_ file: SpooledBody, of request: URLRequest, as exchange: DataTaskExchange) {
+            exchange.spooledBody = file
+            delegate.startLater(exchange, request, fromFile: file.url, in: startedSession())
+        }
+    #endif
 
     private func startedSession() -> URLSession {
         session.withLock { session in
