@@ -30,6 +30,10 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
     var name: String
     /// Whether each exchange is signed by the session.
     var signed: [Bool] = [true, true]
+    /// Whether each exchange's response goes to a reader with its own pace.
+    var streamed: [Bool] = [false, false]
+    /// How often a reader doesn't keep up.
+    var pausesLeft = 0
     var heads: [Head] = [.ok]
     var parts: [Part] = []
     /// How many parts come in all.
@@ -79,6 +83,12 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         ExchangeModelSettings(
             name: "no slots", signed: [true, false], heads: [.ok, .unauthorized], failuresLeft: 1,
             cancellationsLeft: 1, takesSlots: false),
+        ExchangeModelSettings(
+            name: "a slow reader while time runs out", signed: [true, false], streamed: [true, false], pausesLeft: 1,
+            parts: [.small], partsLeft: 1, expiriesLeft: 1, earlyRingsLeft: 1),
+        ExchangeModelSettings(
+            name: "slow readers that leave, and lost streams", signed: [true, false], streamed: [true, true],
+            pausesLeft: 1, parts: [.refused], partsLeft: 1, failuresLeft: 1, cancellationsLeft: 1),
     ]
 }
 
@@ -105,6 +115,9 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
     case sinkNeverEnded
     case sinkFailureIgnored
     case signedByWhoeverHasTheSlot
+    case slotKeptByAStream
+    case slowReaderCountsAsSilence
+    case silenceUnwatchedAfterAPause
 
     var settings: ExchangeModelSettings {
         func named(_ name: String) -> ExchangeModelSettings {
@@ -121,6 +134,8 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
         case .noticeKept, .noticeTooEarly: named("401s that nothing can be done about")
         case .bodyOfTheRejectionLost, .sinkFailureIgnored: named("401s with long bodies")
         case .signedByWhoeverHasTheSlot: named("a token that dies in the lane")
+        case .slotKeptByAStream, .slowReaderCountsAsSilence, .silenceUnwatchedAfterAPause:
+            named("a slow reader while time runs out")
         }
     }
 }

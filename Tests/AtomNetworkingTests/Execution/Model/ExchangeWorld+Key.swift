@@ -34,6 +34,7 @@ extension ExchangeWorld {
         key.add(left.expiriesLeft)
         key.add(left.earlyRingsLeft)
         key.add(left.deathsLeft)
+        key.add(left.pausesLeft)
         return key
     }
 
@@ -60,6 +61,7 @@ extension ExchangeWorld {
             key.add(4)
             key.add(transmission.holdsSlot)
             key.add(transmission.holdsNotice)
+            key.add(transmission.isPaused)
         case .ended(let outcome, let holdsSlot):
             switch outcome {
             case .answer: key.add(5)
@@ -88,7 +90,7 @@ extension ExchangeWorld {
             for flag in [
                 wire.isPassed, wire.isHanded, wire.isStarted, wire.isOver, wire.isLetGo, wire.isStopped,
                 wire.isCancelled,
-                wire.isDraining,
+                wire.isDraining, wire.isStreaming, wire.isPaused, wire.isHeldBack,
             ] { flags = flags * 2 + (flag ? 1 : 0) }
             key.add(flags)
             key.add(wire.drainNumber)

@@ -5,10 +5,19 @@ extension ExchangeWorld {
     mutating func handle(_ event: Event, of index: Int) throws(Violation) -> [Operation] {
         noteLastEvent(event, of: index)
         let wasEnded = exchanges[index].sut.machine.hasEnded
+        let isPaused = isPaused(index)
         let step = exchanges[index].sut.take(event)
         let letGo = letGo(for: step, of: index)
         var operations = preparation(of: step, index)
         switch event {
+        case .ring:
+            if isPaused, exchanges[index].sut.machine.hasEnded, !wasEnded {
+                throw Violation("exchange \(index) runs out of time while its reader is slow (G14)")
+            }
+            return operations + action(of: step, index) + afterwards(step, index, letGo)
+        case .pauseChanged(let isPaused, let number):
+            exchanges[index].wires[number - 1].isPaused = isPaused
+            return operations + action(of: step, index) + afterwards(step, index, letGo)
         case .slotGranted:
             return try operations + afterSlot(step, index, wasEnded)
         case .admittedWithSlot:
@@ -16,6 +25,9 @@ extension ExchangeWorld {
             return operations + slotGivenBack(by: step)
         case .head(let head, let number):
             let isPassed = !exchanges[index].sut.machine.hasEnded && !isReceiving(index) && number == current(index)
+            if exchanges[index].sut.isStreamed, head == .ok, !wasEnded {
+                exchanges[index].wires[number - 1].isStreaming = true
+            }
             if isPassed, head != .ok { exchanges[index].wires[number - 1].isPassed = true }
             if step.effects.contains(.limitRest) {
                 operations.append(.limitRest(index, number, order: isRetry(step) ? 1 : 2))
@@ -41,6 +53,11 @@ extension ExchangeWorld {
         default:
             return operations + action(of: step, index) + afterwards(step, index, letGo)
         }
+    }
+
+    /// Whether the reader of its response doesn't keep up.
+    private func isPaused(_ index: Int) -> Bool {
+        isReceiving(index) && exchanges[index].wires[current(index) - 1].isPaused
     }
 
     private func isRetry(_ step: ExchangeMachine.Step) -> Bool {
@@ -160,13 +177,15 @@ extension ExchangeWorld {
                 if queue.contains(index) { throw Violation("exchange \(index) is queued after its end") }
                 if lane.contains(index) { throw Violation("exchange \(index) stands in the lane after its end") }
             } else if exchange.hasBegun {
-                if exchange.deadline == nil { throw Violation("exchange \(index) goes on without a deadline (G14)") }
-                if isOnWire(index), !exchange.isSilenceWatched {
+                if exchange.deadline == nil, !isPaused(index) {
+                    throw Violation("exchange \(index) goes on without a deadline (G14)")
+                }
+                if isOnWire(index), !exchange.isSilenceWatched, !isPaused(index) {
                     throw Violation("nobody watches for silence on exchange \(index)'s wire (G14)")
                 }
             }
             for (place, wire) in exchange.wires.enumerated() {
-                if !wire.isOver, settings.takesSlots, !wire.isPassed { holders += 1 }
+                if !wire.isOver, settings.takesSlots, !wire.isPassed, !wire.isStreaming { holders += 1 }
                 try check(wire, index, place + 1)
             }
         }

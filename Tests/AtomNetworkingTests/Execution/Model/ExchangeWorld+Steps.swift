@@ -33,6 +33,13 @@ extension ExchangeWorld {
             try spawn([.event(index, .part(part, number))], [index, number])
         case .finish(let index, let number):
             try spawn([.event(index, .finished(number))], [index, number])
+        case .pause(let index, let number):
+            left.pausesLeft -= 1
+            exchanges[index].wires[number - 1].isHeldBack = true
+            try spawn([.event(index, .pauseChanged(true, number))], [index, number, 1])
+        case .goOn(let index, let number):
+            exchanges[index].wires[number - 1].isHeldBack = false
+            try spawn([.event(index, .pauseChanged(false, number))], [index, number, 1])
         case .lose(let index, let number):
             if !exchanges[index].wires[number - 1].isCancelled { left.failuresLeft -= 1 }
             try spawn([.event(index, .failed(number))], [index, number])

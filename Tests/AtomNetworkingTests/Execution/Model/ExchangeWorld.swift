@@ -67,6 +67,12 @@ struct ExchangeWorld: ModelledWorld {
         /// Whether its rest is read, for a while.
         var isDraining = false
         var drainNumber = 0
+        /// Whether its reader has its own pace, without a slot.
+        var isStreaming = false
+        /// Whether the exchange knows that the reader doesn't keep up.
+        var isPaused = false
+        /// The same, as the reader's thread has decided it.
+        var isHeldBack = false
         var sink = Sink.open
     }
 
@@ -106,8 +112,9 @@ struct ExchangeWorld: ModelledWorld {
         self.settings = settings
         self.bug = bug
         left = settings
-        exchanges = try settings.signed.map { isSigned in
-            Exchange(sut: try ModelledExchange(settings, isSigned: isSigned, bug: bug))
+        exchanges = try zip(settings.signed, settings.streamed).map { isSigned, isStreamed in
+            Exchange(
+                sut: try ModelledExchange(settings, isSigned: isSigned, isStreamed: isStreamed, bug: bug))
         }
     }
 
@@ -131,6 +138,8 @@ struct ExchangeWorld: ModelledWorld {
         case part(Int, Int, ExchangeModelSettings.Part)
         case finish(Int, Int)
         case lose(Int, Int)
+        case pause(Int, Int)
+        case goOn(Int, Int)
 
         var description: String {
             switch self {
@@ -145,15 +154,17 @@ struct ExchangeWorld: ModelledWorld {
             case .part(let index, let number, let part): "attempt \(index).\(number): a \(part) part"
             case .finish(let index, let number): "attempt \(index).\(number): finished"
             case .lose(let index, let number): "attempt \(index).\(number): lost"
+            case .pause(let index, let number): "attempt \(index).\(number): its reader doesn't keep up"
+            case .goOn(let index, let number): "attempt \(index).\(number): its reader goes on"
             }
         }
     }
 
     func isFair(_ step: Step) -> Bool {
         switch step {
-        case .run, .renewal, .head, .finish, .begin, .drained: true
+        case .run, .renewal, .head, .finish, .begin, .drained, .goOn: true
         case .lose(let index, let number): exchanges[index].wires[number - 1].isCancelled
-        case .cancel, .ring, .die, .part: false
+        case .cancel, .ring, .die, .part, .pause: false
         }
     }
 
@@ -193,6 +204,16 @@ struct ExchangeWorld: ModelledWorld {
     private func steps(of wire: Wire, _ index: Int, _ number: Int) -> [Step] {
         var steps: [Step] = []
         if wire.isDraining { steps.append(.drained(index, number)) }
+        // One thread at a time holds a body back and lets it go on.
+        if exchanges[index].sut.isStreamed, wire.head == .ok,
+            !threads.contains(where: { $0.wire == [index, number, 1] })
+        {
+            if wire.isHeldBack {
+                steps.append(.goOn(index, number))
+            } else if left.pausesLeft > 0 {
+                steps.append(.pause(index, number))
+            }
+        }
         guard !threads.contains(where: { $0.wire == [index, number] }) else { return steps }
         if wire.isCancelled { return steps + [.lose(index, number)] }
         if wire.head == nil {

@@ -24,6 +24,7 @@ struct ModelledExchange {
         case failed(Int)
         case restExpired(Int)
         case sinkFailed(Int)
+        case pauseChanged(Bool, Int)
     }
 
     /// When the exchange's time is up, and when the wire has been silent for
@@ -33,8 +34,11 @@ struct ModelledExchange {
 
     var machine: ExchangeMachine
     let bug: PlantedExchangeBug?
+    let isStreamed: Bool
 
-    init(_ settings: ExchangeModelSettings, isSigned: Bool, bug: PlantedExchangeBug?) throws {
+    init(
+        _ settings: ExchangeModelSettings, isSigned: Bool, isStreamed: Bool, bug: PlantedExchangeBug?
+    ) throws {
         var endpoint = PathEndpoint(pathText: "/start")
         endpoint.requiresAuthorization = isSigned
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
@@ -47,6 +51,7 @@ struct ModelledExchange {
                 policy: policy, needsSignature: isSigned, hasSession: true, timeouts: request.timeouts,
                 deadline: Self.instant(Self.end)))
         self.bug = bug
+        self.isStreamed = isStreamed
     }
 
     static func instant(_ seconds: Int) -> MonotonicInstant {
@@ -79,7 +84,8 @@ struct ModelledExchange {
         case .ring(let instant): step = machine.deadlinePassed(at: Self.instant(instant))
         case .head(let head, let number):
             if bug == .retriedTwice { machine.hasRetried = false }
-            step = machine.headArrived(Self.head(head, number), of: number, at: now)
+            step = machine.headArrived(
+                Self.head(head, number), of: number, isStreamed: isStreamed && head == .ok, at: now)
         case .part(let part, let number):
             step = machine.partArrived(
                 part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
@@ -89,6 +95,10 @@ struct ModelledExchange {
             guard bug != .sinkFailureIgnored else { return ExchangeMachine.Step() }
             step = machine.sinkFailed(.session(URLError(.dataLengthExceedsMaximum)), of: number)
         case .restExpired(let number): step = machine.restExpired(number)
+        case .pauseChanged(let isPaused, let number):
+            step = machine.pauseChanged(
+                isPaused && bug != .slowReaderCountsAsSilence, of: number, at: now)
+            if !isPaused, bug == .silenceUnwatchedAfterAPause { step.deadline = .none }
         case .bodyKept(let number): step = machine.bodyKept(Data([UInt8(number)]), of: number)
         case .failed(let number):
             step = machine.failed(
@@ -103,6 +113,7 @@ struct ModelledExchange {
         _ event: Event, _ before: ExchangeMachine, _ step: inout ExchangeMachine.Step
     ) {
         switch (bug, event) {
+        case (.slotKeptByAStream, .head(.ok, _)) where isStreamed: step.effects.remove(.giveSlotBack)
         case (.slotGivenBackTwice, .finished): step.effects.insert(.giveSlotBack)
         case (.slotKeptAtTheHead, .head): step.effects.remove(.giveSlotBack)
         case (.slotKeptAtTheEnd, .finished), (.slotKeptAtTheEnd, .failed): step.effects.remove(.giveSlotBack)
