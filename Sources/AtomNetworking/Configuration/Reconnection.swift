@@ -15,7 +15,8 @@ public struct Reconnection: Sendable, Hashable {
     /// It is signed with the session's newest token. A response with status 204
     /// ends the stream (WHATWG HTML §9.2). A lost connection, a 429 and a 5xx
     /// count as an attempt; any other failure ends the stream. Each attempt in a
-    /// row doubles the time, up to a minute.
+    /// row doubles the time, up to a minute. The `Retry-After` of an error
+    /// response makes it longer, up to a day.
     ///
     /// - Parameters:
     ///   - delay: The time before the next connection, until the server says

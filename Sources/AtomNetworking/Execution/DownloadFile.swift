@@ -71,7 +71,7 @@ final class DownloadFile: Sendable {
     func append(_ part: Data) throws(AtomError) {
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return 0 }
-            let code = write(part, to: descriptor.number, at: state.size)
+            let code = writeAll(of: part, to: descriptor.number, at: state.size)
             if code == 0 { state.size += Int64(part.count) }
             return code
         }

@@ -82,7 +82,8 @@ final class EventSource: @unchecked Sendable {
                 if let failure { throw failure }
                 return false
             }
-            await manager.time.sleep(for: min(delay * (1 << min(attempts, 10)), max(delay, .seconds(60))))
+            let pause = min(delay * (1 << min(attempts, 10)), max(delay, .seconds(60)))
+            await manager.time.sleep(for: max(pause, requestedPause(after: failure)))
             if Task.isCancelled { throw .cancelled(.answered) }
             attempts += 1
             do {
@@ -94,6 +95,12 @@ final class EventSource: @unchecked Sendable {
     }
 
     func close() { handle = nil }
+
+    /// The time that an error response asks for.
+    private func requestedPause(after failure: AtomError?) -> Duration {
+        guard case .response(let response)? = failure else { return .zero }
+        return RetryAfter.duration(in: response.headerFields, now: manager.time.date) ?? .zero
+    }
 
     private static func isTemporary(_ failure: AtomError) -> Bool {
         switch failure {

@@ -32,7 +32,7 @@ final class OverflowFile: @unchecked Sendable {
     deinit { _ = close(number) }
 
     func append(_ part: Data) throws(AtomError) {
-        let code = write(part, to: number, at: written)
+        let code = writeAll(of: part, to: number, at: written)
         guard code == 0 else { throw Self.failure(code) }
         written += Int64(part.count)
     }
@@ -56,22 +56,5 @@ final class OverflowFile: @unchecked Sendable {
                 "A stream that isn't read fast enough could not be kept in a temporary file: "
                     + "\(String(cString: strerror(code))).",
                 delivery: .answered, underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) }))
-    }
-}
-
-/// Writes all of the data at a place in a file.
-///
-/// - Returns: Zero, or an error number.
-func write(_ data: Data, to file: Int32, at offset: Int64) -> Int32 {
-    data.withUnsafeBytes { bytes in
-        var done = 0
-        while done < bytes.count {
-            let count = uninterrupted {
-                pwrite(file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset + Int64(done)))
-            }
-            guard count > 0 else { return count < 0 ? errno : EIO }
-            done += count
-        }
-        return 0
     }
 }

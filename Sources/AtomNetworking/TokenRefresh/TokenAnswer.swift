@@ -34,7 +34,7 @@ enum TokenAnswer {
         let serverDate = response.headerFields["Date"].flatMap(HTTPDate.date)
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
         let status = response.statusCode ?? 0
-        let retryAfter = Self.retryAfter(response, sentAt: sentAt, serverDate: serverDate)
+        let retryAfter = RetryAfter.duration(in: response.headerFields, now: sentAt)
 
         if let code = members?["error"] as? String, !code.isEmpty {
             // Some servers repeat the refresh token that they refuse.
@@ -146,13 +146,5 @@ enum TokenAnswer {
 
     private static func clamped(_ seconds: Double) -> Double {
         min(max(seconds, 0), Duration.century.seconds)
-    }
-
-    /// Seconds or a date (RFC 9110 §10.2.3), at most a day.
-    private static func retryAfter(_ response: AtomResponse, sentAt: Date, serverDate: Date?) -> Duration? {
-        guard let text = response.headerFields["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
-        let seconds = Double(text) ?? HTTPDate.date(text).map { $0.timeIntervalSince(serverDate ?? sentAt) }
-        guard let seconds, seconds.isFinite else { return nil }
-        return .seconds(min(max(seconds, 0), 86_400))
     }
 }

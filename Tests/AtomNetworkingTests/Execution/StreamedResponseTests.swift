@@ -48,6 +48,36 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
+    @Test func reconnectingWaitsAsLongAsTheServerAsks() async throws {
+        async let events = service().serverSentEvents(reconnection: .automatic(after: .seconds(1)))
+        let first = await transport.exchange(0)
+        let type = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+        first.send(.response(TransportResponse(statusCode: 200, headerFields: type)))
+        let stream = try await events
+        async let event = stream.first { _ in true }
+        first.send(.finished)
+        try await alarm(in: .seconds(1))
+        time.advance(by: .seconds(1))
+        let second = await transport.exchange(1)
+        second.answer("busy", status: 503, headers: [("Retry-After", "120")])
+        try await alarm(in: .seconds(120))
+        time.advance(by: .milliseconds(119_999))
+        #expect(transport.requests.count == 2)
+        time.advance(by: .milliseconds(1))
+        let third = await transport.exchange(2)
+        third.send(.response(TransportResponse(statusCode: 204)))
+        third.send(.finished)
+        #expect(try await event == nil)
+    }
+
+    /// Waits until an alarm is set that goes off after this time.
+    private func alarm(in duration: Duration) async throws {
+        while !time.hasAlarm(at: time.now.advanced(by: duration)) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test func silenceDoesNotCountWhileTheReaderIsSlow() async throws {
         let (stream, exchange) = try await stream(canPause: true)
         for _ in 0..<5 { exchange.send(.data(Self.part)) }

@@ -33,6 +33,9 @@ final class ManualTimeSource: TimeSource, @unchecked Sendable {
     /// The time of the next alarm, if one is set.
     var nextAlarm: MonotonicInstant? { lock.withLock { armed.values.min() } }
 
+    /// Whether an alarm is set for this instant.
+    func hasAlarm(at instant: MonotonicInstant) -> Bool { lock.withLock { armed.values.contains(instant) } }
+
     /// The number of alarms that are not invalidated.
     var alarmCount: Int { lock.withLock { rings.count } }
 

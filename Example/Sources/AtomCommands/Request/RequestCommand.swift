@@ -86,16 +86,13 @@ struct RequestCommand: AsyncParsableCommand {
             try await service.resume()
         }
         switch result {
-        case .success(let response), .failure(.response(let response)):
+        case .success(let response):
             printer.show(response, after: tap.records, seconds: stopwatch.seconds)
         case .failure(let error):
-            printer.show(error, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+            printer.show(
+                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
         }
-        if signal == SIGTERM { return .terminated }
-        return switch result {
-        case .success: .success
-        case .failure(let error): RequestExitStatus(error)
-        }
+        return RequestExitStatus(result, signal: signal)
     }
 
     private func requestBody() throws -> RequestBody? {

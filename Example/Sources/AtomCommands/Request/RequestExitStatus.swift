@@ -27,6 +27,18 @@ enum RequestExitStatus: Int32, CaseIterable {
     case cancelled = 130
     case terminated = 143
 
+    /// The exit status of a command.
+    ///
+    /// - Parameter signal: The signal that cancelled it, if one did.
+    init<Success>(_ result: Result<Success, AtomError>, signal: Int32?) {
+        self =
+            switch result {
+            case _ where signal == SIGTERM: .terminated
+            case .success: .success
+            case .failure(let error): RequestExitStatus(error)
+            }
+    }
+
     /// The exit status for an error.
     init(_ error: AtomError) {
         self =

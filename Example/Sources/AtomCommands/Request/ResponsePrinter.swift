@@ -28,6 +28,17 @@ struct ResponsePrinter {
         if !isQuiet { notes.print(notes.styled(timing(response, records, seconds), .dim)) }
     }
 
+    /// Shows an error, or the response that it is.
+    func show(
+        _ error: AtomError, after records: [WireTap.Record], seconds: Double, advice: SessionAdvice? = nil
+    ) {
+        if case .response(let response) = error {
+            show(response, after: records, seconds: seconds)
+        } else {
+            show(error, seconds: seconds, advice: advice)
+        }
+    }
+
     /// - Parameter advice: The text to show instead of the error's own
     ///   description.
     func show(_ error: AtomError, seconds: Double, advice: SessionAdvice? = nil) {

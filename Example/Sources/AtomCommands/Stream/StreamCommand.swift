@@ -79,16 +79,11 @@ struct StreamCommand: AsyncParsableCommand {
             if !quiet {
                 notes.print("\(count)\(times), \(ResponsePrinter.duration(stopwatch.seconds))")
             }
-        case .failure(.response(let response)):
-            printer.show(response, after: tap.records, seconds: stopwatch.seconds)
         case .failure(let error):
-            printer.show(error, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+            printer.show(
+                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
         }
-        if signal == SIGTERM { return .terminated }
-        return switch result {
-        case .success: .success
-        case .failure(let error): RequestExitStatus(error)
-        }
+        return RequestExitStatus(result, signal: signal)
     }
 
     /// Shows the parts of the response, and returns how many there were.

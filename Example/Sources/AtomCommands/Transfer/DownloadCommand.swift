@@ -87,17 +87,14 @@ struct DownloadCommand: AsyncParsableCommand {
                 let way = response.statusCode == 206 ? "continued from an earlier download, " : ""
                 notes.print("\(name): \(way)\(ResponsePrinter.duration(stopwatch.seconds))")
             }
-        case .failure(.response(let response)):
-            printer.show(response, after: tap.records, seconds: stopwatch.seconds)
         case .failure(let error):
-            printer.show(error, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
-            showRest(after: error, hadProgress: meter.progress != nil, on: notes)
+            printer.show(
+                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+            if error.response == nil {
+                showRest(after: error, hadProgress: meter.progress != nil, on: notes)
+            }
         }
-        if signal == SIGTERM { return .terminated }
-        return switch result {
-        case .success: .success
-        case .failure(let error): RequestExitStatus(error)
-        }
+        return RequestExitStatus(result, signal: signal)
     }
 
     /// Says what is left of a download, and how to go on.

@@ -72,17 +72,12 @@ struct UploadCommand: AsyncParsableCommand {
         case .success(let data):
             let response = AtomResponse(data: data, statusCode: tap.records.last?.status)
             printer.show(response, after: tap.records, seconds: stopwatch.seconds)
-        case .failure(.response(let response)):
-            printer.show(response, after: tap.records, seconds: stopwatch.seconds)
         case .failure(let error):
-            printer.show(error, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
+            printer.show(
+                error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
         }
-        if signal == SIGTERM { return .terminated }
-        return switch result {
-        case .success: .success
-        case .failure(.requestable(.invalidBody)) where !isReadable: .fileFailed
-        case .failure(let error): RequestExitStatus(error)
-        }
+        if case .failure(.requestable(.invalidBody)) = result, !isReadable { return .fileFailed }
+        return RequestExitStatus(result, signal: signal)
     }
 
     /// Whether the file is one that can be sent; if not, the body was refused

@@ -57,15 +57,8 @@ final class Descriptor: Sendable {
 
     /// Writes all of the data to an empty file.
     func write(_ data: Data) throws(TokenStoreError) {
-        var rest = data[...]
-        while !rest.isEmpty {
-            let offset = off_t(rest.startIndex - data.startIndex)
-            let count = rest.withUnsafeBytes { bytes in
-                uninterrupted { pwrite(number, bytes.baseAddress, bytes.count, offset) }
-            }
-            guard count > 0 else { throw TokenStoreError(count < 0 ? errno : EIO, during: "write", isWriting: true) }
-            rest = rest.dropFirst(count)
-        }
+        let code = writeAll(of: data, to: number, at: 0)
+        guard code == 0 else { throw TokenStoreError(code, during: "write", isWriting: true) }
     }
 
     /// Waits until the data is on the disk.
@@ -101,6 +94,23 @@ func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()
         if result != -1 || errno != EINTR { return result }
+    }
+}
+
+/// Writes all of the data at a place in a file.
+///
+/// - Returns: Zero, or an error number.
+func writeAll(of data: Data, to file: Int32, at offset: Int64) -> Int32 {
+    data.withUnsafeBytes { bytes in
+        var done = 0
+        while done < bytes.count {
+            let count = uninterrupted {
+                pwrite(file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset + Int64(done)))
+            }
+            guard count > 0 else { return count < 0 ? errno : EIO }
+            done += count
+        }
+        return 0
     }
 }
 

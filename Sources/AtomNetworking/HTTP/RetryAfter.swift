@@ -1,0 +1,21 @@
+import Foundation
+
+/// The field with which a server says when to come back (RFC 9110 §10.2.3).
+enum RetryAfter {
+    /// The time to wait, at most a day; `nil` if the server doesn't say.
+    ///
+    /// A date counts from the server's own `Date`, so its clock may be wrong.
+    ///
+    /// - Parameters:
+    ///   - fields: The header fields of a response.
+    ///   - now: The time by this device's clock, for a response without a date.
+    static func duration(in fields: HeaderFields, now: Date) -> Duration? {
+        guard let text = fields["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        func untilDate() -> Double? {
+            let serverDate = fields["Date"].flatMap(HTTPDate.date) ?? now
+            return HTTPDate.date(text)?.timeIntervalSince(serverDate)
+        }
+        guard let seconds = Double(text) ?? untilDate(), seconds.isFinite else { return nil }
+        return .seconds(min(max(seconds, 0), 86_400))
+    }
+}
