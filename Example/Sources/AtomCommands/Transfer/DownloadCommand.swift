@@ -90,9 +90,8 @@ struct DownloadCommand: AsyncParsableCommand {
         case .failure(let error):
             printer.show(
                 error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
-            if error.response == nil {
-                showRest(after: error, hadProgress: meter.progress != nil, on: notes)
-            }
+            if case .response = error { break }
+            showRest(after: error, hadProgress: meter.progress != nil, on: notes)
         }
         return RequestExitStatus(result, signal: signal)
     }
