@@ -76,6 +76,37 @@ extension Atom {
     /// read it on any thread.
     public var sessionState: SessionState { manager.session?.state ?? .signedOut }
 
+    /// The state of the session now, and each later one.
+    ///
+    /// The first element is the present state. If the token store hasn't been
+    /// read yet, that is ``SessionState/unknown``; the store is then read, and
+    /// the next element says whether a user is signed in. After that each change
+    /// follows. So a view that shows a login screen needs nothing else, also
+    /// after a restart.
+    ///
+    /// Each access returns a separate sequence. It ends with the session. For a
+    /// service without bearer tokens it is ``SessionState/signedOut``, and ends.
+    /// If the store can't be read, the state stays unknown until a request or
+    /// ``loadSession()`` has read it.
+    ///
+    /// <!-- given: let atom = Atom() -->
+    /// ```swift
+    /// for await state in atom.sessionStates {
+    ///     switch state {
+    ///     case .signedIn, .refreshing: print("Welcome back.")
+    ///     case .signedOut, .ended: print("Sign in, please.")
+    ///     default: break
+    ///     }
+    /// }
+    /// ```
+    public var sessionStates: AsyncStream<SessionState> {
+        manager.session?.states
+            ?? AsyncStream {
+                $0.yield(.signedOut)
+                $0.finish()
+            }
+    }
+
     /// The events of the session from now on.
     ///
     /// Each access returns a separate sequence that gets every event in order.
@@ -140,18 +171,24 @@ extension Atom {
     /// waited for, and nothing of the session is stored. Requests on the wire
     /// continue. The call returns when the store is empty. The token is revoked
     /// at ``BearerAuthentication/revocationEndpoint``, and so are tokens that a
-    /// refresh returns later; the call doesn't wait for that.
+    /// refresh returns later; the call doesn't wait for that, unless you ask
+    /// for it. A command-line tool has to: a process that ends revokes nothing.
     ///
+    /// - Parameter waits: Whether the call waits until the server has answered
+    ///   the revocation, at most as long as a refresh may take. It isn't waited
+    ///   for what a refresh returns later.
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/noSession(delivery:)`` when this service doesn't
-    ///   sign with bearer tokens, and
+    ///   sign with bearer tokens, with
     ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
     ///   store can't be emptied: the session ends for this process anyway, and
-    ///   the write is retried.
-    public func signOut() async throws(AtomError) {
+    ///   the write is retried. If you wait, also with
+    ///   ``AuthenticationError/credentialNotRevoked(cause:delivery:)``: the
+    ///   session has ended on this device only.
+    public func signOut(waitingForRevocation waits: Bool = false) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         do {
-            try await session.signOut(for: manager)
+            try await session.signOut(for: manager, waitingForRevocation: waits)
         } catch {
             throw .authentication(error)
         }

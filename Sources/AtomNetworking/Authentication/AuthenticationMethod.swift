@@ -45,6 +45,23 @@ public enum AuthenticationMethod: Sendable {
         .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store))
     }
 
+    /// An access token in every request, kept in a store and refreshed by the
+    /// SDK; the app is asked for a sign-in when that isn't possible.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where tokens are refreshed.
+    ///   - client: The client that requests them.
+    ///   - store: Where they are kept.
+    ///   - provider: Signs a user in when nobody is signed in, or the refresh
+    ///     token has been refused.
+    /// - Returns: The method.
+    public static func bearer(
+        _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore,
+        signIn provider: any TokenCredentialProvider
+    ) -> AuthenticationMethod {
+        .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store, signIn: provider))
+    }
+
     /// An access token in every request, which the app gets from its own
     /// source, with the default options.
     ///

@@ -34,6 +34,24 @@ public struct BearerAuthentication: Sendable {
         case endpoint(AuthorizationEndpoint, ClientCredential)
         /// The app's own source.
         case provider(any TokenCredentialProvider)
+        /// A token endpoint, with this client, and the app's own source when
+        /// nobody is signed in or the server has refused the refresh token.
+        case endpointOrProvider(AuthorizationEndpoint, ClientCredential, any TokenCredentialProvider)
+
+        var endpoint: (address: AuthorizationEndpoint, client: ClientCredential)? {
+            switch self {
+            case .endpoint(let endpoint, let client), .endpointOrProvider(let endpoint, let client, _):
+                (endpoint, client)
+            case .provider: nil
+            }
+        }
+
+        var provider: (any TokenCredentialProvider)? {
+            switch self {
+            case .endpoint: nil
+            case .provider(let provider), .endpointOrProvider(_, _, let provider): provider
+            }
+        }
     }
 
     /// Where a new credential comes from.
@@ -71,6 +89,14 @@ public struct BearerAuthentication: Sendable {
     /// requests that wait have their own deadlines.
     public var deadline: Duration?
 
+    /// The longest time for which the provider of
+    /// ``init(endpoint:client:store:signIn:)`` may take; five minutes by default,
+    /// and `nil` for no limit.
+    public var signInDeadline: Duration? = .seconds(300)
+
+    /// The longest time that a provider may take; `nil` for no limit.
+    var providerDeadline: Duration? { if case .provider = renewal { deadline } else { signInDeadline } }
+
     /// How many refreshes in ``fruitlessRefreshWindow`` may return a token that
     /// is rejected, or has expired, before any request was accepted with it.
     public var fruitlessRefreshLimit = 3
@@ -79,7 +105,7 @@ public struct BearerAuthentication: Sendable {
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
     /// The client's secret, if it has one.
-    var clientSecret: String? { if case .endpoint(_, let client) = renewal { client.secret } else { nil } }
+    var clientSecret: String? { renewal.endpoint?.client.secret }
 
     /// Creates a method of authentication; the other options are variables with
     /// defaults.
@@ -93,6 +119,32 @@ public struct BearerAuthentication: Sendable {
     /// Creates a method of authentication whose tokens are kept in a store.
     public init(endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore) {
         renewal = .endpoint(endpoint, client)
+        source = .store(store)
+    }
+
+    /// Creates a method of authentication that refreshes tokens, and asks the app
+    /// for a sign-in when that isn't possible.
+    ///
+    /// The provider is called for a request when the store is empty, or when the
+    /// access token is no longer valid and the token endpoint has refused the
+    /// refresh token (`invalid_grant`, RFC 6749 §5.2). All refreshes go through
+    /// the SDK, which holds the store's lock meanwhile. So no refresh token is
+    /// spent twice, even with several processes. The store isn't locked while
+    /// the provider is called.
+    ///
+    /// With a client of the grant type `clientCredentials` the provider is never
+    /// called.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where tokens are refreshed.
+    ///   - client: The client that requests them.
+    ///   - store: Where they are kept.
+    ///   - provider: Signs a user in.
+    public init(
+        endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore,
+        signIn provider: any TokenCredentialProvider
+    ) {
+        renewal = .endpointOrProvider(endpoint, client, provider)
         source = .store(store)
     }
 

@@ -141,20 +141,37 @@ extension RequestableQueueManager: RenewalService {
             let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
         else { return }
         let listener = Exchange.Listener.completion { [log] result in
-            switch result {
-            case .success(let response) where response.isSuccess: log("The token has been revoked")
-            case .success(let response): log("The token was not revoked: \(response.description)")
-            case .failure(let error): log("The token was not revoked: \(error.description)")
-            }
+            _ = Self.judge(revocation: result, log)
         }
         _ = run(request, listener: listener)
     }
 
-    var provider: (any TokenCredentialProvider)? {
-        if case .provider(let provider) = bearer?.renewal { provider } else { nil }
+    func revocation(of credential: TokenCredential) async -> AtomError? {
+        guard let bearer,
+            let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
+        else { return nil }
+        return Self.judge(revocation: await PendingResponse(request, manager: self).result(), log)
     }
 
-    var providerDeadline: Duration? { bearer?.deadline?.bounded }
+    private static func judge(revocation result: Result<AtomResponse, AtomError>, _ log: ExchangeLog) -> AtomError? {
+        switch result {
+        case .success(let response) where response.isSuccess:
+            log("The token has been revoked")
+            return nil
+        case .success(let response):
+            log("The token was not revoked: \(response.description)")
+            return .response(response)
+        case .failure(let error):
+            log("The token was not revoked: \(error.description)")
+            return error
+        }
+    }
+
+    var provider: (any TokenCredentialProvider)? {
+        bearer?.renewal.provider
+    }
+
+    var providerDeadline: Duration? { bearer?.providerDeadline?.bounded }
 
     /// The longest time a refresh may take.
     private var refreshDeadline: Duration {

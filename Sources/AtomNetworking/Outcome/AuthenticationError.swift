@@ -119,6 +119,12 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// the write is retried.
     case credentialNotStored(cause: any Error, delivery: AtomError.Delivery)
 
+    /// The app has signed out, but the token could not be revoked: it stays
+    /// valid at the server until it expires.
+    ///
+    /// Only ``Atom/signOut(waitingForRevocation:)`` throws it.
+    case credentialNotRevoked(cause: any Error, delivery: AtomError.Delivery)
+
     /// Tokens were rejected or expired repeatedly before any request was
     /// accepted with them; `retryAt` is when the next attempt is allowed.
     case tooManyRefreshes(retryAt: Date, delivery: AtomError.Delivery)
@@ -141,7 +147,7 @@ public indirect enum AuthenticationError: Error, Sendable {
         case .missingCredential(let delivery), .refreshRejected(_, let delivery),
             .refreshInterrupted(_, let delivery), .refreshFailed(_, _, let delivery),
             .credentialNotProvided(_, _, let delivery), .credentialNotReadable(_, let delivery),
-            .credentialNotStored(_, let delivery), .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
+            .credentialNotStored(_, let delivery), .credentialNotRevoked(_, let delivery), .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
             .noSession(let delivery), .waitedTooLong(let delivery):
             delivery
         }
@@ -158,6 +164,7 @@ public indirect enum AuthenticationError: Error, Sendable {
             .credentialNotProvided(cause: cause, retryAt: date, delivery: delivery)
         case .credentialNotReadable(let cause, _): .credentialNotReadable(cause: cause, delivery: delivery)
         case .credentialNotStored(let cause, _): .credentialNotStored(cause: cause, delivery: delivery)
+        case .credentialNotRevoked(let cause, _): .credentialNotRevoked(cause: cause, delivery: delivery)
         case .tooManyRefreshes(let date, _): .tooManyRefreshes(retryAt: date, delivery: delivery)
         case .signedOut: .signedOut(delivery: delivery)
         case .noSession: .noSession(delivery: delivery)
@@ -169,8 +176,8 @@ public indirect enum AuthenticationError: Error, Sendable {
     var isRefreshFailure: Bool {
         switch self {
         case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
-        case .missingCredential, .credentialNotReadable, .credentialNotStored, .signedOut, .noSession,
-            .waitedTooLong:
+        case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked, .signedOut,
+            .noSession, .waitedTooLong:
             false
         }
     }
@@ -185,8 +192,8 @@ extension AuthenticationError {
         switch self {
         case .refreshRejected(let error, _), .refreshInterrupted(let error, _): error.response
         case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): Self.answer(of: cause)
-        case .missingCredential, .credentialNotReadable, .credentialNotStored, .tooManyRefreshes, .signedOut,
-            .noSession, .waitedTooLong:
+        case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked,
+            .tooManyRefreshes, .signedOut, .noSession, .waitedTooLong:
             nil
         }
     }
@@ -228,6 +235,9 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         case .credentialNotStored(let cause, _):
             "The token store could not be written: \(Self.describe(cause)) The change is kept in memory, and the write "
                 + "is retried; until it succeeds, the next start finds what was stored before."
+        case .credentialNotRevoked(let cause, _):
+            "The session has ended on this device, but the token could not be revoked: \(Self.describe(cause)) "
+                + "It stays valid at the server until it expires."
         case .refreshFailed(let cause, let retryAt, _):
             "The access token could not be refreshed: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")

@@ -22,6 +22,18 @@ public enum SessionState: Sendable {
     case ended(AuthenticationError)
 }
 
+extension SessionState {
+    /// Whether both are the same case; the reasons of an end aren't compared.
+    func isSame(as other: SessionState) -> Bool {
+        switch (self, other) {
+        case (.unknown, .unknown), (.signedOut, .signedOut), (.signedIn, .signedIn), (.refreshing, .refreshing),
+            (.ended, .ended):
+            true
+        case (.unknown, _), (.signedOut, _), (.signedIn, _), (.refreshing, _), (.ended, _): false
+        }
+    }
+}
+
 /// An event of a session of bearer tokens.
 ///
 /// Listeners get it after the requests that waited. It contains no token.

@@ -46,6 +46,8 @@ enum RefreshOutcome: Sendable {
     case rejected(AuthenticationError)
     /// The refresh has failed; another one may succeed.
     case failed(any Error, at: SessionMachine<any SessionWaiter>.RefreshObstacle, retryAfter: Duration?)
+    /// The refresh goes on with the app's provider.
+    case turnedToProvider
     /// The session was signed out or in; the answer is still to come.
     case leftBehind
 }

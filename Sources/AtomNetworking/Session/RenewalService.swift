@@ -23,6 +23,12 @@ protocol RenewalService: AnyObject, Sendable {
     /// that.
     func revoke(_ credential: TokenCredential)
 
+    /// Revokes a credential, if there is an endpoint for it, and waits for the
+    /// answer.
+    ///
+    /// - Returns: Why that failed.
+    func revocation(of credential: TokenCredential) async -> AtomError?
+
     /// Tells the app what happened to the session, after the requests that
     /// waited for it.
     ///

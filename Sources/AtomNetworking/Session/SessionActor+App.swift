@@ -30,10 +30,14 @@ extension SessionActor {
 
     /// The app signs out.
     ///
-    /// - Parameter service: Revokes the token, if it is configured to.
-    /// - Throws: Why the store could not be emptied; the session is over
-    ///   nevertheless.
-    func signOut(for service: any RenewalService) async throws(AuthenticationError) {
+    /// - Parameters:
+    ///   - service: Revokes the token, if it is configured to.
+    ///   - waits: Whether the revocation is waited for.
+    /// - Throws: Why the store could not be emptied, or the token not revoked;
+    ///   the session is over nevertheless.
+    func signOut(
+        for service: any RenewalService, waitingForRevocation waits: Bool
+    ) async throws(AuthenticationError) {
         try refuseWriteInOperation()
         // The same service revokes what a running refresh still gets.
         guarded.lastService = guarded.lastService ?? service
@@ -45,8 +49,19 @@ extension SessionActor {
         }
         let replacement = await replace(by: nil, in: generation, actions)
         // What another process has stored since is newer than what was held.
-        if let newest = replacement.found ?? held ?? read { service.revoke(newest) }
+        let newest = replacement.found ?? held ?? read
+        guard waits, let newest else {
+            if let newest { service.revoke(newest) }
+            if let failure = replacement.failure { throw failure }
+            return
+        }
+        // In a task that nobody cancels.
+        let call = Task.detached(priority: .userInitiated) { await service.revocation(of: newest) }
+        let revocation = await BoundedWait.valueUnlessCancelled(of: call)
         if let failure = replacement.failure { throw failure }
+        if let error = revocation ?? .cancelled(.maybeSent) {
+            throw .credentialNotRevoked(cause: error, delivery: error.delivery)
+        }
     }
 
     /// Writes the credential of a sign-in or sign-out, and tells the requests
@@ -81,6 +96,29 @@ extension SessionActor {
 
     /// The events from now on.
     nonisolated var events: AsyncStream<SessionEvent> { hub.events() }
+
+    /// The present state, and each later one.
+    nonisolated var states: AsyncStream<SessionState> {
+        // From before the state is read, so that no change is missed.
+        let events = hub.events()
+        return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
+            let task = Task.detached(priority: .userInitiated) {
+                var last: SessionState?
+                func tell(_ state: SessionState?) {
+                    guard let state, last?.isSame(as: state) != true else { return }
+                    last = state
+                    continuation.yield(state)
+                }
+                tell(self?.state)
+                if case .unknown? = last {
+                    tell(try? await self?.loadedState())
+                }
+                for await _ in events { tell(self?.state) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
 
     /// What the session is doing.
     nonisolated var state: SessionState {

@@ -12,6 +12,9 @@ extension SessionActor {
             switch nextStep(of: number, replacing: credential, after: look) {
             case .stop:
                 report.note(.abandoned)
+            case .goOn where guarded.with({ $0.means(of: number) }) == .refreshToken:
+                // Another process has signed in.
+                return askEndpoint(number, replacing: credential, for: service)
             case .goOn(let rejected):
                 let call = Task.detached(priority: .userInitiated) {
                     await self.askProvider(of: service, replacing: rejected, for: number)

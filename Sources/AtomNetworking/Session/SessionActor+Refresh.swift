@@ -7,15 +7,25 @@ extension SessionActor {
         guarded.lastService = service
         // The app may have signed in or out by now: nothing of the old session is sent.
         guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
-        if service.provider != nil {
-            // The store is not held meanwhile: a provider may wait for a person.
-            refreshTask = Task.detached(priority: .userInitiated) {
-                await self.acquire(number, replacing: credential, for: service)
-            }
+        if guarded.with({ $0.means(of: number) }) == .provider {
+            askProvider(number, replacing: credential, for: service)
         } else {
-            refreshTask = keeper.serially(for: self) {
-                await self.refresh(number, replacing: credential, for: service)
-            }
+            askEndpoint(number, replacing: credential, for: service)
+        }
+    }
+
+    /// Goes on with the app's provider.
+    private func askProvider(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+        // The store is not held meanwhile: a provider may wait for a person.
+        refreshTask = Task.detached(priority: .userInitiated) {
+            await self.acquire(number, replacing: credential, for: service)
+        }
+    }
+
+    /// Goes on with the token endpoint.
+    func askEndpoint(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+        refreshTask = keeper.serially(for: self) {
+            await self.refresh(number, replacing: credential, for: service)
         }
     }
 
@@ -43,12 +53,21 @@ extension SessionActor {
                 guard case .goOn(let credential) = nextStep(of: number, replacing: credential, after: look) else {
                     return report.note(.abandoned)
                 }
+                // Another process may have taken the refresh token away.
+                guard guarded.with({ $0.means(of: number) }) != .provider else {
+                    return report.note(.turnedToProvider)
+                }
                 await askEndpoint(of: service, replacing: credential, for: number, in: report)
             }
         } catch {
             keeperError = error
         }
-        await ended(number, report, error: keeperError)
+        if case .turnedToProvider? = report.outcome, keeperError == nil {
+            let rejected = guarded.with { $0.held?.credential }
+            await askProvider(number, replacing: rejected, for: service)
+        } else {
+            await ended(number, report, error: keeperError)
+        }
     }
 
     /// What a refresh does after the credential was loaded.
@@ -100,11 +119,16 @@ extension SessionActor {
             // The same credential isn't written again, and only a write removes the note.
             if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
         case .rejected(let error):
-            guard !wasInterrupted else {
-                return report.note(.rejected(.refreshInterrupted(error, delivery: .notSent)))
+            if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
+            let failure: AuthenticationError =
+                wasInterrupted
+                ? .refreshInterrupted(error, delivery: .notSent) : .refreshRejected(error, delivery: .notSent)
+            let now = moment
+            switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
+            case .ends: report.note(.rejected(failure))
+            case .asksProvider: report.note(.turnedToProvider)
+            case .waitsForExpiry: report.note(.failed(error, at: .endpoint, retryAfter: .zero))
             }
-            if let journal, let spent { await journal.removeRefreshIntent(for: spent) }
-            report.note(.rejected(.refreshRejected(error, delivery: .notSent)))
         case .failed(let cause, let retryAfter, let refreshToken):
             if let kept = refreshToken.flatMap({ replaceRefreshToken(by: $0, for: number) }) {
                 keeper.keep(kept, report, for: self)
@@ -190,6 +214,9 @@ extension SessionActor {
             if let error { return notStored(version: version, error) }
             if hadFailedBefore { announce(.credentialStored) }
             stored(version: version)
+        case .turnedToProvider:
+            // The exchange with the keeper has failed afterwards.
+            failed(number, error ?? AtomError.unexpected, at: .store, retryAfter: nil)
         case .leftBehind:
             // `cameLate` will tell the machine.
             break

@@ -10,9 +10,21 @@ enum RenewalMeans: Sendable {
     case clientCredentials
     /// From the app's provider.
     case provider
+    /// With the refresh token, and from the app's provider if there is none that
+    /// the server accepts.
+    case refreshTokenOrProvider
 
     /// Whether it works without a refresh token.
     var acquires: Bool { self != .refreshToken }
+
+    /// Whether a token without a refresh token is renewed before it expires.
+    var acquiresEarly: Bool { self == .clientCredentials || self == .provider }
+
+    /// Whether it is of no use any more after this other means has failed for
+    /// good.
+    func ends(with failed: RenewalMeans) -> Bool {
+        self == failed || (self == .refreshTokenOrProvider && failed == .provider)
+    }
 }
 
 extension RenewalMeans {
@@ -21,8 +33,11 @@ extension RenewalMeans {
         self =
             switch bearer.renewal {
             case .provider: .provider
-            case .endpoint(_, let client) where client.grantType == .clientCredentials: .clientCredentials
+            case .endpoint(_, let client) where client.grantType == .clientCredentials,
+                .endpointOrProvider(_, let client, _) where client.grantType == .clientCredentials:
+                .clientCredentials
             case .endpoint: .refreshToken
+            case .endpointOrProvider: .refreshTokenOrProvider
             }
     }
 }

@@ -87,6 +87,7 @@ extension SessionMachine {
         }
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         generation += 1
+        refusedRefreshToken = nil
         fruitless = []
         runningLoad = nil
         hasAnnouncedStaleStore = false

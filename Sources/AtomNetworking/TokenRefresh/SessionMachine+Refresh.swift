@@ -27,11 +27,13 @@ extension SessionMachine {
             if self.running?.number == number { self.running = nil }
             return (.stop, actions + afterOutdatedRefresh(hasJustRead: true, now: now))
         }
-        guard !isGood(at: now.instant, by: running.means) else {
+        guard !isGood(at: now.instant, by: running.asked) else {
             self.running = nil
             phase = .active
             return (.stop, actions + proceed(hasJustRead: true, now: now))
         }
+        let means = usableMeans(of: running.asked)
+        self.running?.means = means
         return (.goOn(held?.credential), actions)
     }
 
@@ -59,7 +61,7 @@ extension SessionMachine {
             return news + afterOutdatedRefresh(now: now)
         }
         // Another refresh that takes as long would get nothing better, for ever.
-        brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.means)
+        brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.asked)
         install(brought)
         store.willWrite(credential, isPending: !needsLoading)
         phase = .storing
@@ -165,6 +167,28 @@ extension SessionMachine {
         }
         phase = .backingOff(until: until)
         return refuseAll(failure) + [.announceFailure(failure)]
+    }
+
+    /// What follows when the authorization server has refused the refresh token
+    /// for good.
+    enum Refusal {
+        /// `refreshRejected`: there is nothing else.
+        case ends
+        /// The refresh goes on with the app's provider.
+        case asksProvider
+        /// `refreshFailed`: the access token is still good, and a person who
+        /// uses it must not be asked to sign in.
+        case waitsForExpiry
+    }
+
+    /// The authorization server has refused the refresh token for good.
+    mutating func refreshTokenRefused(number: Int, _ failure: AuthenticationError, now: Moment) -> Refusal {
+        if isRunning(number) { refusedRefreshToken = running?.credential?.refreshToken }
+        guard isRunning(number), running?.asked == .refreshTokenOrProvider else { return .ends }
+        held?.finalFailure = (failure, .refreshToken)
+        if held?.isUsable(at: now.instant) == true { return .waitsForExpiry }
+        running?.means = .provider
+        return .asksProvider
     }
 
     /// The authorization server has refused the refresh token for good, or the

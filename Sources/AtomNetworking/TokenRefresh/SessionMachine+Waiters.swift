@@ -46,7 +46,7 @@ extension SessionMachine {
     /// Starts a refresh, or says why it can't, and sets the phase accordingly.
     private mutating func startRefresh(for request: Waiting, hasJustRead: Bool, now: Moment) -> RefreshStart {
         countIfFruitless(at: now.instant)
-        if let failure = held?.finalFailure, failure.means == request.means {
+        if let failure = held?.finalFailure, request.means.ends(with: failure.means) {
             return endSession(failure.error, of: failure.means, hasJustRead: hasJustRead)
         }
         guard request.means.acquires || hasUsefulRefreshToken else {
@@ -73,9 +73,18 @@ extension SessionMachine {
             return .backsOff(until: notBefore)
         }
         lastRefreshNumber += 1
-        running = RunningRefresh(number: lastRefreshNumber, means: request.means, credential: held?.credential)
+        running = RunningRefresh(
+            number: lastRefreshNumber, asked: request.means, means: usableMeans(of: request.means),
+            credential: held?.credential)
         phase = .refreshing
         return .started(.refresh(number: lastRefreshNumber, held?.credential, for: request.waiter))
+    }
+
+    /// Which of the means a refresh uses now.
+    func usableMeans(of means: RenewalMeans) -> RenewalMeans {
+        guard means == .refreshTokenOrProvider else { return means }
+        let isRefused = held.map { $0.credential.refreshToken == refusedRefreshToken } ?? false
+        return hasUsefulRefreshToken && !isRefused ? .refreshToken : .provider
     }
 
     /// Whether there is a refresh token that may be sent.

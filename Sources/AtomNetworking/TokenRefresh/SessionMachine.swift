@@ -58,8 +58,10 @@ struct SessionMachine<Waiter> {
 
     struct RunningRefresh {
         let number: Int
-        /// How it gets another credential.
-        let means: RenewalMeans
+        /// How the request that started it would get another credential.
+        let asked: RenewalMeans
+        /// How the refresh does.
+        var means: RenewalMeans
         /// The credential that it replaces; `nil` if there is none.
         var credential: TokenCredential?
         /// Whether the session no longer uses the credential that it replaces.
@@ -105,6 +107,8 @@ struct SessionMachine<Waiter> {
     var store = StoreMemory()
     /// The refresh tokens that must not be sent again.
     var spent = SpentTokens()
+    /// The refresh token that the authorization server has refused last.
+    var refusedRefreshToken: String?
     /// What is known about access tokens that were held before.
     var known = KnownTokens()
     /// The means of the refresh that ended the session.
@@ -123,6 +127,9 @@ struct SessionMachine<Waiter> {
 
     /// Whether this refresh is running, and its result still matters.
     func isRunning(_ number: Int) -> Bool { running.map { $0.number == number && !$0.isOutdated } ?? false }
+
+    /// How this refresh gets a credential; `nil` if it isn't running any more.
+    func means(of number: Int) -> RenewalMeans? { running.flatMap { $0.number == number ? $0.means : nil } }
 
     /// When the next refresh may start, if refreshes back off now.
     var pauseEnd: MonotonicInstant? { if case .backingOff(let until) = phase { until } else { nil } }

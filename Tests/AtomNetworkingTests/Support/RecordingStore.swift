@@ -40,6 +40,8 @@ final class SharedDisk: @unchecked Sendable {
         lock.withLock { intent = credential.refreshToken }
     }
 
+    /// Whether somebody has exclusive access.
+    var isInUse: Bool { lock.withLock { isHeld } }
     var hasIntent: Bool { lock.withLock { intent != nil } }
 
     fileprivate func read() throws -> TokenCredential? {

@@ -17,10 +17,11 @@ struct SessionFixture {
     ///   - tokens: A store that another fixture uses too.
     ///   - store: A store to use instead.
     ///   - provider: Returns tokens instead of the token endpoint.
+    ///   - login: Signs a user in where the token endpoint can't help.
     init(
         lifetime: Double = 3_600, timeout: ServiceTimeout = ServiceTimeout(request: 1_000, resource: 1_000),
         exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, store: (any TokenCredentialStore)? = nil,
-        provider: (any TokenCredentialProvider)? = nil, grant: GrantType = .refreshToken,
+        provider: (any TokenCredentialProvider)? = nil, signIn login: (any TokenCredentialProvider)? = nil, grant: GrantType = .refreshToken,
         time: ManualTimeSource = ManualTimeSource(), script: ScriptedTransport.Script? = nil,
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
     ) throws {
@@ -33,6 +34,11 @@ struct SessionFixture {
         let client = ClientCredential(grantType: grant, id: "client", secret: "secret")
         var bearer: BearerAuthentication
         switch (provider, store) {
+        case (nil, let store) where login != nil:
+            // Just compared.
+            let login = try #require(login)
+            bearer = BearerAuthentication(
+                endpoint: endpoint, client: client, store: store ?? InMemoryTokenCredentialStore(), signIn: login)
         case (let provider?, let store):
             bearer = BearerAuthentication(provider: provider, store: store ?? InMemoryTokenCredentialStore())
         case (nil, let store?): bearer = BearerAuthentication(endpoint: endpoint, client: client, store: store)

@@ -278,6 +278,7 @@ struct MachineFixture {
         case .credentialNotProvided: "not provided"
         case .credentialNotReadable: "not readable"
         case .credentialNotStored: "not stored"
+        case .credentialNotRevoked: "not revoked"
         case .noSession: "no session"
         }
     }

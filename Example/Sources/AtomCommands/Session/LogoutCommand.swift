@@ -1,4 +1,3 @@
-import AirlineServer
 import ArgumentParser
 import AtomNetworking
 import Foundation
@@ -27,30 +26,22 @@ struct LogoutCommand: AsyncParsableCommand {
     /// Signs out, and reports the result.
     func perform(notes: Terminal) async -> RequestExitStatus {
         let file = sessionOptions.file
+        guard let profile = file.profile() else {
+            notes.print("No user was signed in.")
+            return .success
+        }
         do throws(AtomError) {
-            guard let profile = file.profile() else {
-                notes.print("No user was signed in.")
-                return .success
-            }
-            let (revocations, revocation) = AsyncStream.makeStream(of: WireTap.Record.self)
-            let tap = WireTap(Stopwatch()) { record in
-                if record.path == AirlineServer.revocationPath { revocation.yield(record) }
-            }
-            let timeout = ServiceTimeout(request: 10, resource: 10)
-            let atom = try file.atom(for: profile, timeout: timeout) { $0.transport = tap }
+            let atom = try file.atom(for: profile, timeout: ServiceTimeout(request: 10, resource: 10))
             guard case .signedIn = try await atom.loadSession() else {
                 notes.print("No user was signed in.")
                 return .success
             }
-            try await atom.signOut()
-            // The SDK doesn't wait for the revocation, which would end with the process.
-            let limit = Task {
-                try? await Task.sleep(for: .seconds(timeout.resource + 1))
-                revocation.finish()
-            }
-            let answer = await revocations.first { _ in true }
-            limit.cancel()
-            notes.print(Self.farewell(answer, profile))
+            // Without waiting, the revocation would end with the process.
+            try await atom.signOut(waitingForRevocation: true)
+            notes.print("Signed out; \(profile.server) has revoked the tokens.")
+            return .success
+        } catch .authentication(.credentialNotRevoked(let cause, _)) {
+            notes.print(Self.farewell(cause, "\(profile.server)"))
             return .success
         } catch {
             let advice = SessionAdvice(error, file: file.url)
@@ -59,11 +50,10 @@ struct LogoutCommand: AsyncParsableCommand {
         }
     }
 
-    private static func farewell(_ answer: WireTap.Record?, _ profile: SessionFile.Profile) -> String {
-        switch answer?.status {
-        case 200?: "Signed out; \(profile.server) has revoked the tokens."
-        case let status?: "Signed out here; \(profile.server) answered \(status) to the request to revoke the tokens."
-        case nil: "Signed out here; \(profile.server) could not be reached and accepts the tokens until they expire."
+    private static func farewell(_ cause: any Error, _ server: String) -> String {
+        if case .response(let response)? = cause as? AtomError, let status = response.statusCode {
+            return "Signed out here; \(server) answered \(status) to the request to revoke the tokens."
         }
+        return "Signed out here; \(server) could not be reached and accepts the tokens until they expire."
     }
 }

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// The present state of a session, and what follows.
+@Suite(.timeLimit(.minutes(5))) struct SessionStatesTests {
+    private func name(_ state: SessionState?) -> String {
+        switch state {
+        case .unknown?: "unknown"
+        case .signedOut?: "signedOut"
+        case .signedIn?: "signedIn"
+        case .refreshing?: "refreshing"
+        case .ended?: "ended"
+        case nil: "nothing"
+        }
+    }
+
+    @Test func aStoreIsReadWithoutARequest() async throws {
+        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+        var states = session.atom.sessionStates.makeAsyncIterator()
+        #expect(name(await states.next()) == "unknown")
+        #expect(name(await states.next()) == "signedIn")
+        try await session.atom.signOut()
+        #expect(name(await states.next()) == "signedOut")
+        try await session.atom.signIn(with: .issued(1))
+        #expect(name(await states.next()) == "signedIn")
+    }
+
+    @Test func anEmptyStoreMeansThatNobodyIsSignedIn() async throws {
+        let session = try SessionFixture(store: RecordingStore(SharedDisk()))
+        var states = session.atom.sessionStates.makeAsyncIterator()
+        #expect(name(await states.next()) == "unknown")
+        #expect(name(await states.next()) == "signedOut")
+    }
+
+    @Test func aLateListenerGetsThePresentState() async throws {
+        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))))
+        let call = session.call()
+        await session.refresh().deny("invalid_grant")
+        #expect(await call.error()?.isAccessTokenRefreshFailure == true)
+        var states = session.atom.sessionStates.makeAsyncIterator()
+        #expect(name(await states.next()) == "ended")
+    }
+
+    @Test func aStateComesOnce() async throws {
+        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+        _ = try await session.atom.loadSession()
+        var states = session.atom.sessionStates.makeAsyncIterator()
+        #expect(name(await states.next()) == "signedIn")
+        try await session.atom.signIn(with: .issued(1))
+        try await session.atom.signIn(with: .issued(2))
+        try await session.atom.signOut()
+        #expect(name(await states.next()) == "signedOut")
+    }
+
+    @Test func aServiceWithoutASessionHasOneState() async {
+        var states: [String] = []
+        for await state in Atom().sessionStates { states.append(name(state)) }
+        #expect(states == ["signedOut"])
+    }
+
+    @Test func theSequenceEndsWithTheSession() async throws {
+        var session: SessionFixture? = try SessionFixture()
+        let states = session?.atom.sessionStates
+        session = nil
+        var count = 0
+        for await _ in try #require(states) { count += 1 }
+        #expect(count <= 1)
+    }
+}
+
+/// Signing out with a revocation that is waited for.
+@Suite(.timeLimit(.minutes(5))) struct WaitingSignOutTests {
+    private func session(_ disk: SharedDisk) throws -> SessionFixture {
+        let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
+        return try SessionFixture(store: RecordingStore(disk), bearer: { $0.revocationEndpoint = endpoint })
+    }
+
+    @Test func itReturnsAfterTheServersAnswer() async throws {
+        let disk = SharedDisk(.issued(0))
+        let session = try session(disk)
+        _ = try await session.atom.loadSession()
+        let hasReturned = Locked(false)
+        async let signOut: Void = {
+            try await session.atom.signOut(waitingForRevocation: true)
+            hasReturned.with { $0 = true }
+        }()
+        let revocation = await session.transport.exchange(0)
+        #expect(revocation.form["token"] == "R0")
+        #expect(disk.writes.count == 1, "the store is emptied first")
+        #expect(!hasReturned.value)
+        revocation.answer()
+        try await signOut
+    }
+
+    @Test func aRefusalIsAnErrorAndTheSessionIsOver() async throws {
+        let disk = SharedDisk(.issued(0))
+        let session = try session(disk)
+        _ = try await session.atom.loadSession()
+        let signOut = Task { try await session.atom.signOut(waitingForRevocation: true) }
+        await session.transport.exchange(0).answer(status: 503)
+        await #expect {
+            try await signOut.value
+        } throws: { error in
+            guard case .authentication(.credentialNotRevoked(let cause, .answered))? = error as? AtomError,
+                case .response(let response)? = cause as? AtomError
+            else { return false }
+            return response.statusCode == 503
+        }
+        guard case .signedOut = session.atom.sessionState else {
+            throw Unexpected("\(session.atom.sessionState)")
+        }
+    }
+
+    @Test func aLostConnectionIsAnError() async throws {
+        let session = try session(SharedDisk(.issued(0)))
+        _ = try await session.atom.loadSession()
+        let signOut = Task { try await session.atom.signOut(waitingForRevocation: true) }
+        await session.transport.exchange(0).fail(.cannotConnectToHost, delivery: .notSent)
+        await #expect {
+            try await signOut.value
+        } throws: { error in
+            guard case .authentication(.credentialNotRevoked(_, .notSent))? = error as? AtomError else { return false }
+            return !"\(error)".contains("R0")
+        }
+    }
+
+    @Test func aCancelledCallerLeavesAtOnceAndTheRevocationGoesOn() async throws {
+        let session = try session(SharedDisk(.issued(0)))
+        _ = try await session.atom.loadSession()
+        let task = Task { try await session.atom.signOut(waitingForRevocation: true) }
+        let revocation = await session.transport.exchange(0)
+        task.cancel()
+        await #expect(throws: AtomError.self) { try await task.value }
+        #expect(!revocation.isCancelled)
+        revocation.answer()
+    }
+
+    @Test func nobodyToSignOutIsNoError() async throws {
+        let session = try session(SharedDisk())
+        try await session.atom.signOut(waitingForRevocation: true)
+        #expect(session.transport.exchanges.isEmpty)
+    }
+}
