@@ -147,7 +147,8 @@ public indirect enum AuthenticationError: Error, Sendable {
         case .missingCredential(let delivery), .refreshRejected(_, let delivery),
             .refreshInterrupted(_, let delivery), .refreshFailed(_, _, let delivery),
             .credentialNotProvided(_, _, let delivery), .credentialNotReadable(_, let delivery),
-            .credentialNotStored(_, let delivery), .credentialNotRevoked(_, let delivery), .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
+            .credentialNotStored(_, let delivery), .credentialNotRevoked(_, let delivery),
+            .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
             .noSession(let delivery), .waitedTooLong(let delivery):
             delivery
         }

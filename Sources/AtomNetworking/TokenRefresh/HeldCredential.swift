@@ -129,7 +129,9 @@ struct HeldCredential: Sendable {
     func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
         guard isUsable(at: instant) else { return false }
         // A credential that can't be renewed is used until it expires.
-        guard let refreshTime, !ignoresLeeway, means.acquiresEarly || !credential.refreshToken.isEmpty else { return true }
+        guard let refreshTime, !ignoresLeeway, means.acquiresEarly || !credential.refreshToken.isEmpty else {
+            return true
+        }
         return instant < refreshTime
     }
 

@@ -21,7 +21,8 @@ struct SessionFixture {
     init(
         lifetime: Double = 3_600, timeout: ServiceTimeout = ServiceTimeout(request: 1_000, resource: 1_000),
         exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, store: (any TokenCredentialStore)? = nil,
-        provider: (any TokenCredentialProvider)? = nil, signIn login: (any TokenCredentialProvider)? = nil, grant: GrantType = .refreshToken,
+        provider: (any TokenCredentialProvider)? = nil, signIn login: (any TokenCredentialProvider)? = nil,
+        grant: GrantType = .refreshToken,
         time: ManualTimeSource = ManualTimeSource(), script: ScriptedTransport.Script? = nil,
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
     ) throws {
