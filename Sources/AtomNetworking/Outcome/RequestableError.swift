@@ -29,6 +29,13 @@ public enum RequestableError: Error, Sendable {
     case invalidTimeout(Violation)
     /// The configuration requires something that this platform doesn't support.
     case unsupportedConfiguration(Violation)
+    /// The endpoint has two members of one name with different types, or one
+    /// whose type can't be used; ``EndpointSpelling`` has more.
+    case unusableMember(Violation)
+    /// A member of the endpoint threw an error that isn't an ``AtomError``.
+    ///
+    /// The cause is that error. Only its type is in the description.
+    case endpointFailed(Violation, cause: any Error)
 
     /// A description of what was wrong.
     public struct Violation: Hashable, Sendable {
@@ -59,7 +66,8 @@ public enum RequestableError: Error, Sendable {
         case .invalidBaseURL(let violation), .invalidURL(let violation), .invalidURLPath(let violation),
             .invalidMethod(let violation), .invalidHeader(let violation), .invalidBody(let violation),
             .invalidCredential(let violation), .invalidTimeout(let violation),
-            .unsupportedConfiguration(let violation):
+            .unsupportedConfiguration(let violation), .unusableMember(let violation),
+            .endpointFailed(let violation, cause: _):
             violation
         }
     }
@@ -87,6 +95,8 @@ extension RequestableError: Hashable {
         case .invalidCredential: 6
         case .invalidTimeout: 7
         case .unsupportedConfiguration: 8
+        case .unusableMember: 9
+        case .endpointFailed: 10
         }
     }
 }
@@ -109,6 +119,8 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
             case .invalidCredential: "Invalid credential"
             case .invalidTimeout: "Invalid timeout"
             case .unsupportedConfiguration: "Unsupported configuration"
+            case .unusableMember: "Unusable member of the endpoint"
+            case .endpointFailed: "Failed member of the endpoint"
             }
         let subject = violation.subject.isEmpty ? "" : " “\(violation.subject)”"
         return violation.reason.isEmpty ? "\(part)\(subject)." : "\(part)\(subject): \(violation.reason)."

@@ -5,6 +5,8 @@
 /// thread, before anything is sent; redirects and retries send the same values.
 ///
 /// ```swift
+/// import AtomNetworking
+///
 /// enum SeatmapEndpoint: Requestable {
 ///     case refresh(flight: String)
 ///
@@ -19,7 +21,13 @@
 ///     }
 /// }
 /// ```
-public protocol Requestable: Sendable {
+///
+/// Other forms of a member count as well: a list, a body or a timeout that
+/// isn't optional, `baseURL()` and `path()` with plain `throws` or without, a
+/// getter that throws, and those in ``EndpointSpelling``. An error that isn't
+/// an ``AtomError`` arrives as
+/// ``RequestableError/endpointFailed(_:cause:)``.
+public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declared {
     /// Header fields; none by default.
     ///
     /// An `Authorization` field takes precedence over the service's
@@ -56,23 +64,4 @@ public protocol Requestable: Sendable {
 
     /// The path; empty by default.
     func path() throws(AtomError) -> URLPath
-}
-
-extension Requestable {
-    /// None.
-    public var headerItems: [HeaderItem]? { nil }
-    /// GET.
-    public var method: HTTPMethod { .get }
-    /// None.
-    public var queryItems: [QueryItem]? { nil }
-    /// Signed.
-    public var requiresAuthorization: Bool { true }
-    /// None.
-    public var body: RequestBody? { nil }
-    /// The service's.
-    public var timeout: ServiceTimeout? { nil }
-    /// 200…299.
-    public var acceptableStatusCodes: ClosedRange<Int> { 200...299 }
-    /// No path.
-    public func path() throws(AtomError) -> URLPath { .empty }
 }

@@ -48,6 +48,9 @@ public struct URLPath: Sendable, Hashable {
     /// No path: the default of a ``Requestable``.
     static let empty = URLPath(unchecked: "")
 
+    /// Stands for a path that an endpoint doesn't declare; no path is like it.
+    static let undeclared = URLPath(unchecked: "\0undeclared")
+
     private struct Refusal: Error {
         let reason: String
     }

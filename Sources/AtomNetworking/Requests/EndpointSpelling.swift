@@ -1,0 +1,336 @@
+import Foundation
+
+// A member of an endpoint whose type differs a little from the requirement
+// isn't its witness: Swift would use the default without a word, and another
+// request would be sent. So each form that a member is likely to have is a
+// requirement as well.
+//
+// - `Declared` has the documented types, but accepts plain `throws` too. Its
+//   defaults say that the endpoint doesn't declare the member.
+// - `Plain`, `Loose` and `OptionalLoose` have the other types. A protocol can
+//   have only one property of a name, hence three.
+// - `Fallback` has the documented requirements again, and their defaults, which
+//   use what the endpoint declares in another form. They must be less
+//   specialized than those of `Declared`, which would otherwise find them.
+//
+// The members for reading are mutating: an app can't use them by accident, and
+// a requirement of the same name and type would be overridden by
+// `Requestable`'s, which throws another type of error.
+
+/// The forms that a member of an endpoint may have besides those in
+/// ``Requestable``.
+///
+/// Conform to ``Requestable``, not to these protocols, and use its members
+/// only.
+///
+/// | member | other forms |
+/// |---|---|
+/// | `baseURL()`, `path()` | with `throws`, or without |
+/// | `path` | `func path() -> String`, `var path: URLPath`, `var path: String` |
+/// | `headerItems`, `queryItems` | not optional; a dictionary of strings, in the order of its keys |
+/// | `body` | not optional; `Data`, if ``Requestable/method`` has no body |
+/// | `timeout` | not optional; a `Double`, which is used for both deadlines |
+/// | `acceptableStatusCodes` | `Range<Int>` |
+/// | `method` | `HTTPMethod?`; a `String` that is GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS |
+///
+/// An endpoint that has a list, a body, a timeout or status codes in two of
+/// these forms, for example its own and one of a protocol extension, is
+/// rejected with ``RequestableError/unusableMember(_:)``. A member of a
+/// form that means something else in an app, such as a `String`, is used only
+/// if the documented one isn't declared.
+public enum EndpointSpelling {
+    /// Members that aren't optional, or that are text.
+    public protocol Plain: Sendable {
+        /// Header fields.
+        @_disfavoredOverload
+        var headerItems: [HeaderItem] { mutating get throws }
+        /// The method's name.
+        @_disfavoredOverload
+        var method: String { mutating get throws }
+        /// The query.
+        @_disfavoredOverload
+        var queryItems: [QueryItem] { mutating get throws }
+        /// The body.
+        @_disfavoredOverload
+        var body: RequestBody { mutating get throws }
+        /// The deadlines.
+        @_disfavoredOverload
+        var timeout: ServiceTimeout { mutating get throws }
+        /// The status codes that count as success.
+        @_disfavoredOverload
+        var acceptableStatusCodes: Range<Int> { mutating get throws }
+        /// The path.
+        @_disfavoredOverload
+        mutating func path() throws -> String
+    }
+
+    /// Members of simpler types.
+    public protocol Loose: Sendable {
+        /// Header fields.
+        @_disfavoredOverload
+        var headerItems: [String: String] { mutating get throws }
+        /// The method.
+        @_disfavoredOverload
+        var method: HTTPMethod? { mutating get throws }
+        /// The query.
+        @_disfavoredOverload
+        var queryItems: [String: String] { mutating get throws }
+        /// The body.
+        @_disfavoredOverload
+        var body: Data { mutating get throws }
+        /// Both deadlines in seconds.
+        @_disfavoredOverload
+        var timeout: Double { mutating get throws }
+        /// Not accepted.
+        @_disfavoredOverload
+        var acceptableStatusCodes: Set<Int> { mutating get throws }
+        /// The path.
+        @_disfavoredOverload
+        var path: String { mutating get throws }
+    }
+
+    /// Members of simpler types that are optional.
+    public protocol OptionalLoose: Sendable {
+        /// Header fields.
+        @_disfavoredOverload
+        var headerItems: [String: String]? { mutating get throws }
+        /// The query.
+        @_disfavoredOverload
+        var queryItems: [String: String]? { mutating get throws }
+        /// The body.
+        @_disfavoredOverload
+        var body: Data? { mutating get throws }
+        /// Both deadlines in seconds.
+        @_disfavoredOverload
+        var timeout: Double? { mutating get throws }
+        /// Not accepted.
+        @_disfavoredOverload
+        var acceptableStatusCodes: [Int] { mutating get throws }
+        /// The path.
+        @_disfavoredOverload
+        var path: URLPath { mutating get throws }
+    }
+
+    /// The documented members, with the defaults for endpoints that don't
+    /// declare them in this form.
+    public protocol Fallback: Plain, Loose, OptionalLoose {
+        /// Header fields.
+        var headerItems: [HeaderItem]? { get }
+        /// The method.
+        var method: HTTPMethod { get }
+        /// The query.
+        var queryItems: [QueryItem]? { get }
+        /// Whether the request is signed.
+        var requiresAuthorization: Bool { get }
+        /// The body.
+        var body: RequestBody? { get }
+        /// The deadlines.
+        var timeout: ServiceTimeout? { get }
+        /// The status codes that count as success.
+        var acceptableStatusCodes: ClosedRange<Int> { get }
+        /// The server's scheme, host and port.
+        func baseURL() throws(AtomError) -> BaseURL
+        /// The path.
+        func path() throws(AtomError) -> URLPath
+        /// The server that the endpoint declares in any form.
+        mutating func resolvedBaseURL() throws(AtomError) -> BaseURL
+        /// The path that the endpoint declares in any form.
+        mutating func resolvedPath() throws(AtomError) -> URLPath
+    }
+
+    /// The documented members, which may throw any error.
+    public protocol Declared: Sendable {
+        /// Header fields.
+        @_disfavoredOverload
+        var headerItems: [HeaderItem]? { mutating get throws }
+        /// The method.
+        @_disfavoredOverload
+        var method: HTTPMethod { mutating get throws }
+        /// The query.
+        @_disfavoredOverload
+        var queryItems: [QueryItem]? { mutating get throws }
+        /// Whether the request is signed.
+        @_disfavoredOverload
+        var requiresAuthorization: Bool { mutating get throws }
+        /// The body.
+        @_disfavoredOverload
+        var body: RequestBody? { mutating get throws }
+        /// The deadlines.
+        @_disfavoredOverload
+        var timeout: ServiceTimeout? { mutating get throws }
+        /// The status codes that count as success.
+        @_disfavoredOverload
+        var acceptableStatusCodes: ClosedRange<Int> { mutating get throws }
+        /// The server's scheme, host and port.
+        @_disfavoredOverload
+        mutating func baseURL() throws -> BaseURL
+        /// The path.
+        @_disfavoredOverload
+        mutating func path() throws -> URLPath
+    }
+}
+
+// MARK: - The defaults that endpoints have
+
+extension EndpointSpelling.Fallback {
+    /// None.
+    public var headerItems: [HeaderItem]? {
+        var endpoint = self
+        return (try? endpoint.otherHeaderItems()) ?? nil
+    }
+    /// GET.
+    public var method: HTTPMethod {
+        var endpoint = self
+        return (try? endpoint.otherMethod()) ?? .get
+    }
+    /// None.
+    public var queryItems: [QueryItem]? {
+        var endpoint = self
+        return (try? endpoint.otherQueryItems()) ?? nil
+    }
+    /// Signed.
+    public var requiresAuthorization: Bool { true }
+    /// None.
+    public var body: RequestBody? {
+        var endpoint = self
+        let hasBody = method.body != nil
+        return (try? endpoint.plainBody() ?? (hasBody ? nil : endpoint.rawBody())) ?? nil
+    }
+    /// The service's.
+    public var timeout: ServiceTimeout? {
+        var endpoint = self
+        return (try? endpoint.plainTimeout() ?? endpoint.secondsOfTimeout()) ?? nil
+    }
+    /// 200…299.
+    public var acceptableStatusCodes: ClosedRange<Int> {
+        var endpoint = self
+        return (try? endpoint.plainStatusCodes()) ?? 200...299
+    }
+    /// The server that the endpoint declares in another form.
+    public func baseURL() throws(AtomError) -> BaseURL {
+        var endpoint = self
+        return try endpoint.resolvedBaseURL()
+    }
+    /// No path.
+    public func path() throws(AtomError) -> URLPath {
+        var endpoint = self
+        return try endpoint.resolvedPath()
+    }
+}
+
+// MARK: - The defaults that stand for a member that isn't declared
+
+extension EndpointSpelling.Plain {
+    /// Not declared.
+    @_disfavoredOverload
+    public var headerItems: [HeaderItem] { mutating get throws { Undeclared.headerItems } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var method: String { mutating get throws { Undeclared.text } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [QueryItem] { mutating get throws { Undeclared.queryItems } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: RequestBody { mutating get throws { Undeclared.body } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var timeout: ServiceTimeout { mutating get throws { Undeclared.timeout } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var acceptableStatusCodes: Range<Int> { mutating get throws { Undeclared.statusCodes } }
+    /// Not declared.
+    @_disfavoredOverload
+    public mutating func path() throws -> String { Undeclared.text }
+}
+
+extension EndpointSpelling.Loose {
+    /// Not declared.
+    @_disfavoredOverload
+    public var headerItems: [String: String] { mutating get throws { Undeclared.dictionary } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var method: HTTPMethod? { mutating get throws { Undeclared.method } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [String: String] { mutating get throws { Undeclared.dictionary } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: Data { mutating get throws { Undeclared.data } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var timeout: Double { mutating get throws { Undeclared.seconds } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var acceptableStatusCodes: Set<Int> { mutating get throws { [] } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var path: String { mutating get throws { Undeclared.text } }
+}
+
+extension EndpointSpelling.OptionalLoose {
+    /// Not declared.
+    @_disfavoredOverload
+    public var headerItems: [String: String]? { mutating get throws { Undeclared.dictionary } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [String: String]? { mutating get throws { Undeclared.dictionary } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: Data? { mutating get throws { Undeclared.data } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var timeout: Double? { mutating get throws { Undeclared.seconds } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var acceptableStatusCodes: [Int] { mutating get throws { [] } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var path: URLPath { mutating get throws { Undeclared.path } }
+}
+
+extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
+    /// Not declared.
+    @_disfavoredOverload
+    public var headerItems: [HeaderItem]? { mutating get throws { Undeclared.headerItems } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var method: HTTPMethod { mutating get throws { Undeclared.method } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [QueryItem]? { mutating get throws { Undeclared.queryItems } }
+    /// Signed.
+    @_disfavoredOverload
+    public var requiresAuthorization: Bool { mutating get throws { true } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: RequestBody? { mutating get throws { Undeclared.body } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var timeout: ServiceTimeout? { mutating get throws { Undeclared.timeout } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var acceptableStatusCodes: ClosedRange<Int> { mutating get throws { Undeclared.closedStatusCodes } }
+    /// Refused, with words that say what is missing.
+    @available(*, unavailable, message: "an endpoint needs 'func baseURL() throws(AtomError) -> BaseURL'")
+    public mutating func baseURL() throws -> BaseURL { throw AtomError.unexpected }
+    /// Not declared.
+    @_disfavoredOverload
+    public mutating func path() throws -> URLPath { Undeclared.path }
+    /// The server, with an error of another type as an ``AtomError``.
+    public mutating func resolvedBaseURL() throws(AtomError) -> BaseURL {
+        do {
+            return try declaredBaseURL()
+        } catch {
+            throw EndpointReading.error(error, of: "baseURL()")
+        }
+    }
+    /// The path, with an error of another type as an ``AtomError``.
+    public mutating func resolvedPath() throws(AtomError) -> URLPath {
+        do {
+            return try anyPath()
+        } catch {
+            throw EndpointReading.error(error, of: "path()")
+        }
+    }
+}
