@@ -46,6 +46,45 @@ public struct BaseURL: Sendable, Hashable {
         self.port = port
     }
 
+    /// Creates a base URL from its text, for example
+    /// `https://api.example.com:8443`.
+    ///
+    /// A slash at the end is accepted, but no path, query or user name.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidBaseURL(_:)``.
+    public init(string: String) throws(AtomError) {
+        func refusal(_ reason: String) -> AtomError {
+            .requestable(.invalidBaseURL(.init(subject: string, reason: reason)))
+        }
+        let lowercased = string.lowercased()
+        let scheme: BaseURLScheme
+        if lowercased.hasPrefix("https://") {
+            scheme = .https
+        } else if lowercased.hasPrefix("http://") {
+            scheme = .http
+        } else {
+            throw refusal("it begins with https:// or http://")
+        }
+        var host = string.dropFirst(scheme.rawValue.count + 3)
+        if host.hasSuffix("/") { host = host.dropLast() }
+        if host.contains(where: { "/?#".contains($0) }) {
+            throw refusal("it has no path, query or fragment; they belong in path() and queryItems")
+        }
+        var port: Int?
+        // The colons of an IPv6 address are in brackets.
+        if let colon = host.lastIndex(of: ":"), !host[colon...].contains("]"),
+            host.first == "[" || host.firstIndex(of: ":") == colon
+        {
+            let digits = host[colon...].dropFirst()
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
+            else { throw refusal("a port is in 1…65535") }
+            port = number
+            host = host[..<colon]
+        }
+        try self.init(scheme: scheme, host: String(host), port: port)
+    }
+
     /// `scheme://host[:port]`.
     var string: String { string(followedBy: "") }
 

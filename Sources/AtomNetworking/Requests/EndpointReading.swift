@@ -38,15 +38,17 @@ enum EndpointReading {
     /// - Throws: ``RequestableError/unusableMember(_:)`` if both are.
     static func one<T>(of first: T?, _ second: T?, _ name: StaticString) throws(AtomError) -> T? {
         guard let second else { return first }
-        guard first == nil else {
-            throw .requestable(
-                .unusableMember(
-                    .init(
-                        subject: "\(name)",
-                        reason: "the endpoint has two members of this name with different types, for example its "
-                            + "own and one of a protocol extension; declare both with the type in Requestable")))
-        }
+        guard first == nil else { throw conflict(of: name) }
         return second
+    }
+
+    static func conflict(of name: StaticString) -> AtomError {
+        .requestable(
+            .unusableMember(
+                .init(
+                    subject: "\(name)",
+                    reason: "the endpoint has two members of this name with different types, for example its own and "
+                        + "one of a protocol extension; declare both with the type in Requestable")))
     }
 
     /// What an endpoint threw, as the SDK's error.
@@ -89,16 +91,14 @@ extension EndpointSpelling.Plain {
         return .some(items)
     }
 
-    mutating func plainBody() throws -> RequestBody?? {
+    mutating func plainBody() throws -> RequestBody? {
         let body = try body
-        if Undeclared.isValue(body) { return nil }
-        return .some(body)
+        return Undeclared.isValue(body) ? nil : body
     }
 
-    mutating func plainTimeout() throws -> ServiceTimeout?? {
+    mutating func plainTimeout() throws -> ServiceTimeout? {
         let timeout = try timeout
-        if Undeclared.isValue(timeout.request) { return nil }
-        return .some(timeout)
+        return Undeclared.isValue(timeout.request) ? nil : timeout
     }
 
     mutating func plainStatusCodes() throws -> ClosedRange<Int>? {
@@ -111,14 +111,28 @@ extension EndpointSpelling.Plain {
         return ClosedRange(codes)
     }
 
-    fileprivate mutating func textOfMethod() throws -> HTTPMethod? {
+    /// `.some(nil)` is a text that isn't the name of a method.
+    fileprivate mutating func textOfMethod() throws -> HTTPMethod?? {
         let name = try method
-        return EndpointReading.methods.contains(name) ? .token(name) : nil
+        if name == Undeclared.text { return nil }
+        return .some(EndpointReading.methods.contains(name) ? .token(name) : nil)
     }
 
     fileprivate mutating func textOfPath() throws -> URLPath? {
         let text: String = try path()
         return text == Undeclared.text ? nil : text.isEmpty ? .empty : try URLPath(text)
+    }
+
+    fileprivate mutating func literalOfPath() throws -> URLPath? {
+        let path: EndpointPath = try path()
+        return path == .undeclared ? nil : try path.checked()
+    }
+}
+
+extension EndpointSpelling.Literal {
+    fileprivate mutating func literalInPath() throws -> URLPath? {
+        let path: EndpointPath = try path
+        return path == .undeclared ? nil : try path.checked()
     }
 }
 
@@ -135,14 +149,16 @@ extension EndpointSpelling.Loose {
         return .some(EndpointReading.queryItems(values))
     }
 
-    fileprivate mutating func looseBody() throws -> Data? {
+    fileprivate mutating func looseBody() throws -> Data?? {
         let data = try body
-        return Undeclared.isValue(data) ? nil : data
+        if Undeclared.isValue(data) { return nil }
+        return .some(data)
     }
 
-    fileprivate mutating func looseTimeout() throws -> Double? {
+    fileprivate mutating func looseTimeout() throws -> Double?? {
         let seconds = try timeout
-        return Undeclared.isValue(seconds) ? nil : seconds
+        if Undeclared.isValue(seconds) { return nil }
+        return .some(seconds)
     }
 
     fileprivate mutating func looseMethod() throws -> HTTPMethod? {
@@ -150,7 +166,7 @@ extension EndpointSpelling.Loose {
         return Undeclared.isValue(method) ? nil : method
     }
 
-    fileprivate mutating func hasSetOfStatusCodes() throws -> Bool { try !acceptableStatusCodes.isEmpty }
+    fileprivate mutating func hasSetOfStatusCodes() throws -> Bool { try acceptableStatusCodes != [.min] }
 
     fileprivate mutating func textInPath() throws -> URLPath? {
         let text: String = try path
@@ -171,17 +187,19 @@ extension EndpointSpelling.OptionalLoose {
         return .some(values.map(EndpointReading.queryItems))
     }
 
-    fileprivate mutating func optionalBody() throws -> Data? {
+    fileprivate mutating func optionalBody() throws -> Data?? {
         let data = try body
-        return data.flatMap { Undeclared.isValue($0) ? nil : $0 }
+        if let data, Undeclared.isValue(data) { return nil }
+        return .some(data)
     }
 
-    fileprivate mutating func optionalTimeout() throws -> Double? {
+    fileprivate mutating func optionalTimeout() throws -> Double?? {
         let seconds = try timeout
-        return seconds.flatMap { Undeclared.isValue($0) ? nil : $0 }
+        if let seconds, Undeclared.isValue(seconds) { return nil }
+        return .some(seconds)
     }
 
-    fileprivate mutating func hasListOfStatusCodes() throws -> Bool { try !acceptableStatusCodes.isEmpty }
+    fileprivate mutating func hasListOfStatusCodes() throws -> Bool { try acceptableStatusCodes != [.min] }
 
     fileprivate mutating func valueInPath() throws -> URLPath? {
         let path: URLPath = try path
@@ -190,36 +208,37 @@ extension EndpointSpelling.OptionalLoose {
 }
 
 extension EndpointSpelling.Fallback {
-    mutating func otherHeaderItems(_ declared: [HeaderItem]?? = nil) throws -> [HeaderItem]? {
-        var items = try EndpointReading.one(of: declared, plainHeaderItems(), "headerItems")
-        items = try EndpointReading.one(of: items, looseHeaderItems(), "headerItems")
-        return try EndpointReading.one(of: items, optionalHeaderItems(), "headerItems") ?? nil
+    mutating func otherHeaderItems() throws -> [HeaderItem]?? {
+        let items = try EndpointReading.one(of: plainHeaderItems(), looseHeaderItems(), "headerItems")
+        return try EndpointReading.one(of: items, optionalHeaderItems(), "headerItems")
     }
 
-    mutating func otherQueryItems(_ declared: [QueryItem]?? = nil) throws -> [QueryItem]? {
-        var items = try EndpointReading.one(of: declared, plainQueryItems(), "queryItems")
-        items = try EndpointReading.one(of: items, looseQueryItems(), "queryItems")
-        return try EndpointReading.one(of: items, optionalQueryItems(), "queryItems") ?? nil
+    mutating func otherQueryItems() throws -> [QueryItem]?? {
+        let items = try EndpointReading.one(of: plainQueryItems(), looseQueryItems(), "queryItems")
+        return try EndpointReading.one(of: items, optionalQueryItems(), "queryItems")
     }
 
-    mutating func otherMethod() throws -> HTTPMethod? {
-        try looseMethod() ?? textOfMethod()
+    mutating func otherMethod() throws -> HTTPMethod?? {
+        if let method = try looseMethod() { return .some(method) }
+        return try textOfMethod()
     }
 
     /// The body as bytes.
-    mutating func rawBody() throws -> RequestBody? {
-        try EndpointReading.one(of: looseBody(), optionalBody(), "body").map { .data($0) }
+    mutating func rawBody() throws -> RequestBody?? {
+        try EndpointReading.one(of: looseBody(), optionalBody(), "body").map { $0.map { .data($0) } }
     }
 
     /// Both deadlines as one number.
-    mutating func secondsOfTimeout() throws -> ServiceTimeout? {
+    mutating func secondsOfTimeout() throws -> ServiceTimeout?? {
         try EndpointReading.one(of: looseTimeout(), optionalTimeout(), "timeout")
-            .map { ServiceTimeout(request: $0, resource: $0) }
+            .map { $0.map { ServiceTimeout(request: $0, resource: $0) } }
     }
 
-    fileprivate mutating func otherPath(_ declared: URLPath?) throws -> URLPath {
-        if let path = try EndpointReading.one(of: declared, textOfPath(), "path()") { return path }
-        return try EndpointReading.one(of: valueInPath(), textInPath(), "path") ?? .empty
+    /// The path in a property, which may mean something else if there is also a
+    /// function.
+    fileprivate mutating func pathInProperty() throws -> URLPath? {
+        let path = try EndpointReading.one(of: valueInPath(), textInPath(), "path")
+        return try EndpointReading.one(of: path, literalInPath(), "path")
     }
 
     fileprivate mutating func refuseOtherStatusCodes() throws {
@@ -233,74 +252,254 @@ extension EndpointSpelling.Fallback {
 extension EndpointSpelling.Declared {
     mutating func declaredBaseURL() throws -> BaseURL { try baseURL() }
 
-    mutating func declaredRequiresAuthorization() throws -> Bool { try requiresAuthorization }
-
-    fileprivate mutating func declaredPath() throws -> URLPath? {
-        let path = try path()
-        return path == .undeclared ? nil : path
-    }
-
-    fileprivate mutating func declaredHeaderItems() throws -> [HeaderItem]?? {
-        let items = try headerItems
-        if let items, Undeclared.isValue(items) { return nil }
-        return .some(items)
-    }
-
-    fileprivate mutating func declaredQueryItems() throws -> [QueryItem]?? {
-        let items = try queryItems
-        if let items, Undeclared.isValue(items) { return nil }
-        return .some(items)
-    }
-
-    fileprivate mutating func declaredMethod() throws -> HTTPMethod? {
-        let method = try method
-        return Undeclared.isValue(method) ? nil : method
-    }
-
-    fileprivate mutating func declaredBody() throws -> RequestBody?? {
-        let body = try body
-        if let body, Undeclared.isValue(body) { return nil }
-        return .some(body)
-    }
-
-    fileprivate mutating func declaredTimeout() throws -> ServiceTimeout?? {
-        let timeout = try timeout
-        if let timeout, Undeclared.isValue(timeout.request) { return nil }
-        return .some(timeout)
-    }
-
-    fileprivate mutating func declaredStatusCodes() throws -> ClosedRange<Int>? {
-        let codes = try acceptableStatusCodes
-        return codes == Undeclared.closedStatusCodes ? nil : codes
-    }
+    fileprivate mutating func documentedPath() throws -> URLPath { try path() }
+    fileprivate mutating func documentedHeaderItems() throws -> [HeaderItem]? { try headerItems }
+    fileprivate mutating func documentedMethod() throws -> HTTPMethod { try method }
+    fileprivate mutating func documentedQueryItems() throws -> [QueryItem]? { try queryItems }
+    fileprivate mutating func documentedRequiresAuthorization() throws -> Bool { try requiresAuthorization }
+    fileprivate mutating func documentedBody() throws -> RequestBody? { try body }
+    fileprivate mutating func documentedTimeout() throws -> ServiceTimeout? { try timeout }
+    fileprivate mutating func documentedStatusCodes() throws -> ClosedRange<Int> { try acceptableStatusCodes }
 }
 
 // MARK: - The members as a request needs them
 
+/// The forms in which a type of endpoints declares its members.
+///
+/// They are the same for all values of the type. So the defaults are called
+/// for the first request only: thousands of instructions.
+struct EndpointForms: Sendable {
+    struct Members: OptionSet {
+        let rawValue: UInt8
+
+        static let headerItems = Members(rawValue: 1)
+        static let method = Members(rawValue: 2)
+        static let queryItems = Members(rawValue: 4)
+        static let body = Members(rawValue: 8)
+        static let timeout = Members(rawValue: 16)
+        static let statusCodes = Members(rawValue: 32)
+        static let path = Members(rawValue: 64)
+    }
+
+    /// What is declared with the type in ``Requestable``.
+    var documented: Members = []
+    /// What is declared in another form, and whether that is used or refused.
+    var other: Members = []
+
+    private struct Slot {
+        var type: ObjectIdentifier?
+        var forms = EndpointForms()
+    }
+
+    /// A place for each of the types that were read last.
+    ///
+    /// A dictionary costs several times as much. Two types with one place push
+    /// each other out, and are then read like new ones.
+    private static let known = Guarded([Slot](repeating: Slot(), count: 256))
+
+    private static func place(of type: ObjectIdentifier) -> Int {
+        let address = UInt(bitPattern: type)
+        return Int((address >> 4 ^ address >> 12) & 255)
+    }
+
+    static func of(_ type: Any.Type) -> EndpointForms? {
+        let type = ObjectIdentifier(type)
+        return known.withLock {
+            let slot = $0[place(of: type)]
+            return slot.type == type ? slot.forms : nil
+        }
+    }
+
+    private func remember(for type: Any.Type) {
+        let type = ObjectIdentifier(type)
+        Self.known.withLock { $0[Self.place(of: type)] = Slot(type: type, forms: self) }
+    }
+
+    /// The reading of one endpoint.
+    struct Search {
+        /// The forms, if an endpoint of this type has been read before.
+        let known: EndpointForms?
+        private var found = EndpointForms()
+
+        init(known: EndpointForms?) { self.known = known }
+
+        enum Place { case nowhere, documented, unknown }
+
+        func place(of member: Members) -> Place {
+            guard let known, !known.other.contains(member) else { return .unknown }
+            return known.documented.contains(member) ? .documented : .nowhere
+        }
+
+        mutating func note(_ member: Members, documented: Bool, other: Bool) {
+            if documented { found.documented.insert(member) }
+            if other { found.other.insert(member) }
+        }
+
+        /// Keeps what has been found; called when all members have been read.
+        func remember(for type: Any.Type) {
+            if known == nil { found.remember(for: type) }
+        }
+    }
+}
+
+/// The members of an endpoint, read once.
+struct EndpointMembers {
+    let baseURL: BaseURL
+    let path: URLPath
+    let queryItems: [QueryItem]
+    let method: HTTPMethod
+    let headerItems: [HeaderItem]
+    let body: RequestBody?
+    let requiresAuthorization: Bool
+    let acceptableStatusCodes: ClosedRange<Int>
+    let timeout: ServiceTimeout?
+}
+
+// Only this much is generic, and no generic type is involved: code that isn't
+// specialized for a type, and types that are made at run time, cost thousands of
+// instructions.
 extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
-    mutating func anyPath() throws -> URLPath { try otherPath(declaredPath()) }
-
-    mutating func anyHeaderItems() throws -> [HeaderItem] { try otherHeaderItems(declaredHeaderItems()) ?? [] }
-
-    mutating func anyQueryItems() throws -> [QueryItem] { try otherQueryItems(declaredQueryItems()) ?? [] }
-
-    mutating func anyMethod() throws -> HTTPMethod { try declaredMethod() ?? otherMethod() ?? .get }
-
-    /// - Parameter method: Its own body, if it has one, may be in a property of
-    ///   this name.
-    mutating func anyBody(for method: HTTPMethod) throws -> RequestBody? {
-        if let body = try EndpointReading.one(of: declaredBody(), plainBody(), "body") { return body }
-        return method.body == nil ? try rawBody() : nil
+    /// Reads each member once, in the form that it has.
+    func members() throws(AtomError) -> EndpointMembers {
+        var search = EndpointForms.Search(known: EndpointForms.of(Self.self))
+        // The functions for reading are mutating.
+        var endpoint = self
+        var member: StaticString = "baseURL()"
+        do {
+            let baseURL = try endpoint.declaredBaseURL()
+            member = "path()"
+            let path = try endpoint.anyPath(&search)
+            member = "queryItems"
+            let queryItems = try endpoint.anyQueryItems(&search)
+            member = "method"
+            let method = try endpoint.anyMethod(&search)
+            member = "headerItems"
+            let headerItems = try endpoint.anyHeaderItems(&search)
+            member = "body"
+            let body = try endpoint.anyBody(for: method, &search)
+            member = "requiresAuthorization"
+            let requiresAuthorization = try endpoint.documentedRequiresAuthorization()
+            member = "acceptableStatusCodes"
+            let acceptableStatusCodes = try endpoint.anyAcceptableStatusCodes(&search)
+            member = "timeout"
+            let timeout = try endpoint.anyTimeout(&search)
+            search.remember(for: Self.self)
+            return EndpointMembers(
+                baseURL: baseURL, path: path, queryItems: queryItems, method: method, headerItems: headerItems,
+                body: body, requiresAuthorization: requiresAuthorization,
+                acceptableStatusCodes: acceptableStatusCodes, timeout: timeout)
+        } catch {
+            throw EndpointReading.error(error, of: "\(member)")
+        }
     }
 
-    mutating func anyTimeout() throws -> ServiceTimeout? {
-        if let timeout = try EndpointReading.one(of: declaredTimeout(), plainTimeout(), "timeout") { return timeout }
-        return try secondsOfTimeout()
+    /// The path alone, for an app that reads it.
+    mutating func pathInAnyForm() throws -> URLPath {
+        var search = EndpointForms.Search(known: EndpointForms.of(Self.self))
+        return try anyPath(&search)
     }
 
-    mutating func anyStatusCodes() throws -> ClosedRange<Int> {
-        let codes = try EndpointReading.one(of: declaredStatusCodes(), plainStatusCodes(), "acceptableStatusCodes")
+    fileprivate mutating func anyPath(_ search: inout EndpointForms.Search) throws -> URLPath {
+        switch search.place(of: .path) {
+        case .nowhere: return .empty
+        case .documented: return try documentedPath()
+        case .unknown: break
+        }
+        let documented = try documentedPath()
+        let isDocumented = documented != .undeclared
+        let text = try EndpointReading.one(of: textOfPath(), literalOfPath(), "path()")
+        let property = isDocumented ? nil : try pathInProperty()
+        search.note(.path, documented: isDocumented, other: text != nil || property != nil)
+        return try EndpointReading.one(of: isDocumented ? documented : nil, text, "path()") ?? property ?? .empty
+    }
+
+    fileprivate mutating func anyHeaderItems(_ search: inout EndpointForms.Search) throws -> [HeaderItem] {
+        switch search.place(of: .headerItems) {
+        case .nowhere: return []
+        case .documented: return try documentedHeaderItems() ?? []
+        case .unknown: break
+        }
+        let items = try documentedHeaderItems()
+        let isDocumented = items.map { !Undeclared.isValue($0) } ?? true
+        let other = try otherHeaderItems()
+        search.note(.headerItems, documented: isDocumented, other: other != nil)
+        return try EndpointReading.one(of: isDocumented ? items ?? [] : nil, other.map { $0 ?? [] }, "headerItems")
+            ?? []
+    }
+
+    fileprivate mutating func anyQueryItems(_ search: inout EndpointForms.Search) throws -> [QueryItem] {
+        switch search.place(of: .queryItems) {
+        case .nowhere: return []
+        case .documented: return try documentedQueryItems() ?? []
+        case .unknown: break
+        }
+        let items = try documentedQueryItems()
+        let isDocumented = items.map { !Undeclared.isValue($0) } ?? true
+        let other = try otherQueryItems()
+        search.note(.queryItems, documented: isDocumented, other: other != nil)
+        return try EndpointReading.one(of: isDocumented ? items ?? [] : nil, other.map { $0 ?? [] }, "queryItems") ?? []
+    }
+
+    fileprivate mutating func anyMethod(_ search: inout EndpointForms.Search) throws -> HTTPMethod {
+        switch search.place(of: .method) {
+        case .nowhere: return .get
+        case .documented: return try documentedMethod()
+        case .unknown: break
+        }
+        let method = try documentedMethod()
+        let isDocumented = !Undeclared.isValue(method)
+        let other = isDocumented ? nil : try otherMethod()
+        search.note(.method, documented: isDocumented, other: other != nil)
+        return isDocumented ? method : (other ?? nil) ?? .get
+    }
+
+    /// - Parameter method: If it has a body, that may be in a property of this
+    ///   name.
+    fileprivate mutating func anyBody(
+        for method: HTTPMethod, _ search: inout EndpointForms.Search
+    ) throws -> RequestBody? {
+        switch search.place(of: .body) {
+        case .nowhere: return nil
+        case .documented: return try documentedBody()
+        case .unknown: break
+        }
+        let body = try documentedBody()
+        let isDocumented = body.map { !Undeclared.isValue($0) } ?? true
+        let plain = try plainBody()
+        let raw = isDocumented ? nil : try rawBody()
+        search.note(.body, documented: isDocumented, other: plain != nil || raw != nil)
+        if isDocumented, plain != nil { throw EndpointReading.conflict(of: "body") }
+        if isDocumented { return body }
+        return plain ?? (method.body == nil ? raw ?? nil : nil)
+    }
+
+    fileprivate mutating func anyTimeout(_ search: inout EndpointForms.Search) throws -> ServiceTimeout? {
+        switch search.place(of: .timeout) {
+        case .nowhere: return nil
+        case .documented: return try documentedTimeout()
+        case .unknown: break
+        }
+        let timeout = try documentedTimeout()
+        let isDocumented = timeout.map { !Undeclared.isValue($0.request) } ?? true
+        let plain = try plainTimeout()
+        let seconds = isDocumented ? nil : try secondsOfTimeout()
+        search.note(.timeout, documented: isDocumented, other: plain != nil || seconds != nil)
+        if isDocumented, plain != nil { throw EndpointReading.conflict(of: "timeout") }
+        return isDocumented ? timeout : plain ?? seconds ?? nil
+    }
+
+    fileprivate mutating func anyAcceptableStatusCodes(_ search: inout EndpointForms.Search) throws -> ClosedRange<Int>
+    {
+        switch search.place(of: .statusCodes) {
+        case .nowhere: return 200...299
+        case .documented: return try documentedStatusCodes()
+        case .unknown: break
+        }
+        let codes = try documentedStatusCodes()
+        let isDocumented = codes != Undeclared.closedStatusCodes
+        let plain = try plainStatusCodes()
         try refuseOtherStatusCodes()
-        return codes ?? 200...299
+        search.note(.statusCodes, documented: isDocumented, other: plain != nil)
+        return try EndpointReading.one(of: isDocumented ? codes : nil, plain, "acceptableStatusCodes") ?? 200...299
     }
 }

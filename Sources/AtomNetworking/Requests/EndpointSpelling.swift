@@ -7,8 +7,8 @@ import Foundation
 //
 // - `Declared` has the documented types, but accepts plain `throws` too. Its
 //   defaults say that the endpoint doesn't declare the member.
-// - `Plain`, `Loose` and `OptionalLoose` have the other types. A protocol can
-//   have only one property of a name, hence three.
+// - `Plain`, `Loose`, `OptionalLoose` and `Literal` have the other types. A
+//   protocol can have only one property of a name, hence four.
 // - `Fallback` has the documented requirements again, and their defaults, which
 //   use what the endpoint declares in another form. They must be less
 //   specialized than those of `Declared`, which would otherwise find them.
@@ -26,7 +26,7 @@ import Foundation
 /// | member | other forms |
 /// |---|---|
 /// | `baseURL()`, `path()` | with `throws`, or without |
-/// | `path` | `func path() -> String`, `var path: URLPath`, `var path: String` |
+/// | `path` | ``EndpointPath``, `String`, and all three types as a property |
 /// | `headerItems`, `queryItems` | not optional; a dictionary of strings, in the order of its keys |
 /// | `body` | not optional; `Data`, if ``Requestable/method`` has no body |
 /// | `timeout` | not optional; a `Double`, which is used for both deadlines |
@@ -62,6 +62,16 @@ public enum EndpointSpelling {
         /// The path.
         @_disfavoredOverload
         mutating func path() throws -> String
+        /// The path as a literal.
+        @_disfavoredOverload
+        mutating func path() throws -> EndpointPath
+    }
+
+    /// A path as a literal in a property.
+    public protocol Literal: Sendable {
+        /// The path.
+        @_disfavoredOverload
+        var path: EndpointPath { mutating get throws }
     }
 
     /// Members of simpler types.
@@ -113,7 +123,7 @@ public enum EndpointSpelling {
 
     /// The documented members, with the defaults for endpoints that don't
     /// declare them in this form.
-    public protocol Fallback: Plain, Loose, OptionalLoose {
+    public protocol Fallback: Plain, Loose, OptionalLoose, Literal {
         /// Header fields.
         var headerItems: [HeaderItem]? { get }
         /// The method.
@@ -176,17 +186,17 @@ extension EndpointSpelling.Fallback {
     /// None.
     public var headerItems: [HeaderItem]? {
         var endpoint = self
-        return (try? endpoint.otherHeaderItems()) ?? nil
+        return (try? endpoint.otherHeaderItems() ?? nil) ?? nil
     }
     /// GET.
     public var method: HTTPMethod {
         var endpoint = self
-        return (try? endpoint.otherMethod()) ?? .get
+        return (try? endpoint.otherMethod() ?? nil) ?? .get
     }
     /// None.
     public var queryItems: [QueryItem]? {
         var endpoint = self
-        return (try? endpoint.otherQueryItems()) ?? nil
+        return (try? endpoint.otherQueryItems() ?? nil) ?? nil
     }
     /// Signed.
     public var requiresAuthorization: Bool { true }
@@ -194,12 +204,12 @@ extension EndpointSpelling.Fallback {
     public var body: RequestBody? {
         var endpoint = self
         let hasBody = method.body != nil
-        return (try? endpoint.plainBody() ?? (hasBody ? nil : endpoint.rawBody())) ?? nil
+        return (try? endpoint.plainBody() ?? (hasBody ? nil : endpoint.rawBody() ?? nil)) ?? nil
     }
     /// The service's.
     public var timeout: ServiceTimeout? {
         var endpoint = self
-        return (try? endpoint.plainTimeout() ?? endpoint.secondsOfTimeout()) ?? nil
+        return (try? endpoint.plainTimeout() ?? endpoint.secondsOfTimeout() ?? nil) ?? nil
     }
     /// 200…299.
     public var acceptableStatusCodes: ClosedRange<Int> {
@@ -242,6 +252,15 @@ extension EndpointSpelling.Plain {
     /// Not declared.
     @_disfavoredOverload
     public mutating func path() throws -> String { Undeclared.text }
+    /// Not declared.
+    @_disfavoredOverload
+    public mutating func path() throws -> EndpointPath { .undeclared }
+}
+
+extension EndpointSpelling.Literal {
+    /// Not declared.
+    @_disfavoredOverload
+    public var path: EndpointPath { mutating get throws { .undeclared } }
 }
 
 extension EndpointSpelling.Loose {
@@ -262,7 +281,7 @@ extension EndpointSpelling.Loose {
     public var timeout: Double { mutating get throws { Undeclared.seconds } }
     /// Not declared.
     @_disfavoredOverload
-    public var acceptableStatusCodes: Set<Int> { mutating get throws { [] } }
+    public var acceptableStatusCodes: Set<Int> { mutating get throws { [.min] } }
     /// Not declared.
     @_disfavoredOverload
     public var path: String { mutating get throws { Undeclared.text } }
@@ -283,7 +302,7 @@ extension EndpointSpelling.OptionalLoose {
     public var timeout: Double? { mutating get throws { Undeclared.seconds } }
     /// Not declared.
     @_disfavoredOverload
-    public var acceptableStatusCodes: [Int] { mutating get throws { [] } }
+    public var acceptableStatusCodes: [Int] { mutating get throws { [.min] } }
     /// Not declared.
     @_disfavoredOverload
     public var path: URLPath { mutating get throws { Undeclared.path } }
@@ -328,7 +347,7 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
     /// The path, with an error of another type as an ``AtomError``.
     public mutating func resolvedPath() throws(AtomError) -> URLPath {
         do {
-            return try anyPath()
+            return try pathInAnyForm()
         } catch {
             throw EndpointReading.error(error, of: "path()")
         }

@@ -31,12 +31,18 @@ public enum HTTPMethod: Sendable {
     /// before anything is sent.
     case token(String, Data? = nil)
 
+    // The cases, so that `case .post:` in a switch matches them. The type is
+    // written where Swift can't know it: `HTTPMethod.post` alone may also be
+    // the function that makes the case.
+
     /// PATCH; its body is in ``Requestable/body``.
-    public static var patch: HTTPMethod { .token("PATCH") }
+    public static var patch: HTTPMethod { .patch(Data()) }
     /// POST; its body is in ``Requestable/body``.
-    public static var post: HTTPMethod { .token("POST") }
+    ///
+    /// For a constant write the type, `let method: HTTPMethod = .post`.
+    public static var post: HTTPMethod { .post(Data()) }
     /// PUT; its body is in ``Requestable/body``.
-    public static var put: HTTPMethod { .token("PUT") }
+    public static var put: HTTPMethod { .put(Data()) }
     /// DELETE with a body, whose meaning only the server defines (RFC 9110
     /// §9.3.5).
     public static func delete(_ body: Data) -> HTTPMethod { .token("DELETE", body) }
@@ -59,7 +65,7 @@ public enum HTTPMethod: Sendable {
     var body: Data? {
         switch self {
         case .delete, .get, .head, .options: nil
-        case .patch(let body), .post(let body), .put(let body): body
+        case .patch(let body), .post(let body), .put(let body): body.isEmpty ? nil : body
         case .token(_, let body): body
         }
     }

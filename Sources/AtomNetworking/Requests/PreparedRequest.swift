@@ -36,41 +36,30 @@ struct PreparedRequest: Sendable {
     ///   - encoder: The service's encoder, for a JSON body without its own.
     /// - Throws: ``AtomError/requestable(_:)``, or the error that a member of
     ///   the endpoint throws.
-    init<Endpoint: Requestable>(
-        _ requestable: Endpoint, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
+    init(
+        _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
         encoder: JSONEncoder = JSONEncoder()
     ) throws(AtomError) {
-        // The forms of its members are read with mutating functions.
-        var endpoint = requestable
-        let base = try endpoint.resolvedBaseURL()
-        let path = try endpoint.resolvedPath()
-        let queryItems = try Self.read("queryItems") { try endpoint.anyQueryItems() }
-        let target = TargetURL(base: base, path: path, queryItems: queryItems)
+        let endpoint = try requestable.members()
+        let target = TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems)
 
-        let method = try Self.read("method") { try endpoint.anyMethod() }
+        let method = endpoint.method
         guard HTTPGrammar.isToken(method.name) else {
             throw .requestable(
                 .invalidMethod(.init(subject: method.name, reason: "a method is a token (RFC 9110 §9.1)")))
         }
 
         var omitted: [String] = []
-        let headerItems = try Self.read("headerItems") { try endpoint.anyHeaderItems() }
-        var fields = try Self.headerFields(headerItems, omitting: &omitted)
+        var fields = try Self.headerFields(endpoint.headerItems, omitting: &omitted)
         let ownAuthorization = fields.contains("Authorization")
-        let described = try Self.read("body") { try endpoint.anyBody(for: method) }
-        let body = try Self.body(of: method, and: described, encoder: encoder, fields: &fields)
-
-        let requiresAuthorization = try Self.read("requiresAuthorization") {
-            try endpoint.declaredRequiresAuthorization()
-        }
-        let acceptableStatusCodes = try Self.read("acceptableStatusCodes") { try endpoint.anyStatusCodes() }
-        let timeout = try Self.read("timeout") { try endpoint.anyTimeout() }
-        let timeouts = if let timeout { try timeout.checked() } else { try defaultTimeouts.get() }
+        let body = try Self.body(of: method, and: endpoint.body, encoder: encoder, fields: &fields)
+        let timeouts =
+            if let timeout = endpoint.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
         // At once: a request that is made part by part is copied when it is complete.
         self.init(
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
-            body: body, needsSignature: requiresAuthorization && !ownAuthorization,
-            acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts)
+            body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
+            acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts)
     }
 
     /// A request of the SDK itself, unsigned.
@@ -108,15 +97,6 @@ struct PreparedRequest: Sendable {
     mutating func set(_ name: String, _ value: String) {
         headerFields.removeAll { HeaderFields.isSameName($0.name, name) }
         headerFields.append(name: name, value: value)
-    }
-
-    /// Reads one member; what it throws becomes an ``AtomError``.
-    private static func read<T>(_ name: StaticString, _ member: () throws -> T) throws(AtomError) -> T {
-        do {
-            return try member()
-        } catch {
-            throw EndpointReading.error(error, of: "\(name)")
-        }
     }
 
     private static func headerFields(

@@ -6,8 +6,19 @@ public protocol RequestableItem: Equatable, Sendable {
     /// The value.
     var value: String { get }
 
+    /// The type of the values in a dictionary literal; `String` by default.
+    associatedtype LiteralValue = String
+
     /// Creates an item; it is validated when the request is prepared.
     init(name: String, value: String)
+
+    /// The items for a name and a value of a dictionary literal.
+    static func items(name: String, value: LiteralValue) -> [Self]
+}
+
+extension RequestableItem where LiteralValue == String {
+    /// One item.
+    public static func items(name: String, value: String) -> [Self] { [Self(name: name, value: value)] }
 }
 
 /// A header field of a request (RFC 9110 §5).
@@ -46,6 +57,25 @@ public struct QueryItem: RequestableItem, Hashable {
         self.name = name
         self.value = value
     }
+
+    /// Creates a query item from a number, a Boolean, a date or another value.
+    public init(name: String, value: some QueryValue) {
+        self.init(name: name, value: value.queryTexts.joined(separator: ","))
+    }
+
+    /// Not available: an array is several items.
+    @available(*, unavailable, message: "an array is several items: use QueryItem.items(name:value:)")
+    public init(name: String, value: [some QueryValue]) {
+        self.init(name: name, value: value.queryTexts.joined(separator: ","))
+    }
+
+    /// One item for a value, several of the same name for an array, and none
+    /// for `nil`.
+    ///
+    /// A dictionary literal does the same: `["page": 2, "fare": nil]`.
+    public static func items(name: String, value: (any QueryValue)?) -> [QueryItem] {
+        value?.queryTexts.map { QueryItem(name: name, value: $0) } ?? []
+    }
 }
 
 extension QueryItem: CustomStringConvertible, CustomReflectable {
@@ -62,7 +92,14 @@ extension QueryItem: CustomStringConvertible, CustomReflectable {
 extension Array: @retroactive ExpressibleByDictionaryLiteral where Element: RequestableItem {
     /// Creates items from `["name": "value"]`, in the written order and with
     /// repeats.
-    public init(dictionaryLiteral elements: (String, String)...) {
-        self = elements.map { Element(name: $0.0, value: $0.1) }
+    public init(dictionaryLiteral elements: (String, Element.LiteralValue)...) {
+        self = elements.flatMap { Element.items(name: $0.0, value: $0.1) }
+    }
+}
+
+extension Array where Element: RequestableItem {
+    /// Creates items from a dictionary, in the order of the names.
+    public init(_ values: [String: Element.LiteralValue]) {
+        self = values.sorted { $0.key < $1.key }.flatMap { Element.items(name: $0.key, value: $0.value) }
     }
 }

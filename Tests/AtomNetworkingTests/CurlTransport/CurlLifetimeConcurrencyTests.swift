@@ -80,7 +80,7 @@
             }
             defer { server.stop() }
             let endpoint = try AuthorizationEndpoint(
-                scheme: .http, host: server.host, path: "/token", port: server.port)
+                scheme: .http, host: server.host, port: server.port, path: "/token")
             let variable = NotingVariable(note)
             let atom = Atom.forTest { configuration in
                 configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), variable)

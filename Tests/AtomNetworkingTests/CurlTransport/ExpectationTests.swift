@@ -58,7 +58,7 @@
             let store = InMemoryTokenCredentialStore(
                 TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r"))
             let authorization = try AuthorizationEndpoint(
-                scheme: .http, host: "127.0.0.1", path: "/token", port: server.port)
+                scheme: .http, host: "127.0.0.1", port: server.port, path: "/token")
             // The body can be read only once, and nothing of it has been read.
             let outcome = await upload(to: server, isRepeatable: false) {
                 $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)

@@ -125,6 +125,12 @@ struct HTTPGrammarTests {
         #expect(HTTPMethod.get == .get)
         #expect(HTTPMethod.get != .head)
         #expect(HTTPMethod.post(Data([1])) == .post(Data([1])))
+        let post: HTTPMethod = .post
+        #expect(post == .post(Data()) && post == .token("POST"))
+        switch post {
+        case .post(let body): #expect(body.isEmpty)
+        default: Issue.record("a switch doesn't find the method")
+        }
         #expect(HTTPMethod.post(Data([1])) != .post(Data([2])))
         #expect(HTTPMethod.post(Data([1])) != .put(Data([1])))
         #expect(HTTPMethod.post == .post)

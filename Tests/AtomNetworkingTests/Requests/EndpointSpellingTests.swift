@@ -214,10 +214,19 @@ struct EndpointSpellingTests {
         return Atom(serviceConfiguration: configuration)
     }
 
+    /// The second request of a type is read in the forms that the first one had.
     private static func sent(_ endpoint: any Requestable, status: Int = 200) async throws -> TransportRequest {
         let transport = ScriptedTransport { $0.answer("", status: status) }
-        try await atom(transport).enqueue(endpoint).resume()
-        return try #require(transport.requests.first)
+        let service = atom(transport).enqueue(endpoint)
+        try await service.resume()
+        try await service.resume()
+        let requests = transport.requests
+        #expect(requests.map(\.target) == [requests[0].target, requests[0].target])
+        #expect(requests[0].method == requests[1].method)
+        #expect(requests[0].headerFields == requests[1].headerFields)
+        #expect(requests[0].body?.data == requests[1].body?.data)
+        #expect(requests[0].idleTimeout == requests[1].idleTimeout)
+        return requests[1]
     }
 
     /// The same through a generic function.
@@ -313,9 +322,35 @@ struct EndpointSpellingTests {
         #expect(request.method == "GET")
         #expect(request.body == nil)
         #expect(request.idleTimeout == .seconds(30))
+        // An empty value is declared too.
+        struct Bare: AppEndpoint {
+            let queryItems: [String: String]?
+            let headerItems: [String: String]?
+            let body: Data?
+            let timeout: Double?
+            let method: HTTPMethod?
+            let path: String
+        }
+        request = try await Self.sent(
+            Bare(queryItems: nil, headerItems: nil, body: nil, timeout: nil, method: nil, path: ""))
+        #expect(request.target.absoluteString == "\(Self.host)/")
+        request = try await Self.sent(
+            Bare(queryItems: ["a": "1"], headerItems: ["B": "2"], body: bytes, timeout: 5, method: .put, path: "/p"))
+        #expect(request.target.absoluteString == "\(Self.host)/p?a=1")
+        #expect(request.headerFields.map(\.name) == ["B", "Content-Type"])
+        #expect(request.body?.data == bytes)
+        #expect(request.idleTimeout == .seconds(5))
+        #expect(request.method == "PUT")
         _ = try await Self.sent(MainActorEndpoint(), status: 399)
         for endpoint in [Post(), PostData(body: bytes)] as [any Requestable] {
             _ = try await Self.url(endpoint)
+        }
+    }
+
+    @Test("A text that is the name of a method for some values only")
+    func textOfMethod() async throws {
+        for (text, method) in [("card", "GET"), ("POST", "POST"), ("get", "GET"), ("DELETE", "DELETE")] {
+            #expect(try await Self.sent(Payments(method: text)).method == method)
         }
     }
 
@@ -379,9 +414,10 @@ struct EndpointSpellingTests {
     @Test("Status codes that aren't a range, and an empty range, are refused")
     func statusCodes() async {
         struct Codes: AppEndpoint { let acceptableStatusCodes: Set<Int> = [200, 404] }
-        struct List: AppEndpoint { let acceptableStatusCodes = [200, 404] }
+        struct List: AppEndpoint { let acceptableStatusCodes: [Int] }
         struct Empty: AppEndpoint { let acceptableStatusCodes = 200..<200 }
-        for endpoint in [Codes(), List(), Empty()] as [any Requestable] {
+        for endpoint in [Codes(), List(acceptableStatusCodes: []), List(acceptableStatusCodes: [200]), Empty()]
+            as [any Requestable] {
             guard case .requestable(.unusableMember(let violation)) = await Self.refusal(endpoint) else {
                 Issue.record("\(endpoint)")
                 continue

@@ -132,7 +132,7 @@ extension LoopbackAuthorizationServer {
     ) throws -> ServiceConfiguration {
         var bearer = BearerAuthentication(
             endpoint: try AuthorizationEndpoint(
-                scheme: .http, host: loopback.host, path: "/token", port: loopback.port),
+                scheme: .http, host: loopback.host, port: loopback.port, path: "/token"),
             client: ClientCredential(id: "client", secret: "secret"), writable: tokens)
         configure(&bearer)
         var configuration = ServiceConfiguration(

@@ -31,7 +31,7 @@ import Testing
     private func configuration(
         _ server: LoopbackServer, _ store: InMemoryTokenCredentialStore
     ) throws -> ServiceConfiguration {
-        let endpoint = try AuthorizationEndpoint(scheme: .http, host: server.host, path: "/token", port: server.port)
+        let endpoint = try AuthorizationEndpoint(scheme: .http, host: server.host, port: server.port, path: "/token")
         return .forTest(resource: 30) { configuration in
             configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), store)
             configuration.maximumResponseSize = 1 << 20

@@ -319,7 +319,7 @@ import Testing
         }
         defer { server.stop() }
         let authorization = try AuthorizationEndpoint(
-            scheme: .http, host: server.host, path: "/token", port: server.port)
+            scheme: .http, host: server.host, port: server.port, path: "/token")
         let store = InMemoryTokenCredentialStore(
             TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r"))
         let atom = Atom.forTest {

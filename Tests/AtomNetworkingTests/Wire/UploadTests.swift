@@ -236,7 +236,7 @@ import Testing
     private func signed(_ server: LoopbackServer) throws -> Atom {
         let old = TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r")
         let authorization = try AuthorizationEndpoint(
-            scheme: .http, host: server.host, path: "/token", port: server.port)
+            scheme: .http, host: server.host, port: server.port, path: "/token")
         let store = InMemoryTokenCredentialStore(old)
         return Atom.forTest {
             $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)

@@ -23,7 +23,7 @@ struct WorkCommand: AsyncParsableCommand {
             serviceConfiguration: ServiceConfiguration(
                 authenticationMethod: .bearer(
                     try AuthorizationEndpoint(
-                        scheme: .http, host: "127.0.0.1", path: AirlineServer.tokenPath, port: Int(port)),
+                        scheme: .http, host: "127.0.0.1", port: Int(port), path: AirlineServer.tokenPath),
                     SignIn.client, store)))
         let input = StandardInput()
         let (port, concurrency) = (port, concurrency)

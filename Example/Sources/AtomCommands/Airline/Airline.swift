@@ -38,13 +38,13 @@ struct Airline: Sendable, Hashable {
     /// The token endpoint, for sessions.
     func authorizationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
         try AuthorizationEndpoint(
-            scheme: base.scheme, host: base.host, path: AirlineServer.tokenPath, port: base.port)
+            scheme: base.scheme, host: base.host, port: base.port, path: AirlineServer.tokenPath)
     }
 
     /// The revocation endpoint.
     func revocationEndpoint() throws(AtomError) -> AuthorizationEndpoint {
         try AuthorizationEndpoint(
-            scheme: base.scheme, host: base.host, path: AirlineServer.revocationPath, port: base.port)
+            scheme: base.scheme, host: base.host, port: base.port, path: AirlineServer.revocationPath)
     }
 
     /// A decoder for the airline's models, whose dates are ISO 8601.

@@ -25,7 +25,7 @@ public final class AtomClient: Client {
     public init(_ place: Place, session: Session = .good, transport: (any Transport)? = nil) throws {
         let scheme: BaseURLScheme = place.isSecure ? .https : .http
         let authorization = try AuthorizationEndpoint(
-            scheme: scheme, host: place.host, path: "/token", port: place.port)
+            scheme: scheme, host: place.host, port: place.port, path: "/token")
         tokens = Tokens(
             TokenCredential(
                 accessToken: accessToken, expiresAt: session == .expired ? .distantPast : Date() + 86_400,

@@ -1,0 +1,45 @@
+import AtomNetworking
+import Testing
+
+@Suite("A base URL from its text")
+struct BaseURLTests {
+    @Test(
+        "Scheme, host and port",
+        arguments: [
+            ("https://api.example.com", "https://api.example.com"), ("http://a.example/", "http://a.example"),
+            ("HTTPS://A.example:8443/", "https://A.example:8443"), ("http://127.0.0.1:80", "http://127.0.0.1:80"),
+            ("https://[::1]", "https://[::1]"), ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
+        ])
+    func valid(_ text: String, _ description: String) throws {
+        #expect(try BaseURL(string: text).description == description)
+    }
+
+    @Test(
+        "Everything else is refused",
+        arguments: [
+            "", "api.example.com", "ftp://a.example", "https://", "https:///", "https://a.example/v1",
+            "https://a.example//", "https://a.example?x", "https://a.example#x", "https://user@a.example",
+            "https://u:p@a.example", "https://a.example:", "https://a.example:0", "https://a.example:65536",
+            "https://a.example:+80", "https://a.example:99999999999999999999", "https://::1", "https://[::1",
+            "https://a b", " https://a.example",
+        ])
+    func invalid(_ text: String) {
+        do {
+            let url = try BaseURL(string: text)
+            Issue.record("\(url)")
+        } catch .requestable(.invalidBaseURL(let violation)) {
+            #expect(!violation.reason.isEmpty)
+            #expect(!"\(violation)".contains("u:p"))
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
+    @Test("A token endpoint takes the port where a base URL does")
+    func ports() throws {
+        #expect(
+            try AuthorizationEndpoint(scheme: .http, host: "a.example", port: 8080, path: "/token").description
+                == "http://a.example:8080/token")
+        #expect(try AuthorizationEndpoint(host: "a.example", path: "/t").description == "https://a.example/t")
+    }
+}
