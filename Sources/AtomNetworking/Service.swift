@@ -18,9 +18,10 @@ public final class Service: Sendable {
         ///
         /// It runs in the caller's isolation until the request has started, so
         /// that the requests of one caller start in the order of its calls.
-        /// Decoding runs elsewhere. `Data` returns the raw body. A response
-        /// without a body is `nil` for an optional; ``NoContent`` accepts it
-        /// too.
+        /// Decoding runs elsewhere. `Data` returns the raw body, `String` the
+        /// text of a body that isn't JSON, and ``Answer`` the model together
+        /// with the response. A response without a body is `nil` for an
+        /// optional; ``NoContent`` accepts it too.
         ///
         /// - Parameter type: The type of the body.
         /// - Returns: The decoded body.

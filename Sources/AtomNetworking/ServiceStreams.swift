@@ -183,7 +183,7 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
                 do {
                     return try ResponseDecoding.decode(
-                        Element.self, from: response.replacing(data: line), with: decoder)
+                        Element.self, from: response.replacing(data: line), with: decoder, isWholeBody: false)
                 } catch {
                     lines.reading = nil
                     throw error

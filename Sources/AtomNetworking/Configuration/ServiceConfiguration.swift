@@ -55,6 +55,17 @@ public struct ServiceConfiguration: Sendable {
     /// service is in use.
     public var encoder: JSONEncoder = JSONEncoder()
 
+    /// Header fields for every request; none by default.
+    ///
+    /// An endpoint's own field of the same name takes precedence, and so does
+    /// the media type of a ``RequestBody``. The fields are checked like those
+    /// of an endpoint, before anything is sent. They aren't sent to a token
+    /// endpoint, which may belong to somebody else.
+    ///
+    /// An `Authorization` field takes the place of ``authenticationMethod``. It
+    /// isn't sent for endpoints that need no authorization.
+    public var headerItems: [HeaderItem] = []
+
     /// How redirects are handled; by default up to twenty in a row are
     /// followed.
     public var redirectPolicy: RedirectPolicy = .follow(limit: 20)

@@ -38,6 +38,8 @@ final class RequestableQueueManager: Sendable {
     private let timeout: ServiceTimeout
     /// The same after validation, once for all requests.
     private let timeouts: Result<RequestTimeouts, AtomError>
+    /// The header fields of every request after validation, or `nil`.
+    private let commonFields: Result<PreparedRequest.CommonFields, AtomError>?
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
     private let signingRefusal: AtomError?
@@ -60,6 +62,13 @@ final class RequestableQueueManager: Sendable {
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout
         timeouts = Result { [timeout] () throws(AtomError) in try timeout.checked() }
+
+        commonFields =
+            configuration.headerItems.isEmpty
+            ? nil
+            : Result { [items = configuration.headerItems] () throws(AtomError) in
+                try PreparedRequest.CommonFields(items)
+            }
 
         var session: SessionActor?
         var bearer: BearerAuthentication?
@@ -101,7 +110,7 @@ final class RequestableQueueManager: Sendable {
     /// Reads and validates an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         if let refusal { throw .requestable(refusal) }
-        let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder)
+        let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
         if request.needsSignature, let signingRefusal { throw signingRefusal }
         return request
     }

@@ -59,6 +59,17 @@ public struct AtomResponse: Sendable {
         !isSuccess
     }
 
+    /// Decodes the body, as `resume(expecting:)` does.
+    ///
+    /// The decoder is the one of the service that received the response, or a
+    /// default `JSONDecoder` for a response of your own. `Data`, `String`,
+    /// ``NoContent``, ``Answer`` and optionals are read as there.
+    ///
+    /// - Throws: ``AtomError/decoder(_:)``.
+    public func decode<T: Decodable>(_ type: T.Type) throws(AtomError) -> T {
+        try ResponseDecoding.decode(type, from: self, with: decoder ?? JSONDecoder())
+    }
+
     /// The response as Foundation's class, created at each access; `nil`
     /// without a status or a URL.
     ///

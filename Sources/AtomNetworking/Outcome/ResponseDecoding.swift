@@ -5,15 +5,30 @@ enum ResponseDecoding {
     /// Decodes the body as the expected type.
     ///
     /// `Data` is the raw body, also as an optional. An empty body is `nil` for an
-    /// optional, and ``NoContent`` accepts it. Everything else uses the
-    /// decoder.
+    /// optional, and ``NoContent`` accepts it. `String` is text, unless the
+    /// media type is JSON. Everything else uses the decoder.
+    ///
+    /// - Parameter isWholeBody: Whether the data is the whole body, and not one
+    ///   value of JSON in it.
     static func decode<T: Decodable>(
-        _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder
+        _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder, isWholeBody: Bool = true
     ) throws(AtomError) -> T {
         if T.self == Data.self || T.self == Data?.self && !response.data.isEmpty, let raw = response.data as? T {
             return raw
         }
         if let nothing = NoContent() as? T, T.self == NoContent.self { return nothing }
+        if isWholeBody {
+            if T.self == String.self || T.self == String?.self, isText(response, emptyIsText: T.self == String.self),
+                let text = try ResponseText.text(of: response) as? T
+            {
+                return text
+            }
+            if let type = T.self as? any WithResponse.Type,
+                let answer = try type.decoding(response, with: decoder) as? T
+            {
+                return answer
+            }
+        }
         if response.data.isEmpty {
             if let optional = T.self as? any ExpressibleByNilLiteral.Type,
                 let none = optional.init(nilLiteral: ()) as? T
@@ -31,6 +46,13 @@ enum ResponseDecoding {
         do {
             return try decoder.decode(T.self, from: response.data)
         } catch let error as DecodingError {
+            if isWholeBody, let format = markup(in: response, error) {
+                throw .decoder(
+                    .dataCorrupted(
+                        DecodingError.Context(
+                            codingPath: [], debugDescription: "The response is \(format), not JSON.",
+                            underlyingError: error.withoutText)))
+            }
             throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
         } catch {
             // A model's own `init(from:)` may throw any error. Only its type is
@@ -41,6 +63,34 @@ enum ResponseDecoding {
                         codingPath: [], debugDescription: "The model threw \(Swift.type(of: error))",
                         underlyingError: error)))
         }
+    }
+
+    /// Whether a `String` is the body's text.
+    ///
+    /// Without a media type, a body that begins with a quotation mark is JSON.
+    private static func isText(_ response: AtomResponse, emptyIsText: Bool) -> Bool {
+        let type = MediaType(response.headerFields["Content-Type"])
+        if response.data.isEmpty, !emptyIsText || type == nil { return false }
+        guard let type else { return firstByte(of: response.data) != UInt8(ascii: "\"") }
+        return !type.isJSON
+    }
+
+    /// HTML or XML, if the body isn't JSON because it is that.
+    private static func markup(in response: AtomResponse, _ error: DecodingError) -> String? {
+        let type = MediaType(response.headerFields["Content-Type"])
+        if firstByte(of: response.data) == UInt8(ascii: "<") {
+            let isXML = type?.isXML ?? response.data.starts(with: Data("<?xml".utf8))
+            return isXML ? "XML" : "HTML"
+        }
+        guard let type, type.isHTML, case .dataCorrupted(let context) = error, context.codingPath.isEmpty else {
+            return nil
+        }
+        return "HTML"
+    }
+
+    /// The first byte that isn't a space.
+    private static func firstByte(of data: Data) -> UInt8? {
+        data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
     }
 
     /// What was expected, where, and what was found instead.
@@ -101,6 +151,11 @@ extension DecodingError {
 }
 
 extension DecodingError {
+    /// The error without the text of the decoder, which may quote a value.
+    fileprivate var withoutText: DecodingError {
+        .dataCorrupted(Context(codingPath: [], debugDescription: "The given data was not valid JSON."))
+    }
+
     /// The domain and code of a Foundation error.
     ///
     /// Its texts may quote the invalid value. An app's own error stays

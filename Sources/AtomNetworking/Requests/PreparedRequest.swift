@@ -34,11 +34,12 @@ struct PreparedRequest: Sendable {
     ///   - defaultTimeouts: The service's timeouts, for an endpoint without its
     ///     own.
     ///   - encoder: The service's encoder, for a JSON body without its own.
+    ///   - common: The service's header fields, if it has any.
     /// - Throws: ``AtomError/requestable(_:)``, or the error that a member of
     ///   the endpoint throws.
     init(
         _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
     ) throws(AtomError) {
         let endpoint = try requestable.members()
         let target = TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems)
@@ -51,8 +52,15 @@ struct PreparedRequest: Sendable {
 
         var omitted: [String] = []
         var fields = try Self.headerFields(endpoint.headerItems, omitting: &omitted)
-        let ownAuthorization = fields.contains("Authorization")
+        let common = try common?.get()
+        // The bytes of a method have no media type of their own.
+        if endpoint.body == nil, let common { common.add(to: &fields, where: { $0 == "content-type" }) }
         let body = try Self.body(of: method, and: endpoint.body, encoder: encoder, fields: &fields)
+        if let common {
+            common.add(to: &fields, where: { $0 != "authorization" || endpoint.requiresAuthorization })
+            omitted += common.omitted
+        }
+        let ownAuthorization = fields.contains("Authorization")
         let timeouts =
             if let timeout = endpoint.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
         // At once: a request that is made part by part is copied when it is complete.
@@ -99,7 +107,30 @@ struct PreparedRequest: Sendable {
         headerFields.append(name: name, value: value)
     }
 
-    private static func headerFields(
+    /// The header fields that a service adds to its requests.
+    struct CommonFields: Sendable {
+        fileprivate let fields: HeaderFields
+        /// In lower case, in the order of the fields.
+        private let names: [String]
+        fileprivate let omitted: [String]
+
+        init(_ items: [HeaderItem]) throws(AtomError) {
+            var omitted: [String] = []
+            fields = try PreparedRequest.headerFields(items, omitting: &omitted)
+            names = fields.map { $0.name.lowercased() }
+            self.omitted = omitted
+        }
+
+        /// Adds the fields that the request doesn't have.
+        fileprivate func add(to request: inout HeaderFields, where isWanted: (String) -> Bool) {
+            let own = request
+            for (name, field) in zip(names, fields) where isWanted(name) && !own.contains(name) {
+                request.append(name: field.name, value: field.value)
+            }
+        }
+    }
+
+    fileprivate static func headerFields(
         _ items: [HeaderItem], omitting omitted: inout [String]
     ) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()

@@ -417,7 +417,8 @@ struct EndpointSpellingTests {
         struct List: AppEndpoint { let acceptableStatusCodes: [Int] }
         struct Empty: AppEndpoint { let acceptableStatusCodes = 200..<200 }
         for endpoint in [Codes(), List(acceptableStatusCodes: []), List(acceptableStatusCodes: [200]), Empty()]
-            as [any Requestable] {
+            as [any Requestable]
+        {
             guard case .requestable(.unusableMember(let violation)) = await Self.refusal(endpoint) else {
                 Issue.record("\(endpoint)")
                 continue

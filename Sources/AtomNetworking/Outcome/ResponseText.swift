@@ -1,0 +1,60 @@
+import Foundation
+
+/// The body of a response as text, in the charset that the response names (RFC
+/// 9110 §8.3.2).
+enum ResponseText {
+    /// The text, or why it can't be read.
+    static func text(of response: AtomResponse) throws(AtomError) -> String {
+        let name = MediaType(response.headerFields["Content-Type"])?.charset ?? "utf-8"
+        guard let encoding = encodings[name] else {
+            throw failure("The charset of the text, “\(Redaction.name(name))”, is not supported")
+        }
+        guard let text = String(data: response.data, encoding: encoding) else {
+            throw failure("The text is not valid in its charset, “\(Redaction.name(name))”")
+        }
+        // A mark at the start says how the text is encoded, and is no part of it.
+        return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
+    }
+
+    private static func failure(_ explanation: String) -> AtomError {
+        .decoder(.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: explanation + ".")))
+    }
+
+    /// The names of the IANA registry and the aliases that servers use, in
+    /// lower case.
+    private static let encodings: [String: String.Encoding] = [
+        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1,
+        "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1252": .windowsCP1252, "utf-16": .utf16,
+        "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32,
+    ]
+}
+
+/// The parts of a `Content-Type` that matter here.
+struct MediaType {
+    /// The type and the subtype in lower case.
+    let name: String
+    /// The charset in lower case.
+    let charset: String?
+
+    init?(_ field: String?) {
+        guard let field else { return nil }
+        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+        name = parts[0].lowercased()
+        charset =
+            parts.dropFirst().lazy.compactMap { parameter in
+                let pair = parameter.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
+                return pair[1].trimmingCharacters(in: ["\""]).lowercased()
+            }.first
+    }
+
+    /// RFC 8259, RFC 6839 §3.1.
+    var isJSON: Bool { name == "application/json" || name == "text/json" || name.hasSuffix("+json") }
+
+    /// RFC 7303 §9, except XHTML.
+    var isXML: Bool { name == "text/xml" || name == "application/xml" || name.hasSuffix("+xml") && !isHTML }
+
+    var isHTML: Bool { name == "text/html" || name == "application/xhtml+xml" }
+}
