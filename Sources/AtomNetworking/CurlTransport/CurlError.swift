@@ -8,6 +8,8 @@
         public let code: Int
         /// libcurl's own words, for example the complaint of the TLS library.
         public internal(set) var message: String
+        /// The system's error number, if it is the cause; else 0.
+        var systemError = 0
     }
 
     extension CurlError: CustomStringConvertible, LocalizedError {
@@ -61,7 +63,7 @@
             case 3: .badURL
             case 5: .unknownProxy
             case 6: .unknownHost
-            case 7: .refused
+            case 7: [ENETUNREACH, ENETDOWN].contains(Int32(systemError)) ? .offline(.notConnectedToInternet) : .refused
             case 8: .unreadableHead(message)
             case 27, 100: .unreadableHead("it is too large")
             case 28: .timedOut

@@ -330,6 +330,7 @@
             let isAnswered = if case .answered? = abort { true } else { code == 0 }
             if isAnswered, head.isComplete { return .finished }
             var error = CurlError(code: code, message: String(cString: errorBuffer))
+            error.systemError = figure(ATOM_CURLINFO_OS_ERRNO)
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)
             }

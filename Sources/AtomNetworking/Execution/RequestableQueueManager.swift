@@ -109,10 +109,15 @@ final class RequestableQueueManager: Sendable {
 
     /// Reads and validates an endpoint, in the caller's isolation.
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
-        if let refusal { throw .requestable(refusal) }
-        let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
-        if request.needsSignature, let signingRefusal { throw signingRefusal }
-        return request
+        do throws(AtomError) {
+            if let refusal { throw .requestable(refusal) }
+            let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+            if request.needsSignature, let signingRefusal { throw signingRefusal }
+            return request
+        } catch {
+            log("✗ \(type(of: requestable)), not sent: \(error.description)")
+            throw error
+        }
     }
 
     /// Starts or queues a request before it returns.

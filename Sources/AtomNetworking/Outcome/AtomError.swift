@@ -94,6 +94,31 @@ extension AtomError {
         answer?.statusCode == 400
     }
 
+    /// Whether the network is the cause: there is no connection, the server's
+    /// name wasn't found, it can't be reached, or the connection was lost.
+    ///
+    /// A timeout isn't included, because a server that is slow causes it too.
+    /// Of a failed refresh and a transfer, the cause counts.
+    public var isConnectivityFailure: Bool {
+        let cause: (any Error)? =
+            switch self {
+            case .session(let error): error
+            case .authentication(let error): error.cause
+            case .transfer(let error): error.underlyingError
+            case .decoder, .requestable, .response, .cancelled, .unexpected: nil
+            }
+        return cause.map(Self.isConnectivityFailure) ?? false
+    }
+
+    private static func isConnectivityFailure(_ error: any Error) -> Bool {
+        switch error {
+        case let error as AtomError: error.isConnectivityFailure
+        case let error as URLError: error.connectivityProblem != nil
+        case let error as any ErrorWithCause: isConnectivityFailure(error.cause)
+        default: false
+        }
+    }
+
     /// Whether the caller cancelled the request.
     public var isCancelled: Bool {
         if case .cancelled = self { true } else { false }
@@ -168,7 +193,9 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     private static func describe(session error: any Error) -> String {
         guard let error = error as? URLError else { return "The exchange failed: \(type(of: error))." }
-        var text = Redaction.excerpt(error.localizedDescription, limit: 400)
+        // Without words of its own, an error on Linux is only a number.
+        let words = error.userInfo[NSLocalizedDescriptionKey] == nil ? error.connectivityProblem : nil
+        var text = words ?? Redaction.excerpt(error.localizedDescription, limit: 400)
         if !text.hasSuffix(".") { text += "." }
         return text
     }
@@ -198,6 +225,20 @@ extension AtomError: CustomNSError {
 }
 
 extension URLError {
+    /// What is wrong with the connection, or `nil` if it isn't the cause.
+    var connectivityProblem: String? {
+        switch code {
+        case .notConnectedToInternet: "There is no network connection"
+        case .dataNotAllowed: "There is no network connection: mobile data is not allowed for this app"
+        case .internationalRoamingOff: "There is no network connection: data roaming is turned off"
+        case .callIsActive: "There is no network connection during a call"
+        case .cannotFindHost, .dnsLookupFailed: "No server with this name was found"
+        case .cannotConnectToHost: "The server refused the connection or can't be reached"
+        case .networkConnectionLost: "The connection was lost"
+        default: nil
+        }
+    }
+
     private static let deliveryKey = "AtomNetworking.delivery"
 
     /// The delivery, if the SDK created this error.

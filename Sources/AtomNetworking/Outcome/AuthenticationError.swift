@@ -199,6 +199,14 @@ extension AuthenticationError {
         }
     }
 
+    /// What a refresh or a provider failed with.
+    var cause: (any Error)? {
+        switch self {
+        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): cause
+        default: nil
+        }
+    }
+
     private static func answer(of cause: any Error) -> AtomResponse? {
         switch cause {
         case let error as AtomError: error.answer

@@ -59,7 +59,7 @@ enum WireProblem: Equatable {
         case .unknownHost: "No server with this name was found"
         case .unknownProxy: "No proxy with this name was found"
         case .refused: "The server refused the connection or can't be reached"
-        case .offline: "There is no network connection"
+        case .offline(let code): URLError(code).connectivityProblem ?? "There is no network connection"
         case .timedOut: "The server did not respond in time"
         case .cancelled: "The exchange was cancelled"
         case .lost: "The connection was lost"

@@ -185,6 +185,7 @@ enum {
 
     ATOM_CURLINFO_REQUEST_SIZE = 0x200000 + 12,
     ATOM_CURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
+    ATOM_CURLINFO_OS_ERRNO = 0x200000 + 25,
 };
 
 /// The size of the buffer for libcurl's words on an error.

@@ -43,6 +43,28 @@ struct LogLineTests {
         #expect(lines.contains { $0.contains("/links/…/seats/550E8400-E29B-41D4-A716-446655440000") })
     }
 
+    @Test("A request that is refused before the network has a line with the reason, and no secret")
+    func refusals() async {
+        struct Refused: Requestable {
+            func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "a.example") }
+            var headerItems: [HeaderItem] { [HeaderItem(name: "X-Key", value: "hunter2\n")] }
+        }
+        let lines = Locked<[String]>([])
+        let transport = ScriptedTransport { $0.answer() }
+        var configuration = ServiceConfiguration(isLogEnabled: true)
+        configuration.transport = transport
+        configuration.logHandler = { line in lines.with { $0.append(line) } }
+        let service = Atom(serviceConfiguration: configuration).enqueue(Refused())
+        _ = try? await service.resume()
+        await withCheckedContinuation { continuation in
+            service.resume { _ in continuation.resume() }
+        }
+        #expect(transport.exchanges.isEmpty)
+        #expect(lines.value.count == 2)
+        #expect(lines.value.allSatisfy { $0.hasPrefix("✗ Refused, not sent: Invalid header field") })
+        expectNone(of: lines.value, toContain: "hunter2")
+    }
+
     @Test(
         "An answer that echoes a token as its media type",
         arguments: [token, "text/\(token)", "text/plain; charset=\(token)", "text/plain; token=hunter2", "hunter2"])
