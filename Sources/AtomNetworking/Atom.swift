@@ -11,6 +11,8 @@ import Foundation
 /// }
 /// -->
 /// ```swift
+/// import AtomNetworking
+///
 /// let atom = Atom()
 /// let seatmap = try await atom.enqueue(Seatmap.Endpoint.refresh).resume(expecting: Seatmap.self)
 /// ```
@@ -115,6 +117,8 @@ extension Atom {
     ///
     /// <!-- given: let atom = Atom() -->
     /// ```swift
+    /// import AtomNetworking
+    ///
     /// for await event in atom.events {
     ///     if case .ended = event { print("Sign in again, please.") }
     /// }

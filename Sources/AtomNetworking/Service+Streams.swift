@@ -14,6 +14,9 @@ extension Service {
         /// let file = FileHandle.standardOutput
         /// -->
         /// ```swift
+        /// import AtomNetworking
+        /// import Foundation
+        ///
         /// let stream = try await atom.enqueue(Export.bookings).bytes()
         /// for try await part in stream { try file.write(contentsOf: part) }
         /// ```

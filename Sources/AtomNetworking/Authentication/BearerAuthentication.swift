@@ -14,6 +14,8 @@
 /// let client = ClientCredential(id: "app")
 /// -->
 /// ```swift
+/// import AtomNetworking
+///
 /// var bearer = BearerAuthentication(endpoint: endpoint, client: client, writable: tokens)
 /// bearer.clientAuthentication = .clientSecretBasic
 /// bearer.parameters = [QueryItem(name: "audience", value: "https://api.example.com")]

@@ -12,6 +12,8 @@ import Foundation
 /// @MainActor func presentLogin() async throws -> TokenCredential { throw CancellationError() }
 /// -->
 /// ```swift
+/// import AtomNetworking
+///
 /// struct LoginScreen: TokenCredentialProvider {
 ///     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
 ///         try await presentLogin()

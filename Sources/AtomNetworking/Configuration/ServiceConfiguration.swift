@@ -6,6 +6,8 @@ import Foundation
 /// variables with defaults.
 ///
 /// ```swift
+/// import AtomNetworking
+///
 /// var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 10, resource: 60))
 /// configuration.redirectPolicy = .doNotFollow
 /// let atom = Atom(serviceConfiguration: configuration)

@@ -5,6 +5,8 @@
         /// The settings of a transport over libcurl.
         ///
         /// ```swift
+        /// import AtomNetworking
+        ///
         /// var curl = CurlTransport.Configuration()
         /// curl.connectionsPerOrigin = 16
         /// curl.proxy = .none

@@ -12,6 +12,9 @@
     /// the app runs on it.
     ///
     /// ```swift
+    /// import AtomNetworking
+    /// import Foundation
+    ///
     /// var curl = CurlTransport.Configuration()
     /// curl.trust = .systemAnd(try .init(contentsOf: URL(fileURLWithPath: "company.pem")))
     /// var configuration = ServiceConfiguration()

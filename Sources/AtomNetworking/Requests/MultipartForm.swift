@@ -4,6 +4,9 @@ import Foundation
 ///
 /// <!-- given: let photo = URL(fileURLWithPath: "passport.jpg") -->
 /// ```swift
+/// import AtomNetworking
+/// import Foundation
+///
 /// var form = MultipartForm()
 /// form.append("12A", name: "seat")
 /// form.append(fileAt: photo, name: "passport", contentType: "image/jpeg")

@@ -83,6 +83,9 @@ public struct RequestBody: Sendable {
     ///
     /// <!-- given: @Sendable func rows() -> AsyncStream<Data> { AsyncStream { $0.finish() } } -->
     /// ```swift
+    /// import AtomNetworking
+    /// import Foundation
+    ///
     /// let body = RequestBody.stream(contentType: "text/csv") { rows() }
     /// ```
     ///

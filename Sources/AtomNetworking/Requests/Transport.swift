@@ -13,6 +13,9 @@ import Foundation
 /// transport:
 ///
 /// ```swift
+/// import AtomNetworking
+/// import Foundation
+///
 /// struct CannedTransport: Transport {
 ///     struct Started: TransportExchange { func cancel() {} }
 ///

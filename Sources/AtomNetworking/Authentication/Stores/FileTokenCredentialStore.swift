@@ -8,6 +8,9 @@ import Foundation
 /// refresh token that can be used once is used once.
 ///
 /// ```swift
+/// import AtomNetworking
+/// import Foundation
+///
 /// let folder = try FileManager.default.url(
 ///     for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
 /// let store = FileTokenCredentialStore(fileURL: folder.appending(path: "com.example.airline/tokens.json"))

@@ -15,6 +15,8 @@
 /// actor Vault { func read() throws -> TokenCredential? { nil }; func write(_ credential: TokenCredential?) throws {} }
 /// -->
 /// ```swift
+/// import AtomNetworking
+///
 /// final class VaultStore: TokenCredentialStore {
 ///     private let vault = Vault()
 ///
