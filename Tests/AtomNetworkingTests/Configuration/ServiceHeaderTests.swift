@@ -60,6 +60,24 @@ struct ServiceHeaderTests {
         await #expect(throws: AtomError.self) { try await Self.sent(Endpoint(), [HeaderItem(name: name, value: "1")]) }
     }
 
+    @Test("A token endpoint doesn't get them")
+    func tokenRequest() async throws {
+        let transport = ScriptedTransport { exchange in
+            let isToken = exchange.request.target.absoluteString.hasSuffix("/token")
+            exchange.answer(isToken ? #"{"access_token":"A1","token_type":"Bearer","expires_in":900}"# : "{}")
+        }
+        let store = InMemoryTokenCredentialStore(
+            TokenCredential(accessToken: "A0", expiresAt: .distantPast, refreshToken: "R0"))
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(
+                try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"), store))
+        configuration.transport = transport
+        configuration.headerItems = ["X-Client": "app"]
+        try await Atom(serviceConfiguration: configuration).enqueue(Endpoint()).resume()
+        #expect(transport.requests.map { $0.headerFields["X-Client"] } == [nil, "app"])
+        #expect(transport.requests.last?.headerFields["Authorization"] == "Bearer A1")
+    }
+
     @Test("A field that the transport writes is left out")
     func reserved() async throws {
         #expect(try await Self.sent(Endpoint(), ["Host": "b.example", "X-A": "1"]) == ["x-a": ["1"]])
