@@ -70,7 +70,8 @@ struct ServiceHeaderTests {
             TokenCredential(accessToken: "A0", expiresAt: .distantPast, refreshToken: "R0"))
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(
-                try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"), store))
+                try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"), store)
+        )
         configuration.transport = transport
         configuration.headerItems = ["X-Client": "app"]
         try await Atom(serviceConfiguration: configuration).enqueue(Endpoint()).resume()
