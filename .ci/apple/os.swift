@@ -1,0 +1,28 @@
+// What the SDK uses of os; see AppleFoundation.swift.
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct Logger: @unchecked Sendable {
+    public init(subsystem: String, category: String) {}
+    public func debug(_ message: OSLogMessage) {}
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct OSLogMessage: ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) {}
+    public init(stringInterpolation: OSLogInterpolation) {}
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct OSLogInterpolation: StringInterpolationProtocol {
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+    public mutating func appendLiteral(_ literal: String) {}
+    public mutating func appendInterpolation(
+        _ argumentString: @autoclosure @escaping () -> String, privacy: OSLogPrivacy
+    ) {}
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct OSLogPrivacy {
+    public static var `public`: OSLogPrivacy { OSLogPrivacy() }
+    public static var `private`: OSLogPrivacy { OSLogPrivacy() }
+}
