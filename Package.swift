@@ -12,7 +12,8 @@ let package = Package(
     targets: [
         .target(
             name: "AtomNetworking",
-            dependencies: [.target(name: "CAtomCurl", condition: .when(platforms: [.linux]))]),
+            dependencies: [.target(name: "CAtomCurl", condition: .when(platforms: [.linux]))],
+            resources: [.copy("PrivacyInfo.xcprivacy")]),
         // What the SDK uses of libcurl, which is in every process with
         // Foundation on Linux. It needs no header files.
         .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),

@@ -18,7 +18,9 @@ let package = Package(
         .target(name: "os"),
         .target(name: "Security"),
         .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-        .target(name: "AtomNetworking", dependencies: ["CAtomCurl", "Combine", "os", "Security"]),
+        .target(
+            name: "AtomNetworking", dependencies: ["CAtomCurl", "Combine", "os", "Security"],
+            exclude: ["PrivacyInfo.xcprivacy"]),
         .testTarget(name: "PublisherTests", dependencies: ["AtomNetworking", "Combine", "os", "Security"]),
     ],
     swiftLanguageModes: [.v6]

@@ -17,7 +17,7 @@
         /// The transfer, while it runs.
         @exclusivity(unchecked) var transfer: CurlTransfer?
         /// The bytes of the body that have been handed over for delivery.
-        @exclusivity(unchecked) private var handedOver = 0
+        @exclusivity(unchecked) private var handedOver: Int64 = 0
 
         /// What the loop's thread and others share; used under the loop's lock.
         @exclusivity(unchecked) var shared = Shared()
@@ -25,7 +25,7 @@
         struct Shared {
             var isCancelled = false
             /// The bytes of the body that have been delivered.
-            var delivered = 0
+            var delivered: Int64 = 0
             /// Whether the transfer waits for the delivery.
             var isPaused = false
             /// Whether the caller wants no more of the body for now.
@@ -61,7 +61,7 @@
         ///
         /// It is called on the loop's thread.
         func handOver(_ part: Data) -> EventDelivery.Item {
-            handedOver += part.count
+            handedOver += Int64(part.count)
             return EventDelivery.Item(exchange: self, event: .data(part))
         }
 
@@ -72,7 +72,7 @@
         /// - Parameter pending: The bytes that haven't been handed over.
         func mustWait(pending: Int) -> Bool {
             // A held body is rare, and smaller ones need no lock.
-            guard handedOver + pending > Self.maximumBacklog else { return false }
+            guard handedOver + Int64(pending) > Self.maximumBacklog else { return false }
             return loop.pauses(self, handedOver: handedOver, pending: pending)
         }
     }

@@ -129,7 +129,7 @@
         /// A part of a body has been received.
         func delivered(_ count: Int, of exchange: CurlExchange) {
             wake { inbox in
-                exchange.shared.delivered += count
+                exchange.shared.delivered += Int64(count)
                 guard exchange.shared.isPaused, !exchange.shared.isHeld else { return false }
                 // The thread decides whether it is enough.
                 exchange.shared.isPaused = false
@@ -332,7 +332,7 @@
         }
 
         /// Decides whether the receiver of a body has to catch up first.
-        func pauses(_ exchange: CurlExchange, handedOver: Int, pending: Int) -> Bool {
+        func pauses(_ exchange: CurlExchange, handedOver: Int64, pending: Int) -> Bool {
             inbox.withLock { _ in
                 if exchange.shared.isHeld {
                     exchange.shared.isPaused = true
@@ -341,7 +341,7 @@
                 let waiting = handedOver - exchange.shared.delivered
                 // What is only pending is handed over soon. Its delivery lets the
                 // transfer go on.
-                guard waiting > 0, waiting + pending > CurlExchange.maximumBacklog else { return false }
+                guard waiting > 0, waiting + Int64(pending) > CurlExchange.maximumBacklog else { return false }
                 exchange.shared.isPaused = true
                 return true
             }

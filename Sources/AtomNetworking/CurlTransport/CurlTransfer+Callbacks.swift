@@ -9,13 +9,15 @@
                 to: atom_curl_callbacks(
                     header: { bytes, size, count, context in
                         guard let bytes, let context else { return 0 }
-                        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-                        return line.withMemoryRebound(to: UInt8.self) {
-                            CurlTransfer.of(context).tookHeader($0) ? size * count : 0
+                        // 32 bits: it is the length of a buffer in memory.
+                        let length = size * count
+                        return UnsafeRawBufferPointer(start: bytes, count: length).withMemoryRebound(to: UInt8.self) {
+                            CurlTransfer.of(context).tookHeader($0) ? length : 0
                         }
                     },
                     write: { bytes, size, count, context in
                         guard let bytes, let context else { return 0 }
+                        // 32 bits: it is the length of a buffer in memory.
                         let length = size * count
                         switch CurlTransfer.of(context).receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
                         case .taken: return length
@@ -25,8 +27,9 @@
                     },
                     read: { bytes, size, count, context in
                         guard let bytes, let context else { return Int(ATOM_CURL_READ_ABORT) }
-                        return CurlTransfer.of(context).fill(
-                            UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+                        // 32 bits: it is the length of a buffer in memory.
+                        let length = size * count
+                        return CurlTransfer.of(context).fill(UnsafeMutableRawBufferPointer(start: bytes, count: length))
                     },
                     prepare: { context, _, _, _, _ in
                         guard let context else { return 1 }
@@ -34,7 +37,7 @@
                     },
                     progress: { context, _, _, _, sent in
                         guard let context else { return 1 }
-                        CurlTransfer.of(context).sent(Int(sent))
+                        CurlTransfer.of(context).sent(sent)
                         return 0
                     },
                     connect: { context in

@@ -56,9 +56,9 @@
         /// The head of a 417, after which libcurl sends the request again
         /// without `Expect`.
         @exclusivity(unchecked) private var refusedExpectation: TransportResponse?
-        @exclusivity(unchecked) private var bodyOffset = 0
+        @exclusivity(unchecked) private var bodyOffset: Int64 = 0
         /// The part of the body that has been reported as sent.
-        @exclusivity(unchecked) private var reported = 0
+        @exclusivity(unchecked) private var reported: Int64 = 0
         @exclusivity(unchecked) private var mayBeRepeated = true
         @exclusivity(unchecked) private var isRepeated = false
         @exclusivity(unchecked) private var isConnecting = false
@@ -131,7 +131,7 @@
             case .complete:
                 guard let exchange else { return false }
                 if head.isHTTP2 { loop.hasSharedConnection() }
-                if isBodyRead || bodyOffset == body?.count { reportSent(bodyOffset, of: exchange) }
+                if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
                     exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)
@@ -190,11 +190,12 @@
             guard exchange != nil else { return Int(ATOM_CURL_READ_ABORT) }
             if reader != nil { return readBody(into: buffer) }
             guard let body else { return 0 }
-            let start = body.startIndex + bodyOffset
+            // 32 bits: the offset is within the data.
+            let start = body.startIndex + Int(bodyOffset)
             let count = min(buffer.count, body.endIndex - start)
             guard count > 0 else { return 0 }
             body.copyBytes(to: buffer, from: start..<(start + count))
-            bodyOffset += count
+            bodyOffset += Int64(count)
             return count
         }
 
@@ -203,7 +204,7 @@
             do {
                 switch try reader.read(into: buffer) {
                 case .bytes(let count):
-                    bodyOffset += count
+                    bodyOffset += Int64(count)
                     return count
                 case .end:
                     isBodyRead = true
@@ -247,16 +248,16 @@
             return true
         }
 
-        func sent(_ total: Int) {
+        func sent(_ total: Int64) {
             // After the head nobody waits for it.
             guard let exchange, !head.isComplete else { return }
             // libcurl also counts what delimits chunks.
             reportSent(min(total, bodyOffset), of: exchange)
         }
 
-        private func reportSent(_ total: Int, of exchange: CurlExchange) {
+        private func reportSent(_ total: Int64, of exchange: CurlExchange) {
             guard total > reported else { return }
-            loop.report(.sent(total - reported), of: exchange)
+            loop.report(.sent(Int(clamping: total - reported)), of: exchange)
             reported = total
         }
 

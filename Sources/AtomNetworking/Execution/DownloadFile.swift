@@ -56,7 +56,8 @@ final class DownloadFile: Sendable {
                 "“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
         }
         try prepare()
-        guard uninterrupted({ ftruncate(descriptor.number, off_t(offset)) }) == 0 else {
+        guard let end = off_t(exactly: offset) else { throw Self.failure(EFBIG, "written", path) }
+        guard uninterrupted({ ftruncate(descriptor.number, end) }) == 0 else {
             throw Self.failure(errno, "written", path)
         }
         self.path = path

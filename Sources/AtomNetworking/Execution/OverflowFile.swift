@@ -40,9 +40,11 @@ final class OverflowFile: @unchecked Sendable {
     /// The next part, or `nil` if all has been read.
     func read() throws(AtomError) -> Data? {
         guard taken < written else { return nil }
+        // 32 bits: it is at most 64 KiB.
         var part = Data(count: Int(min(written - taken, 64 << 10)))
+        guard let place = off_t(exactly: taken) else { throw Self.failure(EFBIG) }
         let count = part.withUnsafeMutableBytes { bytes in
-            uninterrupted { pread(number, bytes.baseAddress, bytes.count, off_t(taken)) }
+            uninterrupted { pread(number, bytes.baseAddress, bytes.count, place) }
         }
         guard count > 0 else { throw Self.failure(count < 0 ? errno : EIO) }
         taken += Int64(count)

@@ -107,6 +107,7 @@ public struct MultipartForm: Sendable {
                 var number = generator.next()
                 for _ in 0..<8 {
                     let (rest, digit) = number.quotientAndRemainder(dividingBy: UInt64(Self.boundaryDigits.count))
+                    // 32 bits: it is less than the number of digits.
                     boundary.append(Self.boundaryDigits[Int(digit)])
                     number = rest
                 }

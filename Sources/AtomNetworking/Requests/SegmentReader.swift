@@ -40,9 +40,11 @@ final class SegmentReader {
             var count = 0
             while let segment = segments.first {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                // 32 bits: both are limited by a buffer in memory.
                 let wanted = Int(min(Int64(rest.count), segment.length - offset))
                 switch segment {
                 case .data(let data):
+                    // 32 bits: the offset is within the data.
                     let start = data.startIndex + Int(offset)
                     data.copyBytes(to: rest, from: start..<start + wanted)
                 case .file(let noted):

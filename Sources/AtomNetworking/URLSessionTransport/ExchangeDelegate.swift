@@ -215,7 +215,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        receiver(of: task)?(.sent(Int(bytesSent)))
+        receiver(of: task)?(.sent(Int(clamping: bytesSent)))
     }
 
     #if canImport(FoundationNetworking)

@@ -104,8 +104,9 @@ func writeAll(of data: Data, to file: Int32, at offset: Int64) -> Int32 {
     data.withUnsafeBytes { bytes in
         var done = 0
         while done < bytes.count {
+            guard let place = off_t(exactly: offset + Int64(done)) else { return EFBIG }
             let count = uninterrupted {
-                pwrite(file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset + Int64(done)))
+                pwrite(file, bytes.baseAddress?.advanced(by: done), bytes.count - done, place)
             }
             guard count > 0 else { return count < 0 ? errno : EIO }
             done += count
