@@ -10,6 +10,11 @@
 @_exported import Darwin
 @_exported import Foundation
 
+extension ProcessInfo {
+    @available(macOS, unavailable)
+    public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
+}
+
 public class URLResponse: NSObject, @unchecked Sendable {
     public var url: URL? { fatalError() }
     public var expectedContentLength: Int64 { fatalError() }
@@ -86,6 +91,13 @@ public class URLProtectionSpace: NSObject, @unchecked Sendable {
     public var host: String { fatalError() }
     public var port: Int { fatalError() }
 }
+
+public let NSURLAuthenticationMethodDefault = ""
+public let NSURLAuthenticationMethodHTTPBasic = ""
+public let NSURLAuthenticationMethodHTTPDigest = ""
+public let NSURLAuthenticationMethodHTMLForm = ""
+public let NSURLAuthenticationMethodNTLM = ""
+public let NSURLAuthenticationMethodNegotiate = ""
 
 public class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     public var protectionSpace: URLProtectionSpace { fatalError() }
@@ -186,6 +198,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 

@@ -81,9 +81,9 @@ public struct ServiceConfiguration: Sendable {
     /// How many requests to one origin are on the wire at once.
     ///
     /// Other requests wait, first in, first out, and their idle timeout doesn't
-    /// run. `nil`, the default, uses the transport's own number: on Linux six,
-    /// and 100 for an origin that speaks HTTP/2; no limit on Apple platforms.
-    /// Values below 1 count as 1.
+    /// run. `nil`, the default, uses the transport's own number: six, and 100 for
+    /// an origin that is known to speak HTTP/2 or HTTP/3. Values below 1 count
+    /// as 1.
     ///
     /// A request that gets a 401 to retry, or a redirect, counts until the head
     /// of that response. Its body may arrive for about half a second more.

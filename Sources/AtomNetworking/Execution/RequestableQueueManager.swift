@@ -46,7 +46,7 @@ final class RequestableQueueManager: Sendable {
 
     init(_ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource()) {
         self.time = time
-        refusal = configuration.transport == nil ? configuration.configuration.violation : nil
+        refusal = configuration.configuration.violation
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)

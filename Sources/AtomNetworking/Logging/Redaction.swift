@@ -236,6 +236,7 @@ enum Redaction {
     /// Foundation's stay unchanged.
     static func error(_ error: any Error) -> any Error {
         if let error = error as? URLError { return URLError(error.code, userInfo: userInfo(error.userInfo)) }
+        if let error = error as? POSIXError { return POSIXError(error.code, userInfo: userInfo(error.userInfo)) }
         guard type(of: error) is NSError.Type else { return error }
         let error = error as NSError
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo(error.userInfo))
@@ -244,14 +245,19 @@ enum Redaction {
     /// The part of an error's `userInfo` that ``error(_:)`` keeps.
     static func userInfo(_ notes: [String: Any]) -> [String: Any] {
         notes.compactMapValues { note in
-            switch note {
-            case is URL: nil
-            case let text as String: text.contains("://") ? excerpt(text, limit: 400) : text
-            case let error as any Error: Self.error(error)
-            case let errors as [any Error]: errors.map(Self.error)
-            default: note
-            }
+            Self.note(note)
         }
         .filter { !$0.key.contains("URLSessionTask") }
+    }
+
+    private static func note(_ note: Any) -> Any? {
+        switch note {
+        case is URL: return nil
+        case let text as String: return text.contains("://") ? excerpt(text, limit: 400) : text
+        case let error as any Error: return self.error(error)
+        case let notes as [String: Any]: return userInfo(notes)
+        case let notes as [Any]: return notes.compactMap { self.note($0) }
+        default: return note
+        }
     }
 }

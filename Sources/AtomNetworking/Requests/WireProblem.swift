@@ -12,6 +12,8 @@ enum WireProblem: Equatable {
     case unknownProxy
     case refused
     case offline(URLError.Code)
+    /// App Transport Security forbids the request.
+    case blocked
     case timedOut
     case cancelled
     /// The connection was lost before the response was complete.
@@ -43,6 +45,7 @@ enum WireProblem: Equatable {
         case .unknownHost, .unknownProxy: .cannotFindHost
         case .refused, .proxy: .cannotConnectToHost
         case .offline(let code), .insecure(let code, _), .other(let code, _): code
+        case .blocked: .appTransportSecurityRequiresSecureConnection
         case .timedOut: .timedOut
         case .cancelled: .cancelled
         case .lost, .closedWithoutResponse, .truncatedHead, .truncatedBody: .networkConnectionLost
@@ -60,6 +63,11 @@ enum WireProblem: Equatable {
         case .unknownProxy: "No proxy with this name was found"
         case .refused: "The server refused the connection or can't be reached"
         case .offline(let code): URLError(code).connectivityProblem ?? "There is no network connection"
+        case .blocked:
+            """
+            App Transport Security blocked the request, because it is not HTTPS; use HTTPS, or make an exception for \
+            the host under NSAppTransportSecurity in the app's Info.plist
+            """
         case .timedOut: "The server did not respond in time"
         case .cancelled: "The exchange was cancelled"
         case .lost: "The connection was lost"
@@ -80,9 +88,17 @@ enum WireProblem: Equatable {
     /// Whether the problem can only occur before a byte of the request is sent.
     var precedesRequest: Bool {
         switch self {
-        case .badURL, .unknownHost, .unknownProxy, .refused, .offline, .insecure: true
+        case .badURL, .unknownHost, .unknownProxy, .refused, .offline, .blocked, .insecure: true
         default: false
         }
+    }
+
+    /// Whether the system refused the request without a try.
+    var isBlocked: Bool { self == .blocked || self == .badURL }
+
+    /// An error that has no case of its own, and no text that can be shown.
+    static func unnamed(_ error: NSError) -> WireProblem {
+        .other(.unknown, "The exchange failed: error \(error.code) of the domain \(error.domain)")
     }
 
     /// The failure of an exchange.

@@ -139,6 +139,8 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
             super.init()
             maxConcurrentOperationCount = 1
             name = "AtomNetworking.URLSessionTransport"
+            // Else it may run in the background.
+            qualityOfService = .userInitiated
         }
 
         /// Runs the block after all waiting blocks.

@@ -23,6 +23,9 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var isBodyLost = false
     /// Why the body could not be read.
     var bodyFailure: AtomError?
+    #if !canImport(FoundationNetworking)
+        var metrics: URLSessionTaskMetrics?
+    #endif
     /// The file that is sent; set before the exchange starts, and kept until it
     /// has ended.
     var spooledBody: SpooledBody?

@@ -13,12 +13,18 @@ import Foundation
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The session's delegate queue.
     let queue = CallbackQueue()
+    private let challenges: ChallengeAnswer
+
+    init(challenges: ChallengeAnswer = .system) {
+        self.challenges = challenges
+    }
 
     private struct State {
         /// By the identifiers of their tasks, until the tasks have completed.
         var exchanges: [Int: DataTaskExchange] = [:]
         /// How many exchanges have been deferred and not started yet.
         var startsPending = 0
+        var protocols = NegotiatedProtocols()
     }
 
     // The state of the exchanges is accessed under this lock too; `queue` is
@@ -155,6 +161,24 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         }
     #endif
 
+    private func trace(of exchange: DataTaskExchange, _ task: URLSessionTask) -> RequestTrace {
+        #if canImport(FoundationNetworking)
+            .unknown
+        #else
+            RequestTrace(state.withLock { _ in exchange.metrics }, of: task)
+        #endif
+    }
+
+    /// How many exchanges make sense at once with the server of a task, as far
+    /// as that is known.
+    private func exchangesAtOnce(with task: URLSessionTask) -> Int? {
+        #if canImport(FoundationNetworking)
+            nil
+        #else
+            state.withLock { $0.protocols.exchanges(with: task.originalRequest?.url) }
+        #endif
+    }
+
     private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {
         state.withLock { $0.exchanges[task.taskIdentifier]?.receive }
     }
@@ -184,9 +208,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             state.withLock { $0.exchanges[task.taskIdentifier]?.isChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            // The system evaluates trust; without a stored credential a 401 is
-            // returned unchanged.
-            completionHandler(.performDefaultHandling, nil)
+            challenges.answer(challenge, completionHandler)
         #endif
     }
 
@@ -202,7 +224,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
                 exchange?.statusCode = response.statusCode
                 return exchange?.receive
             }
-            receive?(.response(TransportResponse(response)))
+            receive?(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce(with: dataTask))))
         }
         completionHandler(.allow)
     }
@@ -217,6 +239,19 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         receiver(of: task)?(.sent(Int(clamping: bytesSent)))
     }
+
+    #if !canImport(FoundationNetworking)
+        /// Called before the end of the task.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            state.withLock { state in
+                state.exchanges[task.taskIdentifier]?.metrics = metrics
+                state.protocols.note(
+                    metrics.transactionMetrics.last?.networkProtocolName, of: task.originalRequest?.url)
+            }
+        }
+    #endif
 
     #if canImport(FoundationNetworking)
         /// The server closed a kept-alive connection without a response.
@@ -283,7 +318,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             // A caller that also cancelled the exchange doesn't get this error.
             let error = ended.isBodyLost ? URLError(.networkConnectionLost) : error
             let isSecure = task.originalRequest?.url?.scheme == "https"
-            let failure = WireFailure(error: error, hasResponse: hasResponse, isSecure: isSecure)
+            let failure = WireFailure(
+                error: error, hasResponse: hasResponse, isSecure: isSecure, trace: trace(of: exchange, task))
             exchange.receive(.failed(failure.transportFailure))
         }
     }
@@ -299,7 +335,7 @@ extension TransportResponse {
     ///
     /// Foundation has joined repeats with a comma, which changes the meaning
     /// only for `Set-Cookie` (RFC 9110 §5.3).
-    fileprivate init(_ response: HTTPURLResponse) {
+    fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
         // Read once: on Linux each access converts the dictionary.
         let received = response.allHeaderFields
         var fields: [HeaderFields.Field] = []
@@ -319,6 +355,8 @@ extension TransportResponse {
         // Foundation's dictionary has no order; a stable order makes logs and
         // tests readable.
         fields.sort { $0.name < $1.name }
-        self.init(statusCode: response.statusCode, headerFields: HeaderFields(fields))
+        self.init(
+            statusCode: response.statusCode, headerFields: HeaderFields(fields),
+            exchangesPerOrigin: exchangesPerOrigin)
     }
 }

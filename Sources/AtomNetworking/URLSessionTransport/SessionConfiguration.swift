@@ -6,10 +6,12 @@ import Foundation
 
 /// The system's session configuration of a service.
 public enum SessionConfiguration: Sendable, Hashable {
-    /// A background session with the given identifier, on Apple platforms.
-    ///
-    /// On other platforms every `resume` fails with
+    /// A background session, which is not supported: every `resume` fails with
     /// ``RequestableError/unsupportedConfiguration(_:)``.
+    ///
+    /// The system carries out uploads and downloads of files for a background
+    /// session while the app is suspended. It ends all other requests, follows
+    /// redirects by itself, and can't wait for a refresh of the tokens.
     case background(String)
 
     /// Cookies are stored in `HTTPCookieStorage.shared`, for the whole process.
@@ -27,15 +29,16 @@ public enum SessionConfiguration: Sendable, Hashable {
 }
 
 extension SessionConfiguration {
-    /// Why this platform doesn't support it, or `nil` if it does.
+    /// Why it isn't supported, or `nil` if it is.
     var violation: RequestableError? {
-        #if canImport(FoundationNetworking)
-            if case .background(let identifier) = self {
-                return .unsupportedConfiguration(
-                    .init(subject: "background(\(identifier))", reason: "this platform has no background sessions"))
-            }
-        #endif
-        return nil
+        guard case .background(let identifier) = self else { return nil }
+        return .unsupportedConfiguration(
+            .init(
+                subject: "background(\(identifier))",
+                reason: """
+                    a background session can't send these requests: it only uploads and downloads files, follows \
+                    redirects by itself and can't refresh tokens; use .default or .ephemeral
+                    """))
     }
 
     /// The shared cookie storage; `nil` if each service has its own jar.
@@ -48,20 +51,19 @@ extension SessionConfiguration {
 
     /// The system's configuration without everything that the SDK does itself
     /// or doesn't use: cookies, caches, credentials and timeouts.
-    var urlSessionConfiguration: URLSessionConfiguration {
+    ///
+    /// - Parameter configure: Changes the rest of it.
+    func urlSessionConfiguration(
+        _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) -> URLSessionConfiguration {
         let configuration: URLSessionConfiguration
         switch self {
-        case .background(let identifier):
-            #if canImport(FoundationNetworking)
-                // Rejected before a session is created; see `violation`.
-                _ = identifier
-                configuration = .ephemeral
-            #else
-                configuration = .background(withIdentifier: identifier)
-            #endif
         case .default: configuration = .default
-        case .ephemeral: configuration = .ephemeral
+        // A background session is rejected before a session is created; see
+        // `violation`.
+        case .ephemeral, .background: configuration = .ephemeral
         }
+        configure(configuration)
         // Only the accept policy prevents Foundation on Linux from parsing
         // cookies in every header line.
         configuration.httpCookieAcceptPolicy = .never

@@ -17,24 +17,79 @@ import Foundation
 public final class URLSessionTransport: Transport {
     /// Created for the first request and never replaced.
     private let session = Guarded<URLSession?>(nil)
-    let delegate = ExchangeDelegate()
-    private let makeConfiguration: @Sendable () -> URLSessionConfiguration
+    let delegate: ExchangeDelegate
+    private let configuration: SessionConfiguration
+    private let configure: @Sendable (URLSessionConfiguration) -> Void
+    private let challenges: ChallengeAnswer
+
+    private init(
+        _ configuration: SessionConfiguration, _ challenges: ChallengeAnswer,
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void
+    ) {
+        self.configuration = configuration
+        self.configure = configure
+        self.challenges = challenges
+        delegate = ExchangeDelegate(challenges: challenges)
+    }
 
     /// Creates a transport with its own session.
-    public init(configuration: SessionConfiguration = .ephemeral) {
-        makeConfiguration = { configuration.urlSessionConfiguration }
+    public convenience init(configuration: SessionConfiguration = .ephemeral) {
+        self.init(configuration, .system) { _ in }
     }
 
     #if os(iOS)
         /// Creates a transport whose session uses Multipath TCP.
-        public init(
+        public convenience init(
             configuration: SessionConfiguration, multipathServiceType: URLSessionConfiguration.MultipathServiceType
         ) {
-            makeConfiguration = {
-                let session = configuration.urlSessionConfiguration
-                session.multipathServiceType = multipathServiceType
-                return session
-            }
+            self.init(configuration, .system) { $0.multipathServiceType = multipathServiceType }
+        }
+    #endif
+
+    /// Creates a transport whose session you configure.
+    ///
+    /// Use it for what only URLSession knows: waiting for connectivity, networks
+    /// that cost money or are constrained, a proxy, TLS versions, protocols of
+    /// your own. Cookies, caches, credentials and the session's own timeouts stay
+    /// as the SDK needs them, whatever you set.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the session's configuration is made from.
+    ///   - configure: Changes the configuration before a session is created. It
+    ///     is called for each session: one for all requests, and one for each
+    ///     request that needs a fresh connection, such as a refresh.
+    public convenience init(
+        configuration: SessionConfiguration = .ephemeral,
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void
+    ) {
+        self.init(configuration, .system, configure: configure)
+    }
+
+    #if !canImport(FoundationNetworking)
+        /// Creates a transport whose session you configure, and whose challenges
+        /// you answer.
+        ///
+        /// The app is asked about the connection: which server to trust, which
+        /// client certificate to send, and how to sign in to a proxy. Any other
+        /// challenge is a 401, which the caller gets. On Linux URLSession can't
+        /// answer challenges; ``CurlTransport`` takes certificates there.
+        ///
+        /// - Parameters:
+        ///   - configuration: What the session's configuration is made from.
+        ///   - configure: Changes the configuration before a session is created;
+        ///     see ``init(configuration:configure:)``.
+        ///   - challenge: Answers a challenge of the connection, while the
+        ///     request waits and its idle timeout runs. Return
+        ///     `.performDefaultHandling` for what you don't decide.
+        public convenience init(
+            configuration: SessionConfiguration = .ephemeral,
+            configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in },
+            challenge:
+                @escaping @Sendable (
+                    URLAuthenticationChallenge
+                ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+        ) {
+            self.init(configuration, .app(challenge), configure: configure)
         }
     #endif
 
@@ -44,20 +99,21 @@ public final class URLSessionTransport: Transport {
         session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
-    /// Six on Linux, where more requests would wait inside URLSession, without
-    /// order and with their timeouts running; no limit on Apple platforms.
-    public var exchangesPerOrigin: Int? {
-        #if canImport(FoundationNetworking)
-            6
-        #else
-            nil
-        #endif
-    }
+    /// Six: more requests would wait inside URLSession, without order and with
+    /// their timeouts running.
+    ///
+    /// On Apple platforms it is 100 for a server as soon as the session has told
+    /// that it speaks HTTP/2 or HTTP/3, which it does at the end of an exchange.
+    public var exchangesPerOrigin: Int? { NegotiatedProtocols.connections }
 
     /// Passes the request to URLSession.
     public func start(
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
+        if let violation = configuration.violation {
+            receive(.failed(TransportFailure(AtomError.requestable(violation), delivery: .notSent)))
+            return EndedExchange()
+        }
         guard let url = Self.url(of: request.target) else {
             receive(.failed(TransportFailure(URLError(.badURL), delivery: .notSent)))
             return EndedExchange()
@@ -69,9 +125,8 @@ public final class URLSessionTransport: Transport {
         // otherwise wait for one of six, and if the server closes the
         // kept-alive connection, the request is lost, and a refresh token with
         // it.
-        let delegate = ExchangeDelegate()
-        let session = URLSession(
-            configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)
+        let delegate = ExchangeDelegate(challenges: challenges)
+        let session = makeSession(delegate)
         defer { session.finishTasksAndInvalidate() }
         let exchange = DataTaskExchange(delegate, receive: receive)
         delegate.start(exchange, urlRequest, in: session)
@@ -159,11 +214,16 @@ public final class URLSessionTransport: Transport {
     private func startedSession() -> URLSession {
         session.withLock { session in
             if let session { return session }
-            let made = URLSession(
-                configuration: makeConfiguration(), delegate: delegate, delegateQueue: delegate.queue)
+            let made = makeSession(delegate)
             session = made
             return made
         }
+    }
+
+    private func makeSession(_ delegate: ExchangeDelegate) -> URLSession {
+        URLSession(
+            configuration: configuration.urlSessionConfiguration(configure), delegate: delegate,
+            delegateQueue: delegate.queue)
     }
 
     /// The URL in a form that Foundation accepts.

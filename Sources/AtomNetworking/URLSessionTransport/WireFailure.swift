@@ -14,23 +14,46 @@ struct WireFailure {
     /// Whether the head of a response had arrived.
     let hasResponse: Bool
     let isSecure: Bool
+    /// What the session knows of the bytes that it sent.
+    var trace = RequestTrace.unknown
 
     var transportFailure: TransportFailure {
-        let (problem, delivery) = diagnosis
-        return problem.failure(delivery: delivery, underlying: error)
+        let problem = problem
+        return problem.failure(delivery: delivery(of: problem), underlying: error)
     }
 
-    private var diagnosis: (WireProblem, AtomError.Delivery) {
-        let started: AtomError.Delivery = hasResponse ? .answered : .maybeSent
-        guard let error = error as? URLError else {
-            return (.other(.unknown, "The exchange failed: \(type(of: error))"), started)
+    private func delivery(of problem: WireProblem) -> AtomError.Delivery {
+        if hasResponse { return .answered }
+        return switch trace {
+        case .nothingSent: .notSent
+        case .mayHaveSent: problem.isBlocked ? .notSent : .maybeSent
+        case .unknown: problem.precedesRequest ? .notSent : .maybeSent
         }
-        let problem = problem(error)
-        return (problem, problem.precedesRequest ? .notSent : started)
+    }
+
+    private var problem: WireProblem {
+        if let error = error as? URLError { return problem(error) }
+        if let error = error as? POSIXError { return problem(error) }
+        return .unnamed(error as NSError)
+    }
+
+    /// URLSession on Apple's systems also reports errors of the system's calls.
+    private func problem(_ error: POSIXError) -> WireProblem {
+        switch error.code {
+        case .ECONNREFUSED: .refused
+        case .ECONNRESET, .EPIPE, .ENOTCONN, .ESHUTDOWN: .lost
+        // A suspended app loses its connections.
+        case .ECONNABORTED: .lost
+        case .ENETDOWN, .ENETUNREACH, .EHOSTDOWN, .EHOSTUNREACH: .offline(.notConnectedToInternet)
+        case .ETIMEDOUT: .timedOut
+        default: .unnamed(error as NSError)
+        }
     }
 
     private func problem(_ error: URLError) -> WireProblem {
         switch error.code {
+        case .appTransportSecurityRequiresSecureConnection: .blocked
+        case .callIsActive: .offline(error.code)
         case .cannotConnectToHost: .refused
         case .cannotFindHost, .dnsLookupFailed: .unknownHost
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: .offline(error.code)
@@ -43,14 +66,16 @@ struct WireFailure {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
             .insecure(error.code, error.localizedDescription)
-        case .unknown: unknown(error.localizedDescription)
+        case .unknown: unknown(error)
         default: .other(error.code, error.localizedDescription)
         }
     }
 
     /// Uses libcurl's description to distinguish errors that Foundation on
     /// Linux reports as one.
-    private func unknown(_ text: String) -> WireProblem {
+    private func unknown(_ error: URLError) -> WireProblem {
+        guard trace == .unknown else { return .unnamed(error as NSError) }
+        let text = error.localizedDescription
         if hasResponse {
             return text.contains("transfer closed") || text.contains("bytes missing")
                 ? .truncatedBody : .unreadableBody(text)

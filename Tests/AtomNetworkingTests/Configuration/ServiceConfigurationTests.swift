@@ -24,20 +24,18 @@ struct ServiceConfigurationTests {
         #expect(configuration.logHandler == nil)
     }
 
-    @Test("A background session is refused where the platform has none, before anything is sent")
-    func background() {
-        let configuration = ServiceConfiguration(configuration: .background("sync"))
+    @Test("A background session is refused before anything is sent, whatever the transport", arguments: [false, true])
+    func background(hasTransport: Bool) {
+        var configuration = ServiceConfiguration(configuration: .background("sync"))
+        if hasTransport { configuration.transport = URLSessionTransport() }
         let manager = RequestableQueueManager(configuration)
         let error = refusal { () throws(AtomError) in try manager.prepare(RecordingEndpoint()) }
-        #if canImport(FoundationNetworking)
-            guard case .unsupportedConfiguration(let violation) = error else {
-                Issue.record("It was accepted")
-                return
-            }
-            #expect(violation.subject == "background(sync)")
-        #else
-            #expect(error == nil)
-        #endif
+        guard case .unsupportedConfiguration(let violation) = error else {
+            Issue.record("It was accepted")
+            return
+        }
+        #expect(violation.subject == "background(sync)")
+        #expect(violation.reason.contains("use .default or .ephemeral"))
     }
 
     @Test("The app's limit of exchanges takes precedence over its transport's")

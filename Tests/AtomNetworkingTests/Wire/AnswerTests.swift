@@ -124,19 +124,16 @@ import Testing
         #expect(await Atom.forTest().outcome(of: server.endpoint("/y")).text == "six")
     }
 
-    @Test(.enabled(if: TransportUnderTest.make == nil, "another transport has no session"))
-    func aBackgroundSessionIsRefusedWhereThereIsNone() async throws {
-        #if canImport(FoundationNetworking)
-            let server = try LoopbackServer { _ in .json("{}") }
-            defer { server.stop() }
-            let atom = Atom.forTest { $0.configuration = .background("com.example.sync") }
-            let outcome = await atom.outcome(of: server.endpoint())
-            guard case .failure(.requestable(.unsupportedConfiguration(let violation))) = outcome else {
-                Issue.record("\(outcome)")
-                return
-            }
-            #expect(violation.subject.contains("com.example.sync"))
-            #expect(server.connectionCount == 0)
-        #endif
+    @Test func aBackgroundSessionIsRefused() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let atom = Atom.forTest { $0.configuration = .background("com.example.sync") }
+        let outcome = await atom.outcome(of: server.endpoint())
+        guard case .failure(.requestable(.unsupportedConfiguration(let violation))) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(violation.subject.contains("com.example.sync"))
+        #expect(server.connectionCount == 0)
     }
 }
