@@ -111,7 +111,7 @@ public final class Service: Sendable {
             case .success(let response):
                 // Neither the transport's serial queue nor the app's queue
                 // should decode.
-                DispatchQueue.global().async {
+                DispatchQueue.global(qos: .userInitiated).async {
                     let model = Result { () throws(AtomError) in
                         try ResponseDecoding.decode(type, from: response, with: decoder)
                     }

@@ -32,8 +32,8 @@ public enum TokenStoreError: Error, Hashable, Sendable {
     /// a folder that others can write to, a file of another user.
     case refused(String)
 
-    /// The Keychain is not available: the device has not been unlocked since it
-    /// was started.
+    /// The Keychain or the file is not available: the device has not been
+    /// unlocked since it was started.
     case locked
 
     /// A system call failed.
@@ -59,7 +59,7 @@ extension TokenStoreError: CustomStringConvertible, LocalizedError {
         case .diskFull: "The disk is full."
         case .readOnly: "The token store can't be written: the disk or folder is read-only."
         case .refused(let reason): "The token store can't be used: \(reason)."
-        case .locked: "The Keychain is locked until the device has been unlocked once."
+        case .locked: "The token store is locked until the device has been unlocked once."
         case .system(let operation, let code): "\(operation) failed with code \(code)."
         }
     }

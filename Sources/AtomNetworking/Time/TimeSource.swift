@@ -45,27 +45,75 @@ struct SystemTimeSource: TimeSource {
     }
 }
 
-private final class DispatchAlarm: Alarm, @unchecked Sendable {
-    // Dispatch sources are thread-safe; `timer` is never replaced.
+/// An alarm with Dispatch's timers.
+///
+/// One timer stops while the device sleeps: it would be late by the length of
+/// the sleep. The other one goes by the wall clock, which can be set. The alarm
+/// goes off with the first of them that isn't early on the SDK's clock.
+final class DispatchAlarm: Alarm, @unchecked Sendable {
+    // Dispatch sources are thread-safe; the timers are never replaced.
     private let timer: any DispatchSourceTimer
+    private let wallTimer: (any DispatchSourceTimer)?
+    private let ring: @Sendable () -> Void
+    /// When it goes off next.
+    private let target = Guarded<MonotonicInstant?>(nil)
 
-    init(ring: @escaping @Sendable () -> Void) {
-        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "AtomNetworking.alarm", qos: .userInitiated))
-        timer.setEventHandler(handler: ring)
-        timer.schedule(deadline: .distantFuture)
-        timer.activate()
+    #if canImport(Darwin)
+        private static let systemSleeps = true
+    #else
+        // Servers don't sleep, and a second timer isn't free.
+        private static let systemSleeps = false
+    #endif
+
+    /// - Parameter minds: Whether the device's sleep counts.
+    init(mindsSleep minds: Bool = DispatchAlarm.systemSleeps, ring: @escaping @Sendable () -> Void) {
+        let queue = DispatchQueue(label: "AtomNetworking.alarm", qos: .userInitiated)
+        self.ring = ring
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        wallTimer = minds ? DispatchSource.makeTimerSource(queue: queue) : nil
+        for source in [timer, wallTimer].compactMap({ $0 }) {
+            source.setEventHandler { [weak self] in self?.goOff() }
+            source.schedule(deadline: .distantFuture)
+            source.activate()
+        }
     }
 
+    deinit { invalidate() }
+
     func set(_ instant: MonotonicInstant) {
-        let delay = MonotonicInstant.now.duration(to: instant).seconds
-        // A day is enough: code that is woken early checks the time and sets the
-        // alarm again.
-        let seconds = min(max(delay, 0), Duration.day.seconds)
-        timer.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
+        target.withLock { target in
+            target = instant
+            schedule(instant)
+        }
     }
 
     func invalidate() {
-        timer.setEventHandler(handler: nil)
-        timer.cancel()
+        target.withLock { $0 = nil }
+        for source in [timer, wallTimer].compactMap({ $0 }) {
+            source.setEventHandler(handler: nil)
+            source.cancel()
+        }
+    }
+
+    private func schedule(_ instant: MonotonicInstant) {
+        let delay = MonotonicInstant.now.duration(to: instant).seconds
+        // After a day it looks again.
+        let seconds = min(max(delay, 0), Duration.day.seconds)
+        timer.schedule(deadline: .now() + seconds, leeway: .milliseconds(1))
+        wallTimer?.schedule(wallDeadline: .now() + seconds, leeway: .milliseconds(1))
+    }
+
+    private func goOff() {
+        let isDue = target.withLock { target -> Bool in
+            guard let instant = target else { return false }
+            guard instant <= .now else {
+                // The wall clock was set, or the alarm was moved meanwhile.
+                schedule(instant)
+                return false
+            }
+            target = nil
+            return true
+        }
+        if isDue { ring() }
     }
 }

@@ -211,6 +211,15 @@ struct FileTokenCredentialStoreRefusalTests {
         #expect(TokenStoreError(EIO, during: "read") == .system(operation: "read", code: Int(EIO)))
     }
 
+    @Test("A file that the system can't decrypt yet is locked, not read-only", arguments: [false, true])
+    func protected(isWriting: Bool) {
+        #expect(TokenStoreError(EPERM, during: "open", isWriting: isWriting, protectsFiles: true) == .locked)
+        #expect(TokenStoreError(EPERM, during: "read", protectsFiles: true) == .locked)
+        #expect(TokenStoreError(EPERM, during: "rename", isWriting: true, protectsFiles: true) == .readOnly)
+        let other = TokenStoreError(EPERM, during: "open", isWriting: isWriting, protectsFiles: false)
+        #expect(other == (isWriting ? .readOnly : .system(operation: "open", code: Int(EPERM))))
+    }
+
     @Test("A child process doesn't inherit open descriptors")
     func closedOnExec() throws {
         let file = try #require(Descriptor(folder["x"].path, O_RDWR | O_CREAT))

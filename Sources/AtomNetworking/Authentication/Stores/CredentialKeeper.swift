@@ -35,10 +35,13 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     private let time: any TimeSource
     private let queue = DispatchQueue(label: "AtomNetworking.tokenStore", qos: .userInitiated)
 
-    init(_ medium: Medium, lockTimeout: Duration, time: any TimeSource) {
+    private let activity: ExpiringActivity
+
+    init(_ medium: Medium, lockTimeout: Duration, time: any TimeSource, activity: ExpiringActivity = .system) {
         self.medium = medium
         self.lockTimeout = lockTimeout
         self.time = time
+        self.activity = activity
     }
 
     func load() async throws -> TokenCredential? {
@@ -80,14 +83,42 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         do {
             let old = try await run { [self] in try current()?.credential }
             let new = try await body(old)
-            if new != old {
-                try await run { [medium] in try medium.write(new.map { StoredCredential(credential: $0) }) }
-            }
+            let stored = try await store(new, inPlaceOf: old, under: hold)
             await release(hold)
-            return new
+            return stored
         } catch {
             await release(hold)
             throw error
+        }
+    }
+
+    /// Writes the result of an exchange, unless another process has written
+    /// since the lock was given back.
+    ///
+    /// - Returns: What is stored.
+    private func store(
+        _ new: TokenCredential?, inPlaceOf old: TokenCredential?, under hold: StoreLock.Hold
+    ) async throws -> TokenCredential? {
+        guard new != old else { return new }
+        if hold.wasGivenBack {
+            // The process was suspended, and now it runs again.
+            try await lockAgain(hold)
+            let stored = try await run { [self] in try current()?.credential }
+            guard stored == old else { return stored }
+        }
+        try await run { [medium] in try medium.write(new.map { StoredCredential(credential: $0) }) }
+        return new
+    }
+
+    /// Waits until other processes are locked out again.
+    private func lockAgain(_ hold: StoreLock.Hold) async throws {
+        let deadline = time.now + min(max(lockTimeout, .zero), .day)
+        while true {
+            if case .taken(let file) = try await run({ [medium] in try medium.tryLock() }) {
+                return hold.takeBack(file)
+            }
+            guard time.now < deadline else { throw TokenStoreError.lockTimedOut(lockTimeout) }
+            await time.sleep(for: .milliseconds(50))
         }
     }
 
@@ -127,7 +158,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     private func acquire() async throws -> StoreLock.Hold {
         let key = try await run { [medium] in try medium.lockKey() }
-        let lock = StoreLock.shared(for: key, time: time)
+        let lock = StoreLock.shared(for: key, time: time, activity: activity)
         let hold = try await lock.acquire(timeout: lockTimeout) { [medium] in try medium.tryLock() }
         isHolding.withLock { $0 = true }
         return hold

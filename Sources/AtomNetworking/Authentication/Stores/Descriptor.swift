@@ -116,10 +116,24 @@ func writeAll(of data: Data, to file: Int32, at offset: Int64) -> Int32 {
 }
 
 extension TokenStoreError {
+    /// Whether the system encrypts files with a key that it has only after the
+    /// device was unlocked.
+    private static var systemProtectsFiles: Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            true
+        #else
+            false
+        #endif
+    }
+
     /// Converts an `errno` to a store's error.
-    init(_ code: Int32, during operation: String, isWriting: Bool = false) {
+    init(
+        _ code: Int32, during operation: String, isWriting: Bool = false,
+        protectsFiles: Bool = TokenStoreError.systemProtectsFiles
+    ) {
         switch code {
         case ENOSPC, EDQUOT: self = .diskFull
+        case EPERM where protectsFiles && ["open", "read"].contains(operation): self = .locked
         case EROFS: self = .readOnly
         case EACCES where isWriting, EPERM where isWriting: self = .readOnly
         default: self = .system(operation: operation, code: Int(code))

@@ -44,11 +44,13 @@ import Foundation
 /// process may be paused while it holds the lock. On a network file system the
 /// lock works between machines only if `flock` does.
 ///
-/// **On iOS**, the system ends an app that is suspended while it holds a lock
-/// in a shared container (0xdead10cc). If the store is shared with extensions,
-/// send requests within a background task or
-/// `ProcessInfo.performExpiringActivity(withReason:using:)`. For an app without
-/// extensions use `KeychainTokenCredentialStore` instead.
+/// **On Apple's systems** the file is left out of backups, because a restored
+/// one would clone the refresh token. Before the device is unlocked for the
+/// first time a protected file can't be read: ``TokenStoreError/locked``. The
+/// system ends an app that is suspended while it holds a lock in a shared
+/// container (0xdead10cc), so the store asks for time, and gives the lock back
+/// when that is over. For an app without extensions use
+/// `KeychainTokenCredentialStore` instead.
 public final class FileTokenCredentialStore: RefreshIntentRecording {
     private let keeper: CredentialKeeper<CredentialFile>
 

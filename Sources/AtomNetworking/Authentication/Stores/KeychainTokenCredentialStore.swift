@@ -23,11 +23,9 @@
     ///
     /// **Extensions.** Specify the access group that the app shares with them,
     /// and a lock file in the container of the app group. Without a lock file a
-    /// refresh locks out only other callers in this process. With a lock file
-    /// the system ends an app that is suspended while it holds the lock in a
-    /// shared container (0xdead10cc): send requests within a background task,
-    /// or within `ProcessInfo.performExpiringActivity(withReason:using:)` in an
-    /// extension.
+    /// refresh locks out only other callers in this process. The lock is given
+    /// back before the system suspends the app, which would otherwise be ended
+    /// (0xdead10cc).
     ///
     /// **On macOS** this is the data protection Keychain. It requires an app
     /// that is signed with an entitlement; a tool without one uses a

@@ -124,6 +124,7 @@ struct StoreFolder {
                 throw TokenStoreError(errno, during: "fchmod", isWriting: true)
             }
             try file.write(data)
+            leaveOutOfBackups(temporary)
             try file.synchronize()
             try rename(temporary, to: name)
         } catch {
@@ -131,6 +132,20 @@ struct StoreFolder {
             throw error
         }
         try descriptor.synchronize()
+    }
+
+    /// A backup that is restored on another device would clone the refresh
+    /// token.
+    ///
+    /// The mark belongs to the file, so every new file needs it. Where it can't
+    /// be set, the tokens are still stored.
+    private func leaveOutOfBackups(_ name: String) {
+        #if canImport(Darwin)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            var url = URL(fileURLWithPath: path).appendingPathComponent(name)
+            try? url.setResourceValues(values)
+        #endif
     }
 
     /// Removes a file, if it exists.

@@ -25,13 +25,65 @@ final class StoreLock: Sendable {
     }
 
     /// Excludes others until it is released.
-    struct Hold: Sendable {
-        fileprivate let lock: StoreLock
-        fileprivate let file: Descriptor?
+    ///
+    /// Other processes are excluded only until the system suspends this one.
+    final class Hold: Sendable {
+        private struct State {
+            var file: Descriptor?
+            var endActivity: (@Sendable () -> Void)?
+            var isReleased = false
+            var wasGivenBack = false
+        }
+
+        private let lock: StoreLock
+        private let state: Guarded<State>
+
+        fileprivate init(_ lock: StoreLock, _ file: Descriptor?) {
+            self.lock = lock
+            state = Guarded(State(file: file))
+        }
+
+        /// Whether other processes were let in before the release.
+        var wasGivenBack: Bool { state.withLock { $0.wasGivenBack } }
+
+        /// Keeps the process running while other processes are locked out.
+        fileprivate func begin(_ activity: ExpiringActivity) {
+            guard state.withLock({ $0.file != nil }) else { return }
+            let end = activity.begin { [weak self] in self?.giveBack() }
+            let isReleased = state.withLock { state in
+                if !state.isReleased { state.endActivity = end }
+                return state.isReleased
+            }
+            if isReleased { end() }
+        }
+
+        /// Lets other processes in; this process's waiters go on waiting.
+        private func giveBack() {
+            state.withLock { state in
+                guard let file = state.file.take() else { return }
+                state.wasGivenBack = true
+                file.unlock()
+            }
+        }
+
+        /// Other processes are locked out again.
+        func takeBack(_ file: Descriptor?) {
+            state.withLock { $0.file = file }
+        }
+
+        /// Lets other processes in, when nobody got the lock.
+        fileprivate func leave() {
+            let end = state.withLock { state in
+                state.isReleased = true
+                state.file.take()?.unlock()
+                return state.endActivity.take()
+            }
+            end?()
+        }
 
         /// Admits the next waiter; call this once.
         func release() {
-            file?.unlock()
+            leave()
             lock.released()
         }
     }
@@ -65,11 +117,13 @@ final class StoreLock: Sendable {
 
     private let state = Guarded(State())
     private let time: any TimeSource
+    private let activity: ExpiringActivity
     /// The queue of `pass`, and of nothing else.
     private let queue = DispatchQueue(label: "AtomNetworking.storeLock", qos: .userInitiated)
 
-    init(time: any TimeSource) {
+    init(time: any TimeSource, activity: ExpiringActivity = .system) {
         self.time = time
+        self.activity = activity
     }
 
     deinit {
@@ -145,8 +199,10 @@ final class StoreLock: Sendable {
             state.isHeld = true
             state.delay = Self.delays.first
         }
-        if finish(waiter, with: .success(Hold(lock: self, file: file))) { return true }
-        file?.unlock()
+        let hold = Hold(self, file)
+        hold.begin(activity)
+        if finish(waiter, with: .success(hold)) { return true }
+        hold.leave()
         state.withLock { $0.isHeld = false }
         return false
     }
@@ -190,11 +246,11 @@ extension StoreLock {
 
         private let entries = Guarded<[Key: Entry]>([:])
 
-        func lock(for key: Key, time: any TimeSource) -> StoreLock {
+        func lock(for key: Key, time: any TimeSource, activity: ExpiringActivity) -> StoreLock {
             entries.withLock { entries in
                 if let lock = entries[key]?.lock { return lock }
                 entries = entries.filter { $0.value.lock != nil }
-                let lock = StoreLock(time: time)
+                let lock = StoreLock(time: time, activity: activity)
                 entries[key] = Entry(lock: lock)
                 return lock
             }
@@ -205,8 +261,12 @@ extension StoreLock {
 
     /// The lock of all users of the resource in this process.
     ///
-    /// - Parameter time: The time source of a lock that doesn't exist yet.
-    static func shared(for key: Key, time: any TimeSource) -> StoreLock {
-        registry.lock(for: key, time: time)
+    /// - Parameters:
+    ///   - time: The time source of a lock that doesn't exist yet.
+    ///   - activity: As with `time`.
+    static func shared(
+        for key: Key, time: any TimeSource, activity: ExpiringActivity = .system
+    ) -> StoreLock {
+        registry.lock(for: key, time: time, activity: activity)
     }
 }
