@@ -8,6 +8,10 @@ public struct BasicCredential: Sendable, Hashable {
     /// The user name, which contains no colon.
     public let username: String
 
+    /// Where the credential may be sent; by default anywhere over HTTPS, and
+    /// over plain HTTP only on this device.
+    public var allowedOrigins: AllowedOrigins = .secure
+
     /// Creates a credential.
     ///
     /// A request fails when it is resumed if the user name contains a colon, or

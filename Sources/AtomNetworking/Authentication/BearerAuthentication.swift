@@ -69,6 +69,13 @@ public struct BearerAuthentication: Sendable {
     /// token. The sign-out doesn't wait for it.
     public var revocationEndpoint: AuthorizationEndpoint?
 
+    /// Where the access token may be sent; by default anywhere over HTTPS, and
+    /// over plain HTTP only on this device.
+    ///
+    /// Each service has its own, also if services share a session. The token
+    /// endpoint isn't concerned.
+    public var allowedOrigins: AllowedOrigins = .secure
+
     /// How the client authenticates; in the body by default.
     public var clientAuthentication: ClientAuthentication = .clientSecretPost
 

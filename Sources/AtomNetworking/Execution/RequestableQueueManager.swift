@@ -43,6 +43,8 @@ final class RequestableQueueManager: Sendable {
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
     private let signingRefusal: AtomError?
+    /// Where the credential may be sent.
+    private let allowedOrigins: AllowedOrigins
 
     init(_ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource()) {
         self.time = time
@@ -93,6 +95,17 @@ final class RequestableQueueManager: Sendable {
         renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
+        allowedOrigins =
+            switch configuration.authenticationMethod {
+            case .basic(let credential): credential.allowedOrigins
+            case .bearer, .bearerAuthentication: bearer?.allowedOrigins ?? .secure
+            case .none: .any
+            }
+    }
+
+    /// The name of the variable with the allowed origins.
+    private var originOption: String {
+        bearer == nil ? "BasicCredential.allowedOrigins" : "BearerAuthentication.allowedOrigins"
     }
 
     /// The policy for a purpose.
@@ -111,8 +124,14 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
-            let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
-            if request.needsSignature, let signingRefusal { throw signingRefusal }
+            var request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+            guard request.needsSignature else { return request }
+            if let signingRefusal { throw signingRefusal }
+            if request.isLinked, let link = requestable as? LinkedEndpoint {
+                if !allowedOrigins.signs(link) { request.leaveUnsigned() }
+            } else if !allowedOrigins.allows(request.target.origin) {
+                throw allowedOrigins.refusal(of: request.target.origin, option: originOption)
+            }
             return request
         } catch {
             log("✗ \(type(of: requestable)), not sent: \(error.description)")

@@ -29,6 +29,11 @@ public enum RequestableError: Error, Sendable {
     case invalidTimeout(Violation)
     /// The configuration requires something that this platform doesn't support.
     case unsupportedConfiguration(Violation)
+    /// The service's credential may not be sent to this origin.
+    ///
+    /// ``BearerAuthentication/allowedOrigins`` and
+    /// ``BasicCredential/allowedOrigins`` say where it may go.
+    case originNotAllowed(Violation)
     /// The endpoint has two members of one name with different types, or one
     /// whose type can't be used; ``EndpointSpelling`` has more.
     case unusableMember(Violation)
@@ -66,7 +71,7 @@ public enum RequestableError: Error, Sendable {
         case .invalidBaseURL(let violation), .invalidURL(let violation), .invalidURLPath(let violation),
             .invalidMethod(let violation), .invalidHeader(let violation), .invalidBody(let violation),
             .invalidCredential(let violation), .invalidTimeout(let violation),
-            .unsupportedConfiguration(let violation), .unusableMember(let violation),
+            .unsupportedConfiguration(let violation), .originNotAllowed(let violation), .unusableMember(let violation),
             .endpointFailed(let violation, cause: _):
             violation
         }
@@ -97,6 +102,7 @@ extension RequestableError: Hashable {
         case .unsupportedConfiguration: 8
         case .unusableMember: 9
         case .endpointFailed: 10
+        case .originNotAllowed: 11
         }
     }
 }
@@ -119,6 +125,7 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
             case .invalidCredential: "Invalid credential"
             case .invalidTimeout: "Invalid timeout"
             case .unsupportedConfiguration: "Unsupported configuration"
+            case .originNotAllowed: "Refused origin"
             case .unusableMember: "Unusable member of the endpoint"
             case .endpointFailed: "Failed member of the endpoint"
             }

@@ -119,4 +119,14 @@ struct Origin: Hashable, Sendable {
     let scheme: BaseURLScheme
     let host: String
     let port: Int
+
+    /// `scheme://host:port`, without the scheme's default port.
+    var string: String { "\(scheme)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)") }
+
+    /// Whether it is on this device.
+    var isLoopback: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
 }

@@ -24,7 +24,9 @@ struct PreparedRequest: Sendable {
     let omittedFields: [String]
     let body: TransportBody?
     /// Whether the service's authentication method signs this.
-    let needsSignature: Bool
+    private(set) var needsSignature: Bool
+    /// Whether it is for a ``LinkedEndpoint``.
+    let isLinked: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
 
@@ -42,7 +44,14 @@ struct PreparedRequest: Sendable {
         encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
     ) throws(AtomError) {
         let endpoint = try requestable.members()
-        let target = TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems)
+        let isLinked = type(of: requestable) == LinkedEndpoint.self
+        let target =
+            if isLinked, let link = requestable as? LinkedEndpoint {
+                // As the server has written it: a signature may cover it.
+                link.target
+            } else {
+                TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems)
+            }
 
         let method = endpoint.method
         guard HTTPGrammar.isToken(method.name) else {
@@ -66,7 +75,7 @@ struct PreparedRequest: Sendable {
         // At once: a request that is made part by part is copied when it is complete.
         self.init(
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
-            body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
+            body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization, isLinked: isLinked,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts)
     }
 
@@ -77,13 +86,14 @@ struct PreparedRequest: Sendable {
     ) {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
-            body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
+            body: body, needsSignature: false, isLinked: false, acceptableStatusCodes: acceptableStatusCodes,
             timeouts: RequestTimeouts(idle: timeout, total: timeout))
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
-        body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>, timeouts: RequestTimeouts
+        body: TransportBody?, needsSignature: Bool, isLinked: Bool, acceptableStatusCodes: ClosedRange<Int>,
+        timeouts: RequestTimeouts
     ) {
         self.purpose = purpose
         self.method = method
@@ -92,9 +102,13 @@ struct PreparedRequest: Sendable {
         self.omittedFields = omittedFields
         self.body = body
         self.needsSignature = needsSignature
+        self.isLinked = isLinked
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
     }
+
+    /// Lets nobody sign it.
+    mutating func leaveUnsigned() { needsSignature = false }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.
     mutating func add(_ name: String, _ value: String) {

@@ -64,8 +64,14 @@ public struct TargetURL: Sendable, Hashable {
     /// without user information and fragment; `nil` if the result is not an
     /// HTTP URL with a valid host.
     func resolving(location: String) -> TargetURL? {
-        guard let base = url,
-            let resolved = URL(string: Self.encodingStrayCharacters(location), relativeTo: base)?.absoluteURL,
+        guard let base = url else { return nil }
+        return Self.resolving(location, against: base)
+    }
+
+    /// Resolves a reference (RFC 3986 §5), without user information and
+    /// fragment; `nil` if the result is not an HTTP URL with a valid host.
+    static func resolving(_ reference: String, against base: URL?) -> TargetURL? {
+        guard let resolved = URL(string: encodingStrayCharacters(reference), relativeTo: base)?.absoluteURL,
             let parts = URLComponents(url: resolved, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme.flatMap({ BaseURLScheme(rawValue: $0.lowercased()) }),
             let rawHost = parts.encodedHost, !rawHost.isEmpty, !parts.hasUnreadablePort

@@ -1,0 +1,78 @@
+/// The origins to which a service sends its credential (RFC 6454 §4).
+///
+/// A request that would carry the credential to another origin is refused
+/// before it uses the network, with
+/// ``RequestableError/originNotAllowed(_:)``. Requests that aren't signed are
+/// not concerned.
+///
+/// <!-- given:
+/// let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token")
+/// let store = InMemoryTokenCredentialStore()
+/// -->
+/// ```swift
+/// var bearer = BearerAuthentication(endpoint: endpoint, client: ClientCredential(id: "app"), store: store)
+/// bearer.allowedOrigins = .only(try BaseURL(host: "api.example.com"), try BaseURL(host: "files.example.com"))
+/// ```
+public struct AllowedOrigins: Sendable, Hashable {
+    private enum Rule: Sendable, Hashable {
+        case secure
+        case named(Set<Origin>)
+        case any
+    }
+
+    private let rule: Rule
+
+    /// Every origin over HTTPS, and over plain HTTP only this device: names
+    /// under `localhost`, `127.0.0.0/8` and `[::1]` (RFC 6761 §6.3).
+    ///
+    /// This is the default. An access token over plain HTTP could be read on
+    /// its way (RFC 6750 §5.3).
+    public static let secure = AllowedOrigins(rule: .secure)
+
+    /// Every origin, over plain HTTP too: for a network that is trusted as a
+    /// whole.
+    public static let any = AllowedOrigins(rule: .any)
+
+    /// Only these origins: scheme, host and port are compared.
+    ///
+    /// An origin with plain HTTP may be named too.
+    public static func only(_ origins: BaseURL...) -> AllowedOrigins { .only(origins) }
+
+    /// Only these origins: scheme, host and port are compared.
+    ///
+    /// An origin with plain HTTP may be named too.
+    public static func only(_ origins: [BaseURL]) -> AllowedOrigins {
+        AllowedOrigins(rule: .named(Set(origins.map { $0.origin })))
+    }
+
+    /// Whether origins are named one by one.
+    private var namesOrigins: Bool { if case .named = rule { true } else { false } }
+
+    func allows(_ origin: Origin) -> Bool {
+        switch rule {
+        case .secure: origin.scheme == .https || origin.isLoopback
+        case .named(let origins): origins.contains(origin)
+        case .any: true
+        }
+    }
+
+    /// Whether a request for a server's link is signed.
+    func signs(_ link: LinkedEndpoint) -> Bool {
+        allows(link.target.origin) && (namesOrigins || link.target.origin == link.source)
+    }
+
+    /// The error for an origin that isn't allowed.
+    ///
+    /// - Parameters:
+    ///   - origin: Where the request would go.
+    ///   - option: The variable that allows origins.
+    func refusal(of origin: Origin, option: String) -> AtomError {
+        let reason =
+            namesOrigins
+            ? "the credential is sent only to the origins in \(option); name this one there, or set "
+                + "requiresAuthorization to false"
+            : "the credential isn't sent over plain HTTP, where others can read it; use https, or name this origin "
+                + "in \(option)"
+        return .requestable(.originNotAllowed(.init(subject: origin.string, reason: reason)))
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// An endpoint for a URL that a server has sent: the next page of a list, the
+/// location of an upload, a file.
+///
+/// The URL is sent as the server has written it. It is signed only where the
+/// server's word can't lead a credential astray: for the origins that
+/// ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the
+/// origin of the response that carried the URL. To any other origin the request
+/// goes without a credential, which is what a storage service with signed URLs
+/// expects.
+///
+/// <!-- given:
+/// struct Page: Model { var next: String? }
+/// struct Pages: Requestable {
+///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+/// }
+/// func example(atom: Atom) async throws {
+/// -->
+/// ```swift
+/// var answer = try await atom.enqueue(Pages()).resume(expecting: Answer<Page>.self)
+/// while let next = answer.value.next {
+///     let page = try LinkedEndpoint(next, in: answer.response)
+///     answer = try await atom.enqueue(page).resume(expecting: Answer<Page>.self)
+/// }
+/// ```
+/// <!-- given:
+/// }
+/// -->
+public struct LinkedEndpoint: Requestable {
+    /// The method; GET by default.
+    public var method: HTTPMethod = .get
+    /// Header fields; none by default.
+    public var headerItems: [HeaderItem]?
+    /// The body; none by default.
+    public var body: RequestBody?
+    /// The deadlines; the service's by default.
+    public var timeout: ServiceTimeout?
+    /// The status codes that count as success; 200…299 by default.
+    public var acceptableStatusCodes: ClosedRange<Int> = 200...299
+    /// Whether the request is signed where that is allowed; `true` by default.
+    public var requiresAuthorization = true
+
+    let target: TargetURL
+    /// The origin of the response.
+    let source: Origin?
+
+    /// Creates an endpoint.
+    ///
+    /// - Parameters:
+    ///   - reference: What the server has sent: an absolute URL, or one that is
+    ///     relative to the response's (RFC 3986 §5). User information and the
+    ///     fragment are dropped.
+    ///   - response: The response that carried it.
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
+    ///   server.
+    public init(_ reference: String, in response: AtomResponse) throws(AtomError) {
+        let base = response.url
+        guard let target = TargetURL.resolving(reference, against: base) else {
+            throw .requestable(
+                .invalidURL(
+                    .init(
+                        subject: Redaction.url(reference),
+                        reason: "it is not an http or https URL, nor relative to the URL of the response")))
+        }
+        self.target = target
+        source = base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin }
+    }
+
+    /// The server.
+    public func baseURL() throws(AtomError) -> BaseURL {
+        try BaseURL(scheme: target.scheme, host: target.host, port: target.port)
+    }
+}

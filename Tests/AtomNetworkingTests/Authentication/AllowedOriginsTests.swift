@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// Where a credential goes, and where it doesn't.
+@Suite(.timeLimit(.minutes(5))) struct AllowedOriginsTests {
+    private struct Endpoint: Requestable {
+        var base: BaseURL
+        var requiresAuthorization = true
+
+        func baseURL() throws(AtomError) -> BaseURL { base }
+    }
+
+    private let transport = ScriptedTransport { $0.answer("{}") }
+
+    private func atom(_ allowed: AllowedOrigins?, isBasic: Bool = false) throws -> Atom {
+        let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
+        let tokens = TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0")
+        var bearer = BearerAuthentication(
+            endpoint: endpoint, client: ClientCredential(id: "app"), store: InMemoryTokenCredentialStore(tokens))
+        var basic = BasicCredential(password: "secret", username: "ada")
+        if let allowed {
+            bearer.allowedOrigins = allowed
+            basic.allowedOrigins = allowed
+        }
+        var configuration = ServiceConfiguration(authenticationMethod: isBasic ? .basic(basic) : .bearer(bearer))
+        configuration.transport = transport
+        return Atom(serviceConfiguration: configuration)
+    }
+
+    private func refusal(_ base: String, _ allowed: AllowedOrigins?, isBasic: Bool = false) async throws -> String? {
+        do {
+            try await atom(allowed, isBasic: isBasic).enqueue(Endpoint(base: try BaseURL(string: base))).resume()
+            return nil
+        } catch {
+            guard let error = error as? AtomError, case .requestable(.originNotAllowed(let violation)) = error
+            else { throw error }
+            #expect(transport.exchanges.isEmpty, "nothing is sent")
+            #expect(error.delivery == .notSent)
+            return "\(violation.subject): \(violation.reason)"
+        }
+    }
+
+    @Test(arguments: [
+        "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080", "http://app.localhost",
+        "http://127.0.0.1", "http://127.8.9.1:81", "http://[::1]:8080", "http://LOCALHOST",
+    ])
+    func byDefaultOnlyHTTPSAndThisDevice(base: String) async throws {
+        #expect(try await refusal(base, nil) == nil)
+        #expect(try await refusal(base, nil, isBasic: true) == nil)
+    }
+
+    @Test(arguments: [
+        "http://api.example.com", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://10.0.0.1",
+        "http://0.0.0.0", "http://128.0.0.1", "http://[::2]", "http://notlocalhost",
+    ])
+    func plainHTTPElsewhereIsRefusedByName(base: String) async throws {
+        let refusal = try #require(try await refusal(base, nil))
+        #expect(refusal.hasPrefix(base))
+        #expect(refusal.contains("BearerAuthentication.allowedOrigins"))
+        let basic = try #require(try await self.refusal(base, nil, isBasic: true))
+        #expect(basic.contains("BasicCredential.allowedOrigins"))
+        #expect(!basic.contains("secret"))
+    }
+
+    @Test func namedOriginsAreTheOnlyOnes() async throws {
+        let allowed = AllowedOrigins.only(
+            try BaseURL(host: "API.example.com"), try BaseURL(string: "http://nas.home:81"))
+        for base in ["https://api.example.com", "https://api.example.com:443", "http://nas.home:81"] {
+            #expect(try await refusal(base, allowed) == nil, "\(base)")
+        }
+    }
+
+    @Test(arguments: [
+        "https://api.example.org", "http://api.example.com", "https://api.example.com:8443", "http://nas.home",
+        "https://nas.home:81", "http://localhost",
+    ])
+    func anythingElseIsRefused(base: String) async throws {
+        let allowed = AllowedOrigins.only(
+            try BaseURL(host: "api.example.com"), try BaseURL(string: "http://nas.home:81"))
+        #expect(try await refusal(base, allowed) != nil)
+    }
+
+    @Test func anyIsAny() async throws {
+        #expect(try await refusal("http://api.example.com", .any) == nil)
+    }
+
+    @Test func aRequestWithoutACredentialGoesAnywhere() async throws {
+        let endpoint = Endpoint(base: try BaseURL(string: "http://api.example.com"), requiresAuthorization: false)
+        try await atom(nil).enqueue(endpoint).resume()
+        #expect(transport.requests.first?.headerFields["Authorization"] == nil)
+        var configuration = ServiceConfiguration()
+        configuration.transport = transport
+        try await Atom(serviceConfiguration: configuration).enqueue(
+            Endpoint(base: try BaseURL(string: "http://api.example.com"))
+        ).resume()
+        #expect(transport.requests.count == 2)
+    }
+
+    // MARK: Links
+
+    private func response(_ url: String = "https://api.example.com/v1/list?page=1") -> AtomResponse {
+        AtomResponse(statusCode: 200, url: URL(string: url))
+    }
+
+    private func sent(_ reference: String, _ allowed: AllowedOrigins? = nil) async throws -> TransportRequest {
+        let link = try LinkedEndpoint(reference, in: response())
+        try await atom(allowed).enqueue(link).resume()
+        return try #require(transport.requests.last)
+    }
+
+    @Test(arguments: [
+        ("https://api.example.com/v1/list?page=2&x=a%2Fb%20c", "https://api.example.com/v1/list?page=2&x=a%2Fb%20c"),
+        ("?page=2", "https://api.example.com/v1/list?page=2"), ("/v2", "https://api.example.com/v2"),
+        ("//api.example.com/x", "https://api.example.com/x"), ("next#part", "https://api.example.com/v1/next"),
+        ("https://API.example.com:443/x", "https://api.example.com:443/x"),
+        ("https://me:pass@api.example.com/x", "https://api.example.com/x"),
+    ])
+    func aLinkToTheSameOriginIsSigned(reference: String, url: String) async throws {
+        let request = try await sent(reference)
+        #expect(request.target.absoluteString.lowercased() == url.lowercased())
+        #expect(request.headerFields["Authorization"] == "Bearer A0")
+    }
+
+    @Test(arguments: [
+        "https://files.example.com/x?X-Amz-Signature=a%2Bb", "http://api.example.com/x",
+        "https://api.example.com:8443/",
+    ])
+    func aLinkToAnotherOriginIsNot(reference: String) async throws {
+        let request = try await sent(reference)
+        #expect(request.target.absoluteString == reference)
+        #expect(request.headerFields["Authorization"] == nil)
+    }
+
+    @Test func namedOriginsDecideAboutLinks() async throws {
+        let allowed = AllowedOrigins.only(try BaseURL(host: "files.example.com"))
+        #expect(try await sent("https://files.example.com/x", allowed).headerFields["Authorization"] == "Bearer A0")
+        #expect(try await sent("/x", allowed).headerFields["Authorization"] == nil)
+    }
+
+    @Test(arguments: [
+        "ftp://example.com/x", "mailto:ada@example.com", "https://", "http://exa mple.com", "https://:80/",
+    ])
+    func whatIsNoHTTPURLIsRefused(reference: String) {
+        #expect {
+            _ = try LinkedEndpoint(reference, in: response())
+        } throws: { error in
+            error as? AtomError == nil ? false : "\(error)".contains("Invalid URL")
+        }
+    }
+
+    @Test func withoutAURLOfTheResponseOnlyAbsoluteLinksWork() async throws {
+        let answer = AtomResponse(statusCode: 200)
+        #expect(throws: AtomError.self) { _ = try LinkedEndpoint("/x", in: answer) }
+        let link = try LinkedEndpoint("https://api.example.com/x", in: answer)
+        try await atom(nil).enqueue(link).resume()
+        #expect(transport.requests.last?.headerFields["Authorization"] == nil)
+    }
+
+    @Test func aLinkCarriesWhatTheAppAddsToIt() async throws {
+        var link = try LinkedEndpoint("/upload/7", in: response())
+        link.method = .put
+        link.body = .data(Data("x".utf8), contentType: "text/plain")
+        link.headerItems = [HeaderItem(name: "X-Part", value: "1")]
+        try await atom(nil).enqueue(link).resume()
+        let request = try #require(transport.requests.last)
+        #expect(request.method == "PUT")
+        #expect(request.body?.data == Data("x".utf8))
+        #expect(request.headerFields["X-Part"] == "1")
+    }
+}
