@@ -91,7 +91,10 @@ extension Atom {
     /// If the store can't be read, the state stays unknown until a request or
     /// ``loadSession()`` has read it.
     ///
-    /// <!-- given: let atom = Atom() -->
+    /// <!-- given:
+    /// import AtomNetworking
+    /// let atom = Atom()
+    /// -->
     /// ```swift
     /// for await state in atom.sessionStates {
     ///     switch state {
@@ -175,21 +178,32 @@ extension Atom {
     /// waited for, and nothing of the session is stored. Requests on the wire
     /// continue. The call returns when the store is empty. The token is revoked
     /// at ``BearerAuthentication/revocationEndpoint``, and so are tokens that a
-    /// refresh returns later; the call doesn't wait for that, unless you ask
-    /// for it. A command-line tool has to: a process that ends revokes nothing.
+    /// refresh returns later; the call doesn't wait for that.
     ///
-    /// - Parameter waits: Whether the call waits until the server has answered
-    ///   the revocation, at most as long as a refresh may take. It isn't waited
-    ///   for what a refresh returns later.
     /// - Throws: ``AtomError/authentication(_:)`` with
     ///   ``AuthenticationError/noSession(delivery:)`` when this service doesn't
-    ///   sign with bearer tokens, with
+    ///   sign with bearer tokens, and
     ///   ``AuthenticationError/credentialNotStored(cause:delivery:)`` when the
     ///   store can't be emptied: the session ends for this process anyway, and
-    ///   the write is retried. If you wait, also with
+    ///   the write is retried.
+    public func signOut() async throws(AtomError) {
+        try await signOut(waitingForRevocation: false)
+    }
+
+    /// Ends the session, empties the store, and may wait until the server has
+    /// answered the revocation.
+    ///
+    /// It does what ``signOut()`` does. A command-line tool has to wait: a
+    /// process that ends revokes nothing. It waits at most as long as a refresh
+    /// may take, and not for tokens that a refresh returns later. A cancelled
+    /// caller returns at once; the revocation continues.
+    ///
+    /// - Parameter waits: Whether the call waits for the revocation.
+    /// - Throws: What ``signOut()`` throws. If it waits, also
     ///   ``AuthenticationError/credentialNotRevoked(cause:delivery:)``: the
-    ///   session has ended on this device only.
-    public func signOut(waitingForRevocation waits: Bool = false) async throws(AtomError) {
+    ///   session has ended on this device, and the token stays valid at the
+    ///   server until it expires.
+    public func signOut(waitingForRevocation waits: Bool) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         do {
             try await session.signOut(for: manager, waitingForRevocation: waits)

@@ -6,6 +6,7 @@
 /// not concerned.
 ///
 /// <!-- given:
+/// import AtomNetworking
 /// let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token")
 /// let store = InMemoryTokenCredentialStore()
 /// -->

@@ -11,11 +11,12 @@ import Foundation
 /// expects.
 ///
 /// <!-- given:
+/// import AtomNetworking
+/// let atom = Atom()
 /// struct Page: Model { var next: String? }
 /// struct Pages: Requestable {
 ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
 /// }
-/// func example(atom: Atom) async throws {
 /// -->
 /// ```swift
 /// var answer = try await atom.enqueue(Pages()).resume(expecting: Answer<Page>.self)
@@ -24,9 +25,6 @@ import Foundation
 ///     answer = try await atom.enqueue(page).resume(expecting: Answer<Page>.self)
 /// }
 /// ```
-/// <!-- given:
-/// }
-/// -->
 public struct LinkedEndpoint: Requestable {
     /// The method; GET by default.
     public var method: HTTPMethod = .get
