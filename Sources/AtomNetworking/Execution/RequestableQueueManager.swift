@@ -124,13 +124,15 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
-            var request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
-            guard request.needsSignature else { return request }
-            if let signingRefusal { throw signingRefusal }
-            if request.isLinked, let link = requestable as? LinkedEndpoint {
-                if !allowedOrigins.signs(link) { request.leaveUnsigned() }
-            } else if !allowedOrigins.allows(request.target.origin) {
-                throw allowedOrigins.refusal(of: request.target.origin, option: originOption)
+            let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+            if request.needsSignature {
+                if let signingRefusal { throw signingRefusal }
+                if request.isLinked, let link = requestable as? LinkedEndpoint {
+                    return allowedOrigins.signs(link) ? request : request.unsigned
+                }
+                if !allowedOrigins.allows(request.target.origin) {
+                    throw allowedOrigins.refusal(of: request.target.origin, option: originOption)
+                }
             }
             return request
         } catch {

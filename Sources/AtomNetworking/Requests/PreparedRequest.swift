@@ -24,7 +24,7 @@ struct PreparedRequest: Sendable {
     let omittedFields: [String]
     let body: TransportBody?
     /// Whether the service's authentication method signs this.
-    private(set) var needsSignature: Bool
+    let needsSignature: Bool
     /// Whether it is for a ``LinkedEndpoint``.
     let isLinked: Bool
     let acceptableStatusCodes: ClosedRange<Int>
@@ -107,8 +107,13 @@ struct PreparedRequest: Sendable {
         self.timeouts = timeouts
     }
 
-    /// Lets nobody sign it.
-    mutating func leaveUnsigned() { needsSignature = false }
+    /// The same request, which nobody signs.
+    var unsigned: PreparedRequest {
+        PreparedRequest(
+            purpose: purpose, method: method, target: target, headerFields: headerFields,
+            omittedFields: omittedFields, body: body, needsSignature: false, isLinked: isLinked,
+            acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts)
+    }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.
     mutating func add(_ name: String, _ value: String) {
