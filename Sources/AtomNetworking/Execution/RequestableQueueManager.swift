@@ -103,9 +103,12 @@ final class RequestableQueueManager: Sendable {
             }
     }
 
-    /// The name of the variable with the allowed origins.
-    private var originOption: String {
-        bearer == nil ? "BasicCredential.allowedOrigins" : "BearerAuthentication.allowedOrigins"
+    /// Apart from ``prepare(_:)``, which would copy the options for it.
+    @inline(never)
+    private func refusal(of origin: Origin) -> AtomError {
+        allowedOrigins.refusal(
+            of: origin,
+            option: session == nil ? "BasicCredential.allowedOrigins" : "BearerAuthentication.allowedOrigins")
     }
 
     /// The policy for a purpose.
@@ -131,7 +134,7 @@ final class RequestableQueueManager: Sendable {
                     return allowedOrigins.signs(link) ? request : request.unsigned
                 }
                 if !allowedOrigins.allows(request.target.origin) {
-                    throw allowedOrigins.refusal(of: request.target.origin, option: originOption)
+                    throw refusal(of: request.target.origin)
                 }
             }
             return request
