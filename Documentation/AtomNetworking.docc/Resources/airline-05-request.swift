@@ -1,0 +1,34 @@
+import AtomNetworking
+import Foundation
+
+struct Flight: Model {
+    let number: String
+    let destination: String
+}
+
+enum Airline: Requestable {
+    case flights(from: String)
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
+    }
+
+    func path() -> EndpointPath {
+        switch self {
+        case .flights: "/flights"
+        }
+    }
+
+    var queryItems: [QueryItem]? {
+        switch self {
+        case .flights(let airport): ["from": airport]
+        }
+    }
+}
+
+let atom = Atom()
+
+let flights = try await atom.enqueue(Airline.flights(from: "SEA")).resume(expecting: [Flight].self)
+for flight in flights {
+    print(flight.number, "to", flight.destination)
+}

@@ -1,0 +1,2 @@
+# In the folder of your package:
+swift run airline

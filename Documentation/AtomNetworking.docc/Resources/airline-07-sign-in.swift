@@ -1,0 +1,54 @@
+import AtomNetworking
+import Foundation
+
+struct Flight: Model {
+    let number: String
+    let destination: String
+}
+
+enum Airline: Requestable {
+    case flights(from: String)
+    case signIn(user: String, password: String)
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
+    }
+
+    func path() -> EndpointPath {
+        switch self {
+        case .flights: "/flights"
+        case .signIn: "/oauth/token"
+        }
+    }
+
+    var queryItems: [QueryItem]? {
+        switch self {
+        case .flights(let airport): ["from": airport]
+        default: nil
+        }
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .signIn: .post
+        default: .get
+        }
+    }
+
+    var body: RequestBody? {
+        switch self {
+        case .signIn(let user, let password):
+            .form(["grant_type": "password", "client_id": "atom-app", "username": user, "password": password])
+        default: nil
+        }
+    }
+
+    var requiresAuthorization: Bool { false }
+}
+
+let atom = Atom()
+
+let flights = try await atom.enqueue(Airline.flights(from: "SEA")).resume(expecting: [Flight].self)
+for flight in flights {
+    print(flight.number, "to", flight.destination)
+}

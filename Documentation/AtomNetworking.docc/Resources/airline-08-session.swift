@@ -1,0 +1,58 @@
+import AtomNetworking
+import Foundation
+
+struct Flight: Model {
+    let number: String
+    let destination: String
+}
+
+enum Airline: Requestable {
+    case flights(from: String)
+    case signIn(user: String, password: String)
+
+    func baseURL() throws(AtomError) -> BaseURL {
+        try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
+    }
+
+    func path() -> EndpointPath {
+        switch self {
+        case .flights: "/flights"
+        case .signIn: "/oauth/token"
+        }
+    }
+
+    var queryItems: [QueryItem]? {
+        switch self {
+        case .flights(let airport): ["from": airport]
+        default: nil
+        }
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .signIn: .post
+        default: .get
+        }
+    }
+
+    var body: RequestBody? {
+        switch self {
+        case .signIn(let user, let password):
+            .form(["grant_type": "password", "client_id": "atom-app", "username": user, "password": password])
+        default: nil
+        }
+    }
+
+    var requiresAuthorization: Bool { false }
+}
+
+let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
+let store = FileTokenCredentialStore(fileURL: folder.appending(path: "com.example.airline/tokens.json"))
+let tokenEndpoint = try AuthorizationEndpoint(scheme: .http, host: "127.0.0.1", port: 8080, path: "/oauth/token")
+let bearer = BearerAuthentication(endpoint: tokenEndpoint, client: ClientCredential(id: "atom-app"), store: store)
+let atom = Atom(serviceConfiguration: ServiceConfiguration(authenticationMethod: .bearer(bearer)))
+
+let flights = try await atom.enqueue(Airline.flights(from: "SEA")).resume(expecting: [Flight].self)
+for flight in flights {
+    print(flight.number, "to", flight.destination)
+}

@@ -1,0 +1,1 @@
+swift run airline login ada   # the password is lovelace
