@@ -96,6 +96,8 @@ extension Atom {
     /// let atom = Atom()
     /// -->
     /// ```swift
+    /// import AtomNetworking
+    ///
     /// for await state in atom.sessionStates {
     ///     switch state {
     ///     case .signedIn, .refreshing: print("Welcome back.")

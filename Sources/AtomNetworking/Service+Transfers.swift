@@ -14,6 +14,7 @@ extension Service {
         /// - Returns: The decoded body.
         /// - Throws: ``AtomError``, as ``resume(expecting:)`` does.
         public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+            // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
             expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
         ) async throws(AtomError) -> T {
             let pending = try begin(progress: reporter(progress))
@@ -102,6 +103,7 @@ extension Service {
     /// - Returns: A handle that can cancel the request.
     @discardableResult
     public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void,
         completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {

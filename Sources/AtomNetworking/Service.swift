@@ -13,6 +13,8 @@ public final class Service: Sendable {
         self.manager = manager
     }
 
+    // The compiler shows the first line of a parameter list together with its
+    // error, so that line names the remedy.
     #if compiler(>=6.2)
         /// Sends the request and decodes the response.
         ///
@@ -23,11 +25,13 @@ public final class Service: Sendable {
         /// with the response. A response without a body is `nil` for an
         /// optional; ``NoContent`` accepts it too.
         ///
-        /// - Parameter type: The type of the body.
+        /// - Parameter type: The type of the body. It must be usable on every
+        ///   actor; <doc:MainActorByDefault> shows what that means.
         /// - Returns: The decoded body.
         /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
         ///   is cancelled, before or during the call.
         public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+            // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
             expecting type: T.Type
         ) async throws(AtomError) -> T {
             let pending = try begin()
@@ -94,9 +98,60 @@ public final class Service: Sendable {
     /// - Returns: A handle that can cancel the request.
     @discardableResult
     public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
         resume(expecting: type, reporter: nil, completion: completion)
+    }
+
+    /// Sends the request, decodes the response and calls the completion once,
+    /// on the main actor.
+    ///
+    /// The completion may use a view model directly, in every language mode:
+    ///
+    /// <!-- given:
+    /// import AtomNetworking
+    ///
+    /// enum Account: Requestable {
+    ///     case unreadCount
+    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    /// }
+    ///
+    /// @MainActor final class Inbox {
+    ///     var count = 0
+    ///     let atom = Atom()
+    /// }
+    /// -->
+    /// ```swift
+    /// extension Inbox {
+    ///     func load() {
+    ///         atom.enqueue(Account.unreadCount).resume(
+    ///             expecting: Int.self,
+    ///             onMainActor: { [weak self] result in
+    ///                 if case .success(let count) = result { self?.count = count }
+    ///             })
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// A trailing closure is called on the main actor if it begins with
+    /// `@MainActor`. The configuration's queue doesn't matter. The request is
+    /// started, or queued, before this method returns, and the completion is
+    /// never called inside it.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the body.
+    ///   - completion: Gets the decoded body or the error.
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
+        let dispatchQueue = manager.dispatchQueue
+        return start(decoding: type, progress: nil) {
+            Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue)
+        }
     }
 
     func resume<T: Decodable & Sendable>(
@@ -104,10 +159,18 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
         let dispatchQueue = manager.dispatchQueue
+        return start(decoding: type, progress: reporter) { Self.deliver($0, on: dispatchQueue, to: completion) }
+    }
+
+    /// - Parameter deliver: Called on any thread, and also inside this method.
+    private func start<T: Decodable & Sendable>(
+        decoding type: T.Type, progress: ProgressReporter?,
+        deliver: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
         let decoding: Exchange.Completion = { [decoder = manager.decoder] result in
             switch result {
             case .failure(let error):
-                Self.deliver(.failure(error), on: dispatchQueue, to: completion)
+                deliver(.failure(error))
             case .success(let response):
                 // Neither the transport's serial queue nor the app's queue
                 // should decode.
@@ -115,13 +178,11 @@ public final class Service: Sendable {
                     let model = Result { () throws(AtomError) in
                         try ResponseDecoding.decode(type, from: response, with: decoder)
                     }
-                    Self.deliver(model, on: dispatchQueue, to: completion)
+                    deliver(model)
                 }
             }
         }
-        return start(.completion(decoding), progress: reporter) {
-            Self.deliver(.failure($0), on: dispatchQueue, to: completion)
-        }
+        return start(.completion(decoding), progress: progress) { deliver(.failure($0)) }
     }
 
     /// Sends the request and calls the completion once with the response.
@@ -137,6 +198,26 @@ public final class Service: Sendable {
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
         start(.dispatched(completion)) { Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion) }
+    }
+
+    /// Sends the request and calls the completion once with the response, on
+    /// the main actor.
+    ///
+    /// A trailing closure is called on the main actor if it begins with
+    /// `@MainActor`. The configuration's queue doesn't matter. The request is
+    /// started, or queued, before this method returns, and the completion is
+    /// never called inside it.
+    ///
+    /// - Parameter completion: Gets the response or the error.
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    public func resume(
+        onMainActor completion: @escaping @MainActor (Result<AtomResponse, AtomError>) -> Void
+    ) -> ServiceTask {
+        let deliver: Exchange.Completion = { [dispatchQueue = manager.dispatchQueue] result in
+            Self.deliver(result, onMainActor: completion, announcingOn: dispatchQueue)
+        }
+        return start(.completion(deliver)) { deliver(.failure($0)) }
     }
 
     /// Reads the endpoint and starts the request, in the caller's isolation.
@@ -172,6 +253,18 @@ public final class Service: Sendable {
         to completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) {
         queue.async {
+            completion(result)
+            if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
+        }
+    }
+
+    private static func deliver<T: Sendable>(
+        _ result: Result<T, AtomError>, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void,
+        announcingOn queue: DispatchQueue
+    ) {
+        // Not over the main queue: a program may give the main actor another
+        // executor.
+        Task { @MainActor in
             completion(result)
             if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
         }

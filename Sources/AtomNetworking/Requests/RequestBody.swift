@@ -34,7 +34,10 @@ public struct RequestBody: Sendable {
     ///   - value: What is encoded.
     ///   - encoder: `nil`, the default, uses the encoder of the service's
     ///     configuration.
-    public static func json<T: Encodable & Sendable>(_ value: T, encoder: JSONEncoder? = nil) -> RequestBody {
+    public static func json<T: Encodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        _ value: T, encoder: JSONEncoder? = nil
+    ) -> RequestBody {
         RequestBody(
             contentType: "application/json", content: .encoded { [encoder] own in try (encoder ?? own).encode(value) })
     }
@@ -81,7 +84,7 @@ public struct RequestBody: Sendable {
     ///
     /// ``URLSessionTransport`` writes them to a temporary file first.
     ///
-    /// <!-- given: @Sendable func rows() -> AsyncStream<Data> { AsyncStream { $0.finish() } } -->
+    /// <!-- given: nonisolated func rows() -> AsyncStream<Data> { AsyncStream { $0.finish() } } -->
     /// ```swift
     /// import AtomNetworking
     /// import Foundation

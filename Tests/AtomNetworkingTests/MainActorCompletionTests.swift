@@ -1,0 +1,184 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+/// A view model as an app has one.
+@MainActor
+private final class SeatCounter {
+    private(set) var rows: [Int] = []
+    private(set) var failures: [AtomError] = []
+    private(set) var places: [Place] = []
+    let heard = Signal()
+
+    func hear(_ result: Result<Int, AtomError>) {
+        places.append(.current)
+        switch result {
+        case .success(let row): rows.append(row)
+        case .failure(let error): failures.append(error)
+        }
+        heard.raise()
+    }
+}
+
+/// Where a completion ran.
+private enum Place: Sendable, Equatable {
+    case mainActor, queue, elsewhere
+
+    static let queue = {
+        let queue = DispatchQueue(label: "completions")
+        queue.setSpecific(key: queueKey, value: true)
+        return queue
+    }()
+
+    private static let queueKey = DispatchSpecificKey<Bool>()
+    // Without a run loop the main queue isn't bound to the main thread.
+    private static let mainKey = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var current: Place {
+        if DispatchQueue.getSpecific(key: queueKey) == true { return .queue }
+        return DispatchQueue.getSpecific(key: mainKey) == true ? .mainActor : .elsewhere
+    }
+}
+
+@Suite("Completions on the main actor", .timeLimit(.minutes(5)))
+struct MainActorCompletionTests {
+    private static func atom(_ transport: ScriptedTransport, _ queue: DispatchQueue = Place.queue) -> Atom {
+        var configuration = ServiceConfiguration(dispatchQueue: queue)
+        configuration.transport = transport
+        return Atom(serviceConfiguration: configuration)
+    }
+
+    @Test(arguments: [DispatchQueue.main, Place.queue])
+    @MainActor
+    func aLabelledCompletionRunsOnTheMainActorWhateverTheQueueIs(queue: DispatchQueue) async {
+        let counter = SeatCounter()
+        let transport = ScriptedTransport { $0.answer("12") }
+
+        Self.atom(transport, queue).enqueue(PathEndpoint())
+            .resume(expecting: Int.self, onMainActor: { counter.hear($0) })
+        #expect(transport.exchanges.count == 1, "the request is started when resume returns")
+        #expect(counter.places.isEmpty, "the completion is never called inside resume")
+
+        await counter.heard.wait()
+        #expect(counter.rows == [12])
+        #expect(counter.places == [.mainActor])
+    }
+
+    @Test @MainActor func aTrailingClosureRunsOnTheMainActorIfItSaysSo() async {
+        let counter = SeatCounter()
+        let transport = ScriptedTransport { $0.answer("12") }
+
+        Self.atom(transport).enqueue(PathEndpoint()).resume(expecting: Int.self) { @MainActor in counter.hear($0) }
+
+        await counter.heard.wait()
+        #expect(counter.rows == [12])
+        #expect(counter.places == [.mainActor])
+    }
+
+    @Test @MainActor func aTrailingClosureThatSaysNothingRunsOnTheConfiguredQueue() async {
+        let places = Locked<[Place]>([])
+        let heard = Signal()
+        let transport = ScriptedTransport { $0.answer("12") }
+        let atom = Self.atom(transport)
+
+        atom.enqueue(PathEndpoint()).resume(expecting: Int.self) { _ in
+            places.with { $0.append(.current) }
+            atom.enqueue(PathEndpoint()).resume { _ in
+                places.with { $0.append(.current) }
+                heard.raise()
+            }
+        }
+
+        await heard.wait()
+        #expect(places.value == [.queue, .queue])
+    }
+
+    @Test func anInvalidRequestFailsOnTheMainActorToo() async {
+        let counter = await SeatCounter()
+        let transport = ScriptedTransport()
+        let service = Self.atom(transport).enqueue(PathEndpoint(pathText: "no slash"))
+
+        await MainActor.run {
+            service.resume(expecting: Int.self, onMainActor: { counter.hear($0) })
+            #expect(counter.places.isEmpty, "the completion is never called inside resume")
+        }
+
+        await counter.heard.wait()
+        #expect(await counter.failures.count == 1)
+        #expect(await counter.places == [.mainActor])
+        #expect(transport.exchanges.isEmpty)
+    }
+
+    @Test func aBodyThatDoesNotFitFailsOnTheMainActorToo() async {
+        let counter = await SeatCounter()
+        let transport = ScriptedTransport { $0.answer("twelve") }
+
+        Self.atom(transport).enqueue(PathEndpoint()).resume(expecting: Int.self, onMainActor: { counter.hear($0) })
+
+        await counter.heard.wait()
+        guard case .decoder = await counter.failures.first else {
+            Issue.record("\(await counter.failures)")
+            return
+        }
+        #expect(await counter.places == [.mainActor])
+    }
+
+    @Test(arguments: [true, false])
+    @MainActor
+    func theWholeResponseArrivesOnTheMainActor(isValid: Bool) async {
+        let counter = SeatCounter()
+        let transport = ScriptedTransport { $0.answer("12") }
+
+        Self.atom(transport).enqueue(PathEndpoint(pathText: isValid ? "/x" : "x"))
+            .resume(onMainActor: { counter.hear($0.map { $0.statusCode ?? 0 }) })
+        #expect(counter.places.isEmpty, "the completion is never called inside resume")
+
+        await counter.heard.wait()
+        #expect(counter.rows == (isValid ? [200] : []))
+        #expect(counter.failures.count == (isValid ? 0 : 1))
+        #expect(counter.places == [.mainActor])
+    }
+
+    @Test func itCanBeCancelled() async {
+        let counter = await SeatCounter()
+        let transport = ScriptedTransport()
+
+        let task = Self.atom(transport).enqueue(PathEndpoint())
+            .resume(expecting: Int.self, onMainActor: { counter.hear($0) })
+        task.cancel()
+        task.cancel()
+
+        await counter.heard.wait()
+        guard case .cancelled = await counter.failures.first else {
+            Issue.record("\(await counter.failures)")
+            return
+        }
+        #expect(await counter.failures.count == 1)
+    }
+
+    @Test @MainActor func a401IsAnnouncedAfterTheCompletion() async {
+        let order = Locked<[String]>([])
+        let heard = Signal()
+        let token = NotificationCenter.default.addObserver(
+            forName: Atom.didFailToAuthorizeRequest, object: nil, queue: nil
+        ) { notification in
+            guard case .response(let response) = notification.userInfo?["error"] as? AtomError,
+                response.data == Data("on the main actor".utf8)
+            else { return }
+            order.with { $0.append("observer") }
+            heard.raise()
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let transport = ScriptedTransport { $0.answer("on the main actor", status: 401) }
+
+        Self.atom(transport).enqueue(PathEndpoint())
+            .resume(expecting: Int.self, onMainActor: { _ in order.with { $0.append("completion") } })
+
+        await heard.wait()
+        #expect(order.value == ["completion", "observer"])
+    }
+}
