@@ -22,7 +22,7 @@ private final class SeatCounter {
 
 /// Where a completion ran.
 private enum Place: Sendable, Equatable {
-    case mainActor, queue, elsewhere
+    case mainActor, configured, elsewhere
 
     static let queue = {
         let queue = DispatchQueue(label: "completions")
@@ -39,7 +39,7 @@ private enum Place: Sendable, Equatable {
     }()
 
     static var current: Place {
-        if DispatchQueue.getSpecific(key: queueKey) == true { return .queue }
+        if DispatchQueue.getSpecific(key: queueKey) == true { return .configured }
         return DispatchQueue.getSpecific(key: mainKey) == true ? .mainActor : .elsewhere
     }
 }
@@ -94,7 +94,7 @@ struct MainActorCompletionTests {
         }
 
         await heard.wait()
-        #expect(places.value == [.queue, .queue])
+        #expect(places.value == [.configured, .configured])
     }
 
     @Test func anInvalidRequestFailsOnTheMainActorToo() async {
