@@ -85,7 +85,7 @@ struct MainActorCompletionTests {
         let transport = ScriptedTransport { $0.answer("12") }
         let atom = Self.atom(transport)
 
-        atom.enqueue(PathEndpoint()).resume(expecting: Int.self) { _ in
+        atom.enqueue(PathEndpoint()).resume(expecting: Int.self) { (_: Result<Int, AtomError>) in
             places.with { $0.append(.current) }
             atom.enqueue(PathEndpoint()).resume { _ in
                 places.with { $0.append(.current) }
