@@ -84,7 +84,8 @@ extension Atom {
     /// read yet, that is ``SessionState/unknown``; the store is then read, and
     /// the next element says whether a user is signed in. After that each change
     /// follows. So a view that shows a login screen needs nothing else, also
-    /// after a restart.
+    /// after a restart. A slow listener may miss states that were followed by
+    /// others.
     ///
     /// Each access returns a separate sequence. It ends with the session. For a
     /// service without bearer tokens it is ``SessionState/signedOut``, and ends.

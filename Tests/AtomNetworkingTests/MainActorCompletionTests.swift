@@ -98,7 +98,7 @@ struct MainActorCompletionTests {
     }
 
     @Test func anInvalidRequestFailsOnTheMainActorToo() async {
-        let counter = await SeatCounter()
+        let counter = SeatCounter()
         let transport = ScriptedTransport()
         let service = Self.atom(transport).enqueue(PathEndpoint(pathText: "no slash"))
 
@@ -114,7 +114,7 @@ struct MainActorCompletionTests {
     }
 
     @Test func aBodyThatDoesNotFitFailsOnTheMainActorToo() async {
-        let counter = await SeatCounter()
+        let counter = SeatCounter()
         let transport = ScriptedTransport { $0.answer("twelve") }
 
         Self.atom(transport).enqueue(PathEndpoint()).resume(expecting: Int.self, onMainActor: { counter.hear($0) })
@@ -144,7 +144,7 @@ struct MainActorCompletionTests {
     }
 
     @Test func itCanBeCancelled() async {
-        let counter = await SeatCounter()
+        let counter = SeatCounter()
         let transport = ScriptedTransport()
 
         let task = Self.atom(transport).enqueue(PathEndpoint())

@@ -73,12 +73,7 @@ extension Attempt {
     /// Drops every header field that may be a secret.
     private mutating func leaveOrigin() {
         hasLeftOrigin = true
-        headerFields.removeAll { field in
-            let name = field.name.lowercased()
-            return
-                !(name == "accept" || name == "user-agent" || name.hasPrefix("accept-")
-                || name.hasPrefix("content-"))
-        }
+        headerFields.removeAll { !HTTPGrammar.isHarmlessFieldName($0.name) }
     }
 }
 

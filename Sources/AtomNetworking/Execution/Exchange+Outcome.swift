@@ -14,7 +14,8 @@ extension Exchange {
     func response(_ head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomResponse {
         AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
-            address: target.absoluteString, decoder: manager.decoder)
+            address: target.absoluteString, decoder: manager.decoder,
+            isOfTrustedOrigin: needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin })
     }
 
     /// The error of a request that would have to be sent again, and can't be.

@@ -127,12 +127,12 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
+            if type(of: requestable) == LinkedEndpoint.self, let link = requestable as? LinkedEndpoint {
+                return try prepare(link)
+            }
             let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
             if request.needsSignature {
                 if let signingRefusal { throw signingRefusal }
-                if request.isLinked, let link = requestable as? LinkedEndpoint {
-                    return allowedOrigins.signs(link) ? request : request.unsigned
-                }
                 if !allowedOrigins.allows(request.target.origin) {
                     throw refusal(of: request.target.origin)
                 }
@@ -142,6 +142,20 @@ final class RequestableQueueManager: Sendable {
             log("✗ \(type(of: requestable)), not sent: \(error.description)")
             throw error
         }
+    }
+
+    /// Signs a server's link only where the credential may go, and adds the
+    /// service's header fields only there.
+    private func prepare(_ link: LinkedEndpoint) throws(AtomError) -> PreparedRequest {
+        var link = link
+        var common = commonFields
+        if allowedOrigins.signs(link) {
+            if link.requiresAuthorization, let signingRefusal { throw signingRefusal }
+        } else {
+            link.requiresAuthorization = false
+            common = common?.map { $0.harmless }
+        }
+        return try PreparedRequest(link, timeouts: timeouts, encoder: encoder, common: common)
     }
 
     /// Starts or queues a request before it returns.

@@ -50,6 +50,13 @@ enum HTTPGrammar {
         return nil
     }
 
+    /// Whether a field can't be a secret, so that it may go to an origin which
+    /// the app did not name.
+    static func isHarmlessFieldName(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name == "accept" || name == "user-agent" || name.hasPrefix("accept-") || name.hasPrefix("content-")
+    }
+
     /// Whether the transport writes this field, because it delimits the message
     /// or belongs to one connection (RFC 9110 §7.6.1, RFC 9112 §6).
     static func isReservedFieldName(_ name: String) -> Bool {

@@ -27,23 +27,33 @@ public struct AtomResponse: Sendable {
     /// an error's body.
     let decoder: JSONDecoder?
 
+    /// Whether the server that responded may be trusted with the credential:
+    /// the request to it was signed, or the app has made this response.
+    let isOfTrustedOrigin: Bool
+
     /// Creates a response, for tests and for custom transports.
     public init(data: Data = Data(), statusCode: Int?, headerFields: HeaderFields = HeaderFields(), url: URL? = nil) {
         self.init(
             data: data, statusCode: statusCode, headerFields: headerFields, address: url?.absoluteString, decoder: nil)
     }
 
-    init(data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: JSONDecoder?) {
+    init(
+        data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: JSONDecoder?,
+        isOfTrustedOrigin: Bool = true
+    ) {
         self.data = data
         self.statusCode = statusCode
         self.headerFields = headerFields
         self.address = address
         self.decoder = decoder
+        self.isOfTrustedOrigin = isOfTrustedOrigin
     }
 
     /// The same response with another body.
     func replacing(data: Data) -> AtomResponse {
-        AtomResponse(data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder)
+        AtomResponse(
+            data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
+            isOfTrustedOrigin: isOfTrustedOrigin)
     }
 
     /// An empty response with status 200.

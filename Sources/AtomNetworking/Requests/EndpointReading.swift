@@ -299,7 +299,7 @@ struct EndpointForms: Sendable {
 
     private static func place(of type: ObjectIdentifier) -> Int {
         let address = UInt(bitPattern: type)
-        return Int((address >> 4 ^ address >> 12) & 255)
+        return Int(truncatingIfNeeded: (address >> 4 ^ address >> 12) & 255)
     }
 
     static func of(_ type: Any.Type) -> EndpointForms? {

@@ -6,9 +6,12 @@ import Foundation
 /// The URL is sent as the server has written it. It is signed only where the
 /// server's word can't lead a credential astray: for the origins that
 /// ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the
-/// origin of the response that carried the URL. To any other origin the request
-/// goes without a credential, which is what a storage service with signed URLs
-/// expects.
+/// origin of the response that carried the URL, if the request for that response
+/// was signed itself and no redirect led elsewhere. To any other origin the
+/// request goes without a credential and without the service's own header
+/// fields, which is what a storage service with signed URLs expects.
+///
+/// Enqueue it itself: an endpoint of yours can't pass its members on.
 ///
 /// <!-- given:
 /// import AtomNetworking
@@ -40,7 +43,7 @@ public struct LinkedEndpoint: Requestable {
     public var requiresAuthorization = true
 
     let target: TargetURL
-    /// The origin of the response.
+    /// The origin of the response, if the credential may go there.
     let source: Origin?
 
     /// Creates an endpoint.
@@ -63,11 +66,28 @@ public struct LinkedEndpoint: Requestable {
                         reason: "it is not an http or https URL, nor relative to the URL of the response")))
         }
         self.target = target
-        source = base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin }
+        source =
+            response.isOfTrustedOrigin
+            ? base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin } : nil
     }
 
-    /// The server.
+    /// Not used: the SDK takes the whole URL.
+    ///
+    /// - Throws: Always ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/unusableMember(_:)``: an endpoint that passes its
+    ///   calls on to this one would send the credential to a server's choice.
     public func baseURL() throws(AtomError) -> BaseURL {
-        try BaseURL(scheme: target.scheme, host: target.host, port: target.port)
+        throw .requestable(
+            .unusableMember(
+                .init(subject: "LinkedEndpoint.baseURL()", reason: "enqueue the LinkedEndpoint itself")))
+    }
+
+    /// What a request needs, without the parts of the URL.
+    func members() throws(AtomError) -> EndpointMembers {
+        EndpointMembers(
+            baseURL: try BaseURL(scheme: target.scheme, host: target.host, port: target.port), path: .empty,
+            queryItems: [], method: method, headerItems: headerItems ?? [], body: body,
+            requiresAuthorization: requiresAuthorization, acceptableStatusCodes: acceptableStatusCodes,
+            timeout: timeout)
     }
 }

@@ -25,8 +25,6 @@ struct PreparedRequest: Sendable {
     let body: TransportBody?
     /// Whether the service's authentication method signs this.
     let needsSignature: Bool
-    /// Whether it is for a ``LinkedEndpoint``.
-    let isLinked: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
 
@@ -44,14 +42,27 @@ struct PreparedRequest: Sendable {
         encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
     ) throws(AtomError) {
         let endpoint = try requestable.members()
-        let isLinked = type(of: requestable) == LinkedEndpoint.self
-        let target =
-            if isLinked, let link = requestable as? LinkedEndpoint {
-                // As the server has written it: a signature may cover it.
-                link.target
-            } else {
-                TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems)
-            }
+        try self.init(
+            endpoint,
+            target: TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems),
+            timeouts: defaultTimeouts, encoder: encoder, common: common)
+    }
+
+    /// For a server's link, whose URL is sent as the server has written it: a
+    /// signature may cover it.
+    init(
+        _ link: LinkedEndpoint, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
+        common: Result<CommonFields, AtomError>?
+    ) throws(AtomError) {
+        try self.init(
+            link.members(), target: link.target, timeouts: defaultTimeouts, encoder: encoder, common: common)
+    }
+
+    @inline(__always)
+    private init(
+        _ endpoint: EndpointMembers, target: TargetURL, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
+        encoder: JSONEncoder, common: Result<CommonFields, AtomError>?
+    ) throws(AtomError) {
 
         let method = endpoint.method
         guard HTTPGrammar.isToken(method.name) else {
@@ -75,7 +86,7 @@ struct PreparedRequest: Sendable {
         // At once: a request that is made part by part is copied when it is complete.
         self.init(
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
-            body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization, isLinked: isLinked,
+            body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts)
     }
 
@@ -86,13 +97,13 @@ struct PreparedRequest: Sendable {
     ) {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
-            body: body, needsSignature: false, isLinked: false, acceptableStatusCodes: acceptableStatusCodes,
+            body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
             timeouts: RequestTimeouts(idle: timeout, total: timeout))
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
-        body: TransportBody?, needsSignature: Bool, isLinked: Bool, acceptableStatusCodes: ClosedRange<Int>,
+        body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>,
         timeouts: RequestTimeouts
     ) {
         self.purpose = purpose
@@ -102,17 +113,8 @@ struct PreparedRequest: Sendable {
         self.omittedFields = omittedFields
         self.body = body
         self.needsSignature = needsSignature
-        self.isLinked = isLinked
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
-    }
-
-    /// The same request, which nobody signs.
-    var unsigned: PreparedRequest {
-        PreparedRequest(
-            purpose: purpose, method: method, target: target, headerFields: headerFields,
-            omittedFields: omittedFields, body: body, needsSignature: false, isLinked: isLinked,
-            acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts)
     }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.
@@ -136,6 +138,18 @@ struct PreparedRequest: Sendable {
         init(_ items: [HeaderItem]) throws(AtomError) {
             var omitted: [String] = []
             fields = try PreparedRequest.headerFields(items, omitting: &omitted)
+            names = fields.map { $0.name.lowercased() }
+            self.omitted = omitted
+        }
+
+        /// Only the fields that can't be a secret, for an origin that somebody
+        /// else has chosen.
+        var harmless: CommonFields {
+            CommonFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) }, omitted: omitted)
+        }
+
+        private init(_ fields: [HeaderFields.Field], omitted: [String]) {
+            self.fields = HeaderFields(fields)
             names = fields.map { $0.name.lowercased() }
             self.omitted = omitted
         }

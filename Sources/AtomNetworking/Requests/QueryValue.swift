@@ -60,8 +60,12 @@ extension UUID: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// The date as ISO 8601 in UTC, for example `2026-11-22T08:30:00Z`.
-    public var queryTexts: [String] { [formatted(.iso8601)] }
+    /// The date as ISO 8601 in UTC, for example `2026-11-22T08:30:00Z`; nothing
+    /// for a date that isn't finite.
+    public var queryTexts: [String] {
+        // Foundation may trap on one.
+        timeIntervalSinceReferenceDate.isFinite ? [formatted(.iso8601)] : []
+    }
 }
 
 extension Array: QueryValue where Element: QueryValue {

@@ -9,12 +9,18 @@ final class GuardedMachine: Sendable {
         var eventCount = 0
         weak var service: (any RenewalService)?
 
+        /// What the app was told of last.
+        var stage = Machine.Stage.none
+
         mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
+            let stage = machine.stage
+            let isNew = stage != self.stage
+            self.stage = stage
             // The usual case: nothing allocates.
-            guard !actions.isEmpty else { return SessionActions() }
+            guard !actions.isEmpty else { return SessionActions(hasNewStage: isNew) }
             let firstNumber = eventCount
             for action in actions where action.isAnnouncement { eventCount += 1 }
-            return SessionActions(actions: actions, firstNumber: firstNumber)
+            return SessionActions(actions: actions, firstNumber: firstNumber, hasNewStage: isNew)
         }
     }
 
@@ -84,6 +90,8 @@ struct SessionActions: Sendable {
     var actions: [GuardedMachine.Machine.Action] = []
     /// The number of the first announcement; the others count on from it.
     var firstNumber = 0
+    /// Whether the session's state may be another one now.
+    var hasNewStage = false
 }
 
 extension SessionMachine.Action {

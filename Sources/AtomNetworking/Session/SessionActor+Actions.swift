@@ -10,6 +10,8 @@ extension SessionActor {
     nonisolated func perform(
         _ batch: SessionActions, for waiter: (any SessionWaiter)? = nil, in report: RefreshReport? = nil
     ) {
+        // Last: the requests that waited are told before.
+        defer { if batch.hasNewStage { hub.noteNewState() } }
         guard !batch.actions.isEmpty else { return }
         var waiter = waiter
         var number = batch.firstNumber

@@ -100,7 +100,7 @@ extension SessionActor {
     /// The present state, and each later one.
     nonisolated var states: AsyncStream<SessionState> {
         // From before the state is read, so that no change is missed.
-        let events = hub.events()
+        let changes = hub.changes()
         return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
             let task = Task.detached(priority: .userInitiated) {
                 var last: SessionState?
@@ -113,7 +113,7 @@ extension SessionActor {
                 if case .unknown? = last {
                     tell(try? await self?.loadedState())
                 }
-                for await _ in events { tell(self?.state) }
+                for await _ in changes { tell(self?.state) }
                 continuation.finish()
             }
             continuation.onTermination = { _ in task.cancel() }

@@ -9,7 +9,13 @@ final class SessionEventHub: Sendable {
     /// How many events are kept for a slow listener; the oldest are dropped.
     static let capacity = 256
 
+    private struct ChangeListeners {
+        var continuations: [Int: AsyncStream<Void>.Continuation] = [:]
+        var last = 0
+    }
+
     private let listeners = Listeners()
+    private let changeListeners = Guarded(ChangeListeners())
 
     /// The events from now on, until the listener drops the stream.
     func events() -> AsyncStream<SessionEvent> {
@@ -17,6 +23,27 @@ final class SessionEventHub: Sendable {
             let number = listeners.add(continuation)
             continuation.onTermination = { [weak listeners] _ in listeners?.remove(number) }
         }
+    }
+
+    /// An element after each change of the state; a slow listener gets one for
+    /// several.
+    func changes() -> AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { [changeListeners] continuation in
+            let number = changeListeners.withLock { state in
+                state.last += 1
+                state.continuations[state.last] = continuation
+                return state.last
+            }
+            continuation.onTermination = { _ in
+                // Released outside the lock, as below.
+                _ = changeListeners.withLock { $0.continuations.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    /// The state may be another one.
+    func noteNewState() {
+        for listener in changeListeners.withLock({ Array($0.continuations.values) }) { listener.yield() }
     }
 
     func send(_ event: SessionEvent, number: Int) {
@@ -29,6 +56,7 @@ final class SessionEventHub: Sendable {
 
     deinit {
         for listener in listeners.all { listener.finish() }
+        for listener in changeListeners.withLock({ Array($0.continuations.values) }) { listener.finish() }
     }
 
     private final class Listeners: Sendable {

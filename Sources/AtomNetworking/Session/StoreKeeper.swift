@@ -229,7 +229,7 @@ final class StoreKeeper: SessionKeeper {
             }
             let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
             session.announce(.credentialNotStored(failure))
-            return Replacement(failure: failure)
+            return Replacement(found: stored, failure: failure)
         }
     }
 

@@ -48,6 +48,7 @@ extension SessionMachine {
         guard running?.number == number else { return [] }
         let news = read.map { observed($0, now: now) } ?? []
         guard let ended = end(number) else { return news }
+        if ended.means == .provider { refusedRefreshToken = nil }
         if ended.means == .refreshToken, let old = ended.credential {
             spent.insert(old, replacedBy: credential, isWanted: !ended.isSignedOut)
         }
@@ -149,6 +150,12 @@ extension SessionMachine {
     ) -> [Action] {
         guard let ended = end(number) else { return [] }
         guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
+        let isRefused = held?.finalFailure?.means == .refreshToken && held?.isUsable(at: now.instant) != true
+        if isRefused, ended.asked == .refreshTokenOrProvider, ended.means == .refreshToken {
+            // The access token was rejected, or has expired, since its refresh token was refused.
+            phase = .active
+            return proceed(now: now)
+        }
         failures += 1
         let delay = max(retryAfter ?? policy.backOff(afterFailures: failures, random: random), .zero)
         let until = now.instant.advanced(by: delay)

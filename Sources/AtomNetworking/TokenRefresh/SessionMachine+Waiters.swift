@@ -47,6 +47,10 @@ extension SessionMachine {
     private mutating func startRefresh(for request: Waiting, hasJustRead: Bool, now: Moment) -> RefreshStart {
         countIfFruitless(at: now.instant)
         if let failure = held?.finalFailure, request.means.ends(with: failure.means) {
+            // Another waiter may have other means.
+            if waiters.members.contains(where: { !$0.means.ends(with: failure.means) }) {
+                return .refusesRequest(failure.error)
+            }
             return endSession(failure.error, of: failure.means, hasJustRead: hasJustRead)
         }
         guard request.means.acquires || hasUsefulRefreshToken else {

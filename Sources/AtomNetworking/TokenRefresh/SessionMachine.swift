@@ -128,6 +128,19 @@ struct SessionMachine<Waiter> {
     /// Whether this refresh is running, and its result still matters.
     func isRunning(_ number: Int) -> Bool { running.map { $0.number == number && !$0.isOutdated } ?? false }
 
+    /// As much of the state as an app can tell apart.
+    enum Stage: Hashable { case none, unknown, signedOut, signedIn, refreshing, ended }
+
+    var stage: Stage {
+        switch phase {
+        case .loading(let end): end == nil ? .unknown : .ended
+        case .signedOut: .signedOut
+        case .ended: .ended
+        case .refreshing, .storing: .refreshing
+        case .active, .backingOff: held == nil ? .signedOut : .signedIn
+        }
+    }
+
     /// How this refresh gets a credential; `nil` if it isn't running any more.
     func means(of number: Int) -> RenewalMeans? { running.flatMap { $0.number == number ? $0.means : nil } }
 

@@ -158,6 +158,75 @@ import Testing
         #expect(transport.requests.last?.headerFields["Authorization"] == nil)
     }
 
+    /// The response to a request that is answered by a script.
+    private func answer(
+        _ endpoint: any Requestable, headerItems: [HeaderItem] = [], script: @escaping ScriptedTransport.Script
+    ) async throws -> (atom: Atom, transport: ScriptedTransport, response: AtomResponse) {
+        let transport = ScriptedTransport(script: script)
+        let tokens = TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0")
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(
+                try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"),
+                InMemoryTokenCredentialStore(tokens)))
+        configuration.transport = transport
+        configuration.headerItems = headerItems
+        let atom = Atom(serviceConfiguration: configuration)
+        return (atom, transport, try await atom.enqueue(endpoint).resume())
+    }
+
+    private static let list = PathEndpoint(pathText: "/list")
+
+    @Test func aLinkOfAResponseThatARedirectLedToIsNotSigned() async throws {
+        let (atom, transport, response) = try await answer(Self.list) { exchange in
+            if exchange.request.target.host == "api.example.com" {
+                exchange.redirect(to: "https://evil.example.org/list")
+            } else {
+                exchange.answer("{}")
+            }
+        }
+        try await atom.enqueue(LinkedEndpoint("/p2", in: response)).resume()
+        let request = try #require(transport.requests.last)
+        #expect(request.target.absoluteString == "https://evil.example.org/p2")
+        #expect(request.headerFields["Authorization"] == nil)
+    }
+
+    @Test func aLinkOfAnUnsignedLinkIsNotSigned() async throws {
+        let (atom, transport, first) = try await answer(Self.list) { $0.answer("{}") }
+        let second = try await atom.enqueue(LinkedEndpoint("https://files.example.org/a", in: first)).resume()
+        try await atom.enqueue(LinkedEndpoint("/b", in: second)).resume()
+        #expect(transport.requests.map { $0.headerFields["Authorization"] } == ["Bearer A0", nil, nil])
+        try await atom.enqueue(LinkedEndpoint("/c", in: first)).resume()
+        #expect(transport.requests.last?.headerFields["Authorization"] == "Bearer A0")
+    }
+
+    @Test func aLinkOfAResponseToAnUnsignedRequestIsNotSigned() async throws {
+        let feed = PathEndpoint(pathText: "/feed", requiresAuthorization: false)
+        let (atom, transport, response) = try await answer(feed) { $0.answer("{}") }
+        try await atom.enqueue(LinkedEndpoint("/p2", in: response)).resume()
+        #expect(transport.requests.last?.headerFields["Authorization"] == nil)
+    }
+
+    @Test func theServicesHeaderFieldsStayAtTheirOrigin() async throws {
+        let items: [HeaderItem] = ["Authorization": "Bearer own", "X-API-Key": "key", "Accept-Language": "de"]
+        let (atom, transport, response) = try await answer(Self.list, headerItems: items) { $0.answer("{}") }
+        #expect(transport.requests.last?.headerFields["X-API-Key"] == "key")
+        try await atom.enqueue(LinkedEndpoint("https://evil.example.org/x", in: response)).resume()
+        let request = try #require(transport.requests.last)
+        #expect(request.headerFields["Authorization"] == nil)
+        #expect(request.headerFields["X-API-Key"] == nil)
+        #expect(request.headerFields["Accept-Language"] == "de")
+    }
+
+    @Test func anEndpointThatPassesItsCallsOnToALinkIsRefused() async throws {
+        struct Wrapper: Requestable {
+            var link: LinkedEndpoint
+            func baseURL() throws(AtomError) -> BaseURL { try link.baseURL() }
+        }
+        let link = try LinkedEndpoint("https://evil.example.org/x", in: response())
+        await #expect(throws: AtomError.self) { try await atom(nil).enqueue(Wrapper(link: link)).resume() }
+        #expect(transport.exchanges.isEmpty)
+    }
+
     @Test func aLinkCarriesWhatTheAppAddsToIt() async throws {
         var link = try LinkedEndpoint("/upload/7", in: response())
         link.method = .put

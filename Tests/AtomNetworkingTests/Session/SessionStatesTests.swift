@@ -43,6 +43,36 @@ import Testing
         #expect(name(await states.next()) == "ended")
     }
 
+    @Test func aStoreThatCanBeReadLaterIsNoticed() async throws {
+        let disk = SharedDisk(.issued(0))
+        disk.refuse(reads: true)
+        let session = try SessionFixture(store: RecordingStore(disk))
+        var states = session.atom.sessionStates.makeAsyncIterator()
+        #expect(name(await states.next()) == "unknown")
+        await #expect(throws: AtomError.self) { try await session.atom.loadSession() }
+        disk.refuse(reads: false)
+        let call = session.call()
+        await session.transport.exchange(0).answer()
+        #expect(await call.status() == 200)
+        #expect(name(await states.next()) == "signedIn")
+    }
+
+    @Test func aSignInOfAnotherProcessIsNoticed() async throws {
+        let disk = SharedDisk()
+        let session = try SessionFixture(store: RecordingStore(disk))
+        var states = session.atom.sessionStates.makeAsyncIterator()
+        #expect(name(await states.next()) == "unknown")
+        #expect(name(await states.next()) == "signedOut")
+        try await RecordingStore(disk).save(.issued(0))
+        let call = session.call()
+        await session.transport.exchange(0).answer()
+        #expect(await call.status() == 200)
+        var last = await states.next()
+        // The store was being read in between.
+        if name(last) == "unknown" { last = await states.next() }
+        #expect(name(last) == "signedIn")
+    }
+
     @Test func aStateComesOnce() async throws {
         let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
         _ = try await session.atom.loadSession()

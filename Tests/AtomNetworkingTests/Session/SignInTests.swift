@@ -96,6 +96,25 @@ import Testing
         #expect(session.refreshes.count == 1)
     }
 
+    @Test func a401WhileTheRefusalIsHandledLeadsToASignIn() async throws {
+        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 10))), signIn: login)
+        try await session.atom.loadSession()
+        session.time.advance(by: .seconds(7))
+        let direct = session.call("/direct")
+        let sent = await session.transport.exchange(0)
+        session.time.advance(by: .milliseconds(800))
+        // In the leeway, so this one starts a refresh.
+        let early = session.call("/early")
+        let refresh = await session.refresh()
+        sent.answer(status: 401)
+        refresh.deny("invalid_grant")
+        await login.form(0).finish(.success(.issued(1)))
+        for number in 2...3 { await session.transport.exchange(number).answer() }
+        #expect(await direct.status() == 200)
+        #expect(await early.status() == 200)
+        #expect(login.count == 1)
+    }
+
     @Test(arguments: [500, 503, 400])
     func aFailureOfTheEndpointAsksNobody(status: Int) async throws {
         let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))), signIn: login)
