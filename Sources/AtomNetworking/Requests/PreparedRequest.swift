@@ -63,7 +63,6 @@ struct PreparedRequest: Sendable {
         _ endpoint: EndpointMembers, target: TargetURL, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
         encoder: JSONEncoder, common: Result<CommonFields, AtomError>?
     ) throws(AtomError) {
-
         let method = endpoint.method
         guard HTTPGrammar.isToken(method.name) else {
             throw .requestable(
