@@ -127,10 +127,14 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
-            if type(of: requestable) == LinkedEndpoint.self, let link = requestable as? LinkedEndpoint {
+            let request: PreparedRequest
+            do throws(AtomError) {
+                request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+            } catch {
+                // A link can't be read like other endpoints. Asked only here, because nearly every request is none.
+                guard let link = requestable as? LinkedEndpoint else { throw error }
                 return try prepare(link)
             }
-            let request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
             if request.needsSignature {
                 if let signingRefusal { throw signingRefusal }
                 if !allowedOrigins.allows(request.target.origin) {

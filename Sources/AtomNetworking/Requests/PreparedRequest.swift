@@ -64,7 +64,8 @@ struct PreparedRequest: Sendable {
         encoder: JSONEncoder, common: Result<CommonFields, AtomError>?
     ) throws(AtomError) {
         let method = endpoint.method
-        guard HTTPGrammar.isToken(method.name) else {
+        // The other methods are tokens.
+        if case .token(let name, _) = method, !HTTPGrammar.isToken(name) {
             throw .requestable(
                 .invalidMethod(.init(subject: method.name, reason: "a method is a token (RFC 9110 §9.1)")))
         }
