@@ -92,10 +92,7 @@ extension Atom {
     /// If the store can't be read, the state stays unknown until a request or
     /// ``loadSession()`` has read it.
     ///
-    /// <!-- given:
-    /// import AtomNetworking
-    /// let atom = Atom()
-    /// -->
+    /// <!-- given: let atom = Atom() -->
     /// ```swift
     /// import AtomNetworking
     ///

@@ -6,11 +6,12 @@
 /// not concerned.
 ///
 /// <!-- given:
-/// import AtomNetworking
 /// let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/oauth/token")
 /// let store = InMemoryTokenCredentialStore()
 /// -->
 /// ```swift
+/// import AtomNetworking
+///
 /// var bearer = BearerAuthentication(endpoint: endpoint, client: ClientCredential(id: "app"), store: store)
 /// bearer.allowedOrigins = .only(try BaseURL(host: "api.example.com"), try BaseURL(host: "files.example.com"))
 /// ```

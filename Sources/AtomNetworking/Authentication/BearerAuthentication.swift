@@ -66,7 +66,7 @@ public struct BearerAuthentication: Sendable {
     /// default, for nowhere.
     ///
     /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the
-    /// token. The sign-out doesn't wait for it.
+    /// token. Only ``Atom/signOut(waitingForRevocation:)`` can wait for it.
     public var revocationEndpoint: AuthorizationEndpoint?
 
     /// Where the access token may be sent; by default anywhere over HTTPS, and

@@ -65,7 +65,10 @@ public struct ServiceConfiguration: Sendable {
     /// endpoint, which may belong to somebody else.
     ///
     /// An `Authorization` field takes the place of ``authenticationMethod``. It
-    /// isn't sent for endpoints that need no authorization.
+    /// isn't sent for endpoints that need no authorization, and the allowed
+    /// origins of that method don't apply to it. For a ``LinkedEndpoint`` that
+    /// may not be signed only `Accept`, `User-Agent` and fields that begin with
+    /// `Accept-` or `Content-` are added.
     public var headerItems: [HeaderItem] = []
 
     /// How redirects are handled; by default up to twenty in a row are

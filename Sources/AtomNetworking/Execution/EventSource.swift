@@ -111,8 +111,7 @@ final class EventSource: @unchecked Sendable {
     }
 
     private static func check(_ head: AtomResponse) throws(AtomError) {
-        let type = head.headerFields["Content-Type"]?.prefix { $0 != ";" && $0 != " " }.lowercased()
-        guard type != "text/event-stream" else { return }
+        guard MediaType(head.headerFields["Content-Type"])?.name != "text/event-stream" else { return }
         let explanation = "The server sent no stream of events: its media type is not text/event-stream."
         throw .transfer(
             TransferError(.unexpectedMediaType, explanation, delivery: .answered, response: head))

@@ -27,7 +27,7 @@ public enum RequestableError: Error, Sendable {
     case invalidCredential(Violation)
     /// A timeout is zero, negative or not a number.
     case invalidTimeout(Violation)
-    /// The configuration requires something that this platform doesn't support.
+    /// The configuration requires something that isn't supported.
     case unsupportedConfiguration(Violation)
     /// The service's credential may not be sent to this origin.
     ///

@@ -1,36 +1,5 @@
 import Foundation
 
-/// Values that stand for a member that an endpoint doesn't declare.
-///
-/// No endpoint can mean them: none could be sent.
-enum Undeclared {
-    static let text = "\0undeclared"
-    static let path = URLPath.undeclared
-    static let headerItems = [HeaderItem(name: text, value: "")]
-    static let queryItems = [QueryItem(name: text, value: text)]
-    static let dictionary = [text: text]
-    static let body = RequestBody.data(data, contentType: text)
-    static let data = Data("\0AtomNetworking\0".utf8)
-    static let method = HTTPMethod.token(text)
-    /// Not a number, with bits that no calculation results in.
-    static let seconds = Double(nan: 0x41_746F6D, signaling: false)
-    static let timeout = ServiceTimeout(request: seconds, resource: seconds)
-    static let statusCodes = Int.min..<(Int.min + 1)
-    static let closedStatusCodes = Int.min...Int.min
-
-    static func isValue(_ items: [HeaderItem]) -> Bool { items.count == 1 && items[0].name == text }
-    static func isValue(_ items: [QueryItem]) -> Bool {
-        items.count == 1 && items[0].name == text && items[0].value == text
-    }
-    static func isValue(_ values: [String: String]) -> Bool { values.count == 1 && values[text] == text }
-    static func isValue(_ body: RequestBody) -> Bool { body.contentType == text }
-    static func isValue(_ data: Data) -> Bool { data.count == Self.data.count && data == Self.data }
-    static func isValue(_ method: HTTPMethod) -> Bool {
-        if case .token(text, nil) = method { true } else { false }
-    }
-    static func isValue(_ seconds: Double) -> Bool { seconds.bitPattern == Self.seconds.bitPattern }
-}
-
 /// What reading the members of an endpoint needs in several places.
 enum EndpointReading {
     /// The form that is declared, or `nil`.
@@ -263,84 +232,6 @@ extension EndpointSpelling.Declared {
 }
 
 // MARK: - The members as a request needs them
-
-/// The forms in which a type of endpoints declares its members.
-///
-/// They are the same for all values of the type. So the defaults are called
-/// for the first request only: thousands of instructions.
-struct EndpointForms: Sendable {
-    struct Members: OptionSet {
-        let rawValue: UInt8
-
-        static let headerItems = Members(rawValue: 1)
-        static let method = Members(rawValue: 2)
-        static let queryItems = Members(rawValue: 4)
-        static let body = Members(rawValue: 8)
-        static let timeout = Members(rawValue: 16)
-        static let statusCodes = Members(rawValue: 32)
-        static let path = Members(rawValue: 64)
-    }
-
-    /// What is declared with the type in ``Requestable``.
-    var documented: Members = []
-    /// What is declared in another form, and whether that is used or refused.
-    var other: Members = []
-
-    private struct Slot {
-        var type: ObjectIdentifier?
-        var forms = EndpointForms()
-    }
-
-    /// A place for each of the types that were read last.
-    ///
-    /// A dictionary costs several times as much. Two types with one place push
-    /// each other out, and are then read like new ones.
-    private static let known = Guarded([Slot](repeating: Slot(), count: 256))
-
-    private static func place(of type: ObjectIdentifier) -> Int {
-        let address = UInt(bitPattern: type)
-        return Int(truncatingIfNeeded: (address >> 4 ^ address >> 12) & 255)
-    }
-
-    static func of(_ type: Any.Type) -> EndpointForms? {
-        let type = ObjectIdentifier(type)
-        return known.withLock {
-            let slot = $0[place(of: type)]
-            return slot.type == type ? slot.forms : nil
-        }
-    }
-
-    private func remember(for type: Any.Type) {
-        let type = ObjectIdentifier(type)
-        Self.known.withLock { $0[Self.place(of: type)] = Slot(type: type, forms: self) }
-    }
-
-    /// The reading of one endpoint.
-    struct Search {
-        /// The forms, if an endpoint of this type has been read before.
-        let known: EndpointForms?
-        private var found = EndpointForms()
-
-        init(known: EndpointForms?) { self.known = known }
-
-        enum Place { case nowhere, documented, unknown }
-
-        func place(of member: Members) -> Place {
-            guard let known, !known.other.contains(member) else { return .unknown }
-            return known.documented.contains(member) ? .documented : .nowhere
-        }
-
-        mutating func note(_ member: Members, documented: Bool, other: Bool) {
-            if documented { found.documented.insert(member) }
-            if other { found.other.insert(member) }
-        }
-
-        /// Keeps what has been found; called when all members have been read.
-        func remember(for type: Any.Type) {
-            if known == nil { found.remember(for: type) }
-        }
-    }
-}
 
 /// The members of an endpoint, read once.
 struct EndpointMembers {

@@ -14,7 +14,6 @@ import Foundation
 /// Enqueue it itself: an endpoint of yours can't pass its members on.
 ///
 /// <!-- given:
-/// import AtomNetworking
 /// let atom = Atom()
 /// struct Page: Model { var next: String? }
 /// struct Pages: Requestable {
@@ -22,6 +21,8 @@ import Foundation
 /// }
 /// -->
 /// ```swift
+/// import AtomNetworking
+///
 /// var answer = try await atom.enqueue(Pages()).resume(expecting: Answer<Page>.self)
 /// while let next = answer.value.next {
 ///     let page = try LinkedEndpoint(next, in: answer.response)

@@ -9,8 +9,8 @@ final class GuardedMachine: Sendable {
         var eventCount = 0
         weak var service: (any RenewalService)?
 
-        /// What the app was told of last.
-        var stage = Machine.Stage.none
+        /// As of the last event.
+        var stage: Machine.Stage?
 
         mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
             let stage = machine.stage

@@ -14,7 +14,7 @@ extension SessionActor {
                 report.note(.abandoned)
             case .goOn where guarded.with({ $0.means(of: number) }) == .refreshToken:
                 // Another process has signed in.
-                return askEndpoint(number, replacing: credential, for: service)
+                return renewAtEndpoint(number, replacing: credential, for: service)
             case .goOn(let rejected):
                 let call = Task.detached(priority: .userInitiated) {
                     await self.askProvider(of: service, replacing: rejected, for: number)

@@ -8,14 +8,16 @@ extension SessionActor {
         // The app may have signed in or out by now: nothing of the old session is sent.
         guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
         if guarded.with({ $0.means(of: number) }) == .provider {
-            askProvider(number, replacing: credential, for: service)
+            renewWithProvider(number, replacing: credential, for: service)
         } else {
-            askEndpoint(number, replacing: credential, for: service)
+            renewAtEndpoint(number, replacing: credential, for: service)
         }
     }
 
     /// Goes on with the app's provider.
-    private func askProvider(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+    private func renewWithProvider(
+        _ number: Int, replacing credential: TokenCredential?, for service: any RenewalService
+    ) {
         // The store is not held meanwhile: a provider may wait for a person.
         refreshTask = Task.detached(priority: .userInitiated) {
             await self.acquire(number, replacing: credential, for: service)
@@ -23,7 +25,7 @@ extension SessionActor {
     }
 
     /// Goes on with the token endpoint.
-    func askEndpoint(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+    func renewAtEndpoint(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
         refreshTask = keeper.serially(for: self) {
             await self.refresh(number, replacing: credential, for: service)
         }
@@ -64,7 +66,7 @@ extension SessionActor {
         }
         if case .turnedToProvider? = report.outcome, keeperError == nil {
             let rejected = guarded.with { $0.held?.credential }
-            await askProvider(number, replacing: rejected, for: service)
+            await renewWithProvider(number, replacing: rejected, for: service)
         } else {
             await ended(number, report, error: keeperError)
         }

@@ -9,13 +9,8 @@ final class SessionEventHub: Sendable {
     /// How many events are kept for a slow listener; the oldest are dropped.
     static let capacity = 256
 
-    private struct ChangeListeners {
-        var continuations: [Int: AsyncStream<Void>.Continuation] = [:]
-        var last = 0
-    }
-
     private let listeners = Listeners()
-    private let changeListeners = Guarded(ChangeListeners())
+    private let changeListeners = Guarded(Continuations<Void>())
 
     /// The events from now on, until the listener drops the stream.
     func events() -> AsyncStream<SessionEvent> {
@@ -29,21 +24,14 @@ final class SessionEventHub: Sendable {
     /// several.
     func changes() -> AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { [changeListeners] continuation in
-            let number = changeListeners.withLock { state in
-                state.last += 1
-                state.continuations[state.last] = continuation
-                return state.last
-            }
-            continuation.onTermination = { _ in
-                // Released outside the lock, as below.
-                _ = changeListeners.withLock { $0.continuations.removeValue(forKey: number) }
-            }
+            let number = changeListeners.withLock { $0.add(continuation) }
+            continuation.onTermination = { _ in _ = changeListeners.withLock { $0.remove(number) } }
         }
     }
 
     /// The state may be another one.
     func noteNewState() {
-        for listener in changeListeners.withLock({ Array($0.continuations.values) }) { listener.yield() }
+        for listener in changeListeners.withLock({ $0.all }) { listener.yield() }
     }
 
     func send(_ event: SessionEvent, number: Int) {
@@ -56,13 +44,32 @@ final class SessionEventHub: Sendable {
 
     deinit {
         for listener in listeners.all { listener.finish() }
-        for listener in changeListeners.withLock({ Array($0.continuations.values) }) { listener.finish() }
+        for listener in changeListeners.withLock({ $0.all }) { listener.finish() }
+    }
+
+    /// The continuations of listeners, by their numbers.
+    private struct Continuations<Element: Sendable> {
+        private var byNumber: [Int: AsyncStream<Element>.Continuation] = [:]
+        private var last = 0
+
+        var all: [AsyncStream<Element>.Continuation] { Array(byNumber.values) }
+
+        mutating func add(_ continuation: AsyncStream<Element>.Continuation) -> Int {
+            last += 1
+            byNumber[last] = continuation
+            return last
+        }
+
+        /// Returns the continuation, so that it is released outside the lock:
+        /// that may end a listener's task.
+        mutating func remove(_ number: Int) -> AsyncStream<Element>.Continuation? {
+            byNumber.removeValue(forKey: number)
+        }
     }
 
     private final class Listeners: Sendable {
         private struct State {
-            var continuations: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
-            var lastListener = 0
+            var continuations = Continuations<SessionEvent>()
             var arrived: [Int: SessionEvent] = [:]
             /// The number of the event that is sent next.
             var nextNumber = 0
@@ -71,7 +78,7 @@ final class SessionEventHub: Sendable {
 
         private let state = Guarded(State())
 
-        var all: [AsyncStream<SessionEvent>.Continuation] { state.withLock { Array($0.continuations.values) } }
+        var all: [AsyncStream<SessionEvent>.Continuation] { state.withLock { $0.continuations.all } }
 
         /// Keeps an event until its turn comes.
         ///
@@ -93,21 +100,16 @@ final class SessionEventHub: Sendable {
                     return nil
                 }
                 state.nextNumber += 1
-                return (event, Array(state.continuations.values))
+                return (event, state.continuations.all)
             }
         }
 
         func add(_ continuation: AsyncStream<SessionEvent>.Continuation) -> Int {
-            state.withLock { state in
-                state.lastListener += 1
-                state.continuations[state.lastListener] = continuation
-                return state.lastListener
-            }
+            state.withLock { $0.continuations.add(continuation) }
         }
 
         func remove(_ number: Int) {
-            // The continuation is released outside the lock, since that may end a listener's task.
-            _ = state.withLock { $0.continuations.removeValue(forKey: number) }
+            _ = state.withLock { $0.continuations.remove(number) }
         }
     }
 }

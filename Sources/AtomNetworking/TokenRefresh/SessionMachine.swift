@@ -129,7 +129,7 @@ struct SessionMachine<Waiter> {
     func isRunning(_ number: Int) -> Bool { running.map { $0.number == number && !$0.isOutdated } ?? false }
 
     /// As much of the state as an app can tell apart.
-    enum Stage: Hashable { case none, unknown, signedOut, signedIn, refreshing, ended }
+    enum Stage: Hashable { case unknown, signedOut, signedIn, refreshing, ended }
 
     var stage: Stage {
         switch phase {

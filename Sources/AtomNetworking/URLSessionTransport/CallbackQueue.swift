@@ -14,7 +14,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         private let queue = DispatchQueue(label: "AtomNetworking.URLSessionTransport")
 
         /// How many blocks may wait before the session's thread does: with the
-        /// parts that libcurl gives, some 4 MB.
+        /// parts that libcurl gives, some 2 MB.
         static let limit = 128
 
         /// How long the session's thread waits for the next block to be taken.
