@@ -96,7 +96,7 @@ import Testing
         #expect(session.refreshes.count == 1)
     }
 
-    @Test func a401WhileTheRefusalIsHandledLeadsToASignIn() async throws {
+    @Test func a401BeforeTheRefusalLeadsToASignIn() async throws {
         let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 10))), signIn: login)
         try await session.atom.loadSession()
         session.time.advance(by: .seconds(7))

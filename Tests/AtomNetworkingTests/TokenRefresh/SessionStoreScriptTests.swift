@@ -118,6 +118,23 @@ struct SessionStoreScriptTests {
 
     // MARK: Two ways to renew
 
+    @Test("If the token dies after its refresh token was refused, the provider is asked, and nobody is told of an end")
+    func refusedAndThenDead() {
+        var session = MachineFixture(needsLoading: true)
+        session.means = .refreshTokenOrProvider
+        _ = session.lookUp(session.store)
+        session.now = 3_580
+        _ = session.ask("a")
+        #expect(session.machine.means(of: 1) == .refreshToken)
+        let failure = AuthenticationError.refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent)
+        #expect(
+            session.machine.refreshTokenRefused(number: 1, failure, now: session.moment) == .waitsForExpiry,
+            "the access token is still good")
+        session.condemn()
+        #expect(session.fail(retryAfter: 0) == "refresh 2 with r1 for a")
+        #expect(session.machine.means(of: 2) == .provider)
+    }
+
     @Test("The request that starts a refresh decides how another credential is got")
     func twoMeans() {
         var session = Self.rejected(MachineFixture.credential(1, refresh: ""))
