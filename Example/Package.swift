@@ -4,7 +4,7 @@ import PackageDescription
 
 let package = Package(
     name: "Example",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
         .executable(name: "atom", targets: ["atom"]),
         // For examples that need a server.

@@ -44,6 +44,31 @@ import Testing
         }
     }
 
+    @Test func aMileageAccountHasPagesThatABookingDoesNotMove() async throws {
+        try await withServer { _, client in
+            let token = try await client.signIn().access
+            #expect(try await client.get("/account/activity").status == 401)
+
+            var answer = try await client.get("/account/activity?limit=25", token: token)
+            #expect(try answer.activityNumbers() == Array((33...57).reversed()))
+            #expect(try answer.json()["total"] as? Int == 57)
+            let booking = #"{"flight":"AS100","seat":"7C","passenger":"Ada Lovelace"}"#
+            let headers = ["Authorization": "Bearer \(token)"]
+            #expect(try await client.post("/account/trips", json: booking, headers: headers).status == 201)
+
+            answer = try await client.get(try #require(try answer.text("next")), token: token)
+            #expect(try answer.activityNumbers() == Array((8...32).reversed()))
+            answer = try await client.get(try #require(try answer.text("next")), token: token)
+            #expect(try answer.activityNumbers() == Array((1...7).reversed()))
+            #expect(try answer.text("next") == nil)
+
+            answer = try await client.get("/account/activity", token: token)
+            #expect(try answer.activityNumbers().first == 58)
+            #expect(try await client.get("/account/activity?before=1", token: token).activityNumbers() == [])
+            #expect(try await client.get("/account/activity?limit=0", token: token).status == 422)
+        }
+    }
+
     @Test func aBookingThatIsNotAcceptableSaysWhichFields() async throws {
         try await withServer { _, client in
             let answer = try await client.post("/bookings", json: #"{"flight":"XX1","seat":"99Z"}"#)
@@ -98,5 +123,11 @@ import Testing
             let answer = try await client.get("/account/miles?number=17&milliseconds=1", token: tokens.access)
             #expect(try answer.text("number") == "17")
         }
+    }
+}
+
+extension Answer {
+    fileprivate func activityNumbers() throws -> [Int] {
+        (try json()["activities"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }
     }
 }

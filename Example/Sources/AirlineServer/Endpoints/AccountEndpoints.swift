@@ -36,6 +36,19 @@ struct AccountEndpoints {
             "/account/trips",
             signed { _, owner in .json(state.withLock { $0.desk.bookings(of: owner.name) }) }
         )
+        // A list with pages: each contains the link to the next.
+        router.on(
+            "GET",
+            "/account/activity",
+            signed { call, owner in
+                let before = try call.query("before", default: .max, in: 1...Int.max)
+                let limit = try call.query("limit", default: 20, in: 1...100)
+                return .json(
+                    state.withLock {
+                        MileagePage(of: $0.desk, member: owner.name, before: before, limit: limit)
+                    })
+            }
+        )
         router.on(
             "POST",
             "/account/trips",

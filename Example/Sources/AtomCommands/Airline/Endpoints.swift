@@ -40,6 +40,8 @@ enum AccountEndpoint: Requestable {
     case member(Airline)
     /// With an access token.
     case account(Airline)
+    /// With an access token; the first page of the mileage account.
+    case activity(Airline)
     /// With an access token; the body of a 401 for an invalid one never ends.
     case endlessRefusal(Airline)
     /// With an access token; the response is small and numbered, with a chosen
@@ -58,14 +60,14 @@ enum AccountEndpoint: Requestable {
         case .miles(_, let number, let milliseconds):
             ["number": String(number), "milliseconds": String(milliseconds)]
         case .gates(_, let milliseconds): ["milliseconds": String(milliseconds), "retry": String(milliseconds)]
-        case .member, .account, .endlessRefusal: nil
+        case .member, .account, .activity, .endlessRefusal: nil
         }
     }
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .member(let airline), .account(let airline), .endlessRefusal(let airline), .miles(let airline, _, _),
-            .gates(let airline, _):
+        case .member(let airline), .account(let airline), .activity(let airline), .endlessRefusal(let airline),
+            .miles(let airline, _, _), .gates(let airline, _):
             airline.base
         }
     }
@@ -74,6 +76,7 @@ enum AccountEndpoint: Requestable {
         switch self {
         case .member: try URLPath("/me")
         case .account: try URLPath("/account")
+        case .activity: try URLPath("/account/activity")
         case .endlessRefusal: try URLPath("/account/endless-refusal")
         case .miles: try URLPath("/account/miles")
         case .gates: try URLPath("/account/gates")

@@ -60,6 +60,21 @@ struct Member: Model {
     let miles: Int
 }
 
+/// A part of a member's mileage account.
+struct MileagePage: Model {
+    struct Activity: Model {
+        let number: Int
+        let title: String
+        let miles: Int
+    }
+
+    let activities: [Activity]
+    /// How many there are on all pages.
+    let total: Int
+    /// The link to the next page.
+    let next: String?
+}
+
 /// A member's miles, with the number of the request.
 struct Miles: Model {
     let member: String

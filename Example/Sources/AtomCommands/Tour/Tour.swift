@@ -38,6 +38,7 @@ struct Tour: Sendable {
         await TransferSteps(tour: self).run(&checklist)
         await AccessSteps(tour: self).run(&checklist)
         await SessionSteps(tour: self).run(&checklist)
+        await LinkSteps(tour: self).run(&checklist)
         await StreamSteps(tour: self).run(&checklist)
         await AccountSteps(tour: self).run(&checklist)
         await SharedSessionSteps(tour: self).run(&checklist)

@@ -1,0 +1,60 @@
+import AtomNetworking
+import Foundation
+
+/// The requests that the app sends.
+///
+/// An app would name its host in `baseURL()`. Here the port of the server
+/// varies, so the endpoints contain the address.
+enum AccountEndpoint: Requestable {
+    /// The first page of the mileage account; a page contains the link to the
+    /// next.
+    case activity(BaseURL)
+    /// A document, for the airline.
+    case document(BaseURL, URL)
+
+    func baseURL() -> BaseURL {
+        switch self {
+        case .activity(let base), .document(let base, _): base
+        }
+    }
+
+    func path() -> EndpointPath {
+        switch self {
+        case .activity: "/account/activity"
+        case .document: "/uploads"
+        }
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .activity: .get
+        case .document: .post
+        }
+    }
+
+    var body: RequestBody? {
+        switch self {
+        case .activity: nil
+        case .document(_, let file): .file(file, contentType: "application/octet-stream")
+        }
+    }
+}
+
+/// Exchanges a password for tokens.
+struct SignInEndpoint: Requestable {
+    let base: BaseURL
+    let user: String
+    let password: String
+
+    var method: HTTPMethod { .post }
+    var requiresAuthorization: Bool { false }
+
+    func baseURL() -> BaseURL { base }
+    func path() -> EndpointPath { "/oauth/token" }
+
+    var body: RequestBody? {
+        .form([
+            "grant_type": "password", "client_id": AirlineService.clientID, "username": user, "password": password,
+        ])
+    }
+}

@@ -1,0 +1,31 @@
+#if canImport(SwiftUI)
+    import Airline
+    import SwiftUI
+
+    struct MileageView: View {
+        let list: MileageList
+
+        var body: some View {
+            List {
+                if let message = list.message {
+                    Text(message).foregroundStyle(.red)
+                }
+                ForEach(list.activities) { activity in
+                    LabeledContent(activity.title, value: "\(activity.miles) miles")
+                        .onAppear {
+                            // A task of the row would end when the row scrolls away.
+                            guard activity == list.activities.last else { return }
+                            Task { await list.loadMore() }
+                        }
+                }
+                if list.hasMore {
+                    Button("More") { Task { await list.loadMore() } }
+                        .disabled(list.isLoading)
+                }
+            }
+            .navigationTitle("Miles")
+            .refreshable { await list.refresh() }
+            .task { await list.refresh() }
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+import AirlineServer
+import AtomNetworking
+import Foundation
+import Testing
+
+@testable import Airline
+
+/// The sign-in and the end of a session, on a real server.
+@Suite(.timeLimit(.minutes(2))) struct AccountTests {
+    @Test func aWrongPasswordIsSaid() async throws {
+        try await withAccount { account, server in
+            await wait { account.phase == .signedOut }
+            #expect(account.message == nil)
+            await account.signIn(user: "ada", password: "wrong")
+            #expect(account.message == "The user name or the password is wrong.")
+            #expect(account.phase == .signedOut)
+            #expect(!account.isSigningIn)
+            #expect(server.counters.signIns == 0)
+        }
+    }
+
+    @Test func aSignInShowsTheMembersScreensUntilTheSignOut() async throws {
+        try await withAccount { account, server in
+            await wait { account.phase == .signedOut }
+            async let first: Void = account.signIn(user: "ada", password: "lovelace")
+            async let second: Void = account.signIn(user: "ada", password: "lovelace")
+            _ = await (first, second)
+            #expect(server.counters.signIns == 1, "the button was pressed twice")
+            await wait { account.phase == .signedIn }
+
+            await account.signOut()
+            await wait { account.phase == .signedOut }
+            #expect(account.message == nil)
+        }
+    }
+
+    @Test func anExpiredTokenIsNotNoticed() async throws {
+        try await withAccount { account, server in
+            let list = try await signedIn(account)
+            server.expireAccessTokens()
+            await list.refresh()
+            #expect(list.activities.count == 20)
+            #expect(list.message == nil)
+            #expect(account.phase == .signedIn)
+            #expect(server.counters.refreshes == 1)
+        }
+    }
+
+    @Test func anEndedSessionLeadsToTheSignIn() async throws {
+        try await withAccount { account, server in
+            let list = try await signedIn(account)
+            server.revokeFamilies()
+            await list.refresh()
+            await wait { account.phase == .signedOut }
+            #expect(account.message == "Your session has ended. Please sign in again.")
+            #expect(list.message == nil, "the sign-in says it already")
+
+            await account.signIn(user: "ada", password: "lovelace")
+            await wait { account.phase == .signedIn }
+            #expect(account.message == nil)
+        }
+    }
+
+    @Test func anUnreachableServerIsSaid() async throws {
+        try await withAccount { account, server in
+            let list = try await signedIn(account)
+            await list.refresh()
+            await server.stop()
+            await list.refresh()
+            #expect(list.message == "You seem to be offline. Please try again later.")
+            #expect(list.activities.count == 20, "the old lines stay")
+        }
+    }
+
+    private func signedIn(_ account: Account) async throws -> MileageList {
+        await wait { account.phase == .signedOut }
+        await account.signIn(user: "ada", password: "lovelace")
+        await wait { account.phase == .signedIn }
+        return MileageList(account.service)
+    }
+}
+
+/// Runs a test with a server and an account that follows its session.
+func withAccount(_ body: @MainActor (Account, AirlineServer) async throws -> Void) async throws {
+    let server = try await AirlineServer.start()
+    let base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
+    let account = Account(try AirlineService(base: base, store: InMemoryTokenCredentialStore()))
+    let following = Task { await account.follow() }
+    let result: Result<Void, any Error>
+    do {
+        result = .success(try await body(account, server))
+    } catch {
+        result = .failure(error)
+    }
+    following.cancel()
+    await following.value
+    await server.stop()
+    try result.get()
+}
