@@ -71,6 +71,14 @@ public struct ServiceConfiguration: Sendable {
     /// `Accept-` or `Content-` are added.
     public var headerItems: [HeaderItem] = []
 
+    /// Change each request before it is checked, in this order; none by
+    /// default.
+    public var adapters: [any RequestAdapter] = []
+
+    /// Add header fields to each sending of a request, in this order; none by
+    /// default.
+    public var signers: [any RequestSigner] = []
+
     /// How redirects are handled; by default up to twenty in a row are
     /// followed.
     public var redirectPolicy: RedirectPolicy = .follow(limit: 20)

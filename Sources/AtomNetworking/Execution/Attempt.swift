@@ -52,12 +52,22 @@ extension Attempt {
     }
 
     /// The request for the transport.
+    ///
+    /// - Parameters:
+    ///   - authorization: The SDK's credential.
+    ///   - cookie: The SDK's cookies.
+    ///   - signed: All header fields, if the app's signers have added to them.
+    ///   - idleTimeout: The longest idle time.
+    ///   - needsFreshConnection: Whether it needs a connection of its own.
     func transportRequest(
-        authorization: String?, cookie: String?, idleTimeout: Duration, needsFreshConnection: Bool
+        authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil, idleTimeout: Duration,
+        needsFreshConnection: Bool
     ) -> TransportRequest {
-        var fields = headerFields
-        if let authorization { fields.append(name: "Authorization", value: authorization) }
-        if let cookie { fields.append(name: "Cookie", value: cookie) }
+        var fields = signed ?? headerFields
+        if signed == nil {
+            if let authorization { fields.append(name: "Authorization", value: authorization) }
+            if let cookie { fields.append(name: "Cookie", value: cookie) }
+        }
         return TransportRequest(
             method: method, target: target, headerFields: fields, body: body, idleTimeout: idleTimeout,
             needsFreshConnection: needsFreshConnection)

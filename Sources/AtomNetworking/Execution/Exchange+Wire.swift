@@ -18,6 +18,7 @@ extension Exchange {
             // Signed directly before sending, so that the token is still good.
             let signature = signature()
             let cookie = cookie()
+            let additions = hasSigners ? additions(to: signature, cookie) : nil
             let now = manager.time.now
             let sink = MemorySink(limit: policy.maximumBodySize)
             var request: TransportRequest?
@@ -27,7 +28,7 @@ extension Exchange {
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 request = content.machine.attempt.transportRequest(
                     authorization: content.machine.attemptNeedsSignature ? signature.authorization : nil,
-                    cookie: cookie,
+                    cookie: cookie, replacedBy: additions,
                     idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
                 let wire = AttemptOnWire(
                     of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
@@ -49,6 +50,34 @@ extension Exchange {
         return switch gate.signature(for: self) {
         case .authorization(let value, let version): Signature(authorization: value, version: version)
         case .none, .outdated: Signature()
+        }
+    }
+
+    /// Lets the app's signers add to the attempt.
+    ///
+    /// - Returns: All header fields of the attempt; `nil` if it isn't sent, or
+    ///   if nothing may be added.
+    private func additions(to signature: Signature, _ cookie: String?) -> HeaderFields? {
+        let draft = content.withLock { content -> SignableRequest? in
+            let machine = content.machine
+            guard machine.isReadyToSend(isSigned: signature.authorization != nil), !machine.attempt.hasLeftOrigin
+            else { return nil }
+            let authorization = machine.attemptNeedsSignature ? signature.authorization : nil
+            return SignableRequest(
+                machine.attempt.transportRequest(
+                    authorization: authorization, cookie: cookie, idleTimeout: idleTimeout,
+                    needsFreshConnection: policy.needsFreshConnection),
+                number: machine.number + 1, requiresAuthorization: requiresAuthorization,
+                isAuthorized: authorization != nil, date: manager.time.date)
+        }
+        guard var draft else { return nil }
+        do {
+            try manager.sign(&draft)
+            return draft.headerFields
+        } catch {
+            // The request has ended when its slot is granted, so the slot goes back.
+            handle { $0.fail(.authentication(.notSigned(cause: error, delivery: $0.delivery))) }
+            return nil
         }
     }
 

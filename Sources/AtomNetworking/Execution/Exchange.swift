@@ -30,6 +30,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     let manager: RequestableQueueManager
     let policy: ExchangePolicy
     let needsSignature: Bool
+    /// Whether the app's signers add to each attempt.
+    let hasSigners: Bool
+    /// Whether the endpoint asks to be signed, for the app's signers.
+    let requiresAuthorization: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let idleTimeout: Duration
     let startedAt: MonotonicInstant
@@ -79,6 +83,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         bodyLength = request.body?.length
         policy = manager.policy(for: request.purpose)
         needsSignature = request.needsSignature && manager.signsRequests
+        hasSigners = request.takesSigners && manager.hasSigners
+        requiresAuthorization = request.needsSignature
         acceptableStatusCodes = request.acceptableStatusCodes
         idleTimeout = request.timeouts.idle
         startedAt = manager.time.now

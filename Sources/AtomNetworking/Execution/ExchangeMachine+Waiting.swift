@@ -64,7 +64,7 @@ extension ExchangeMachine {
         guard case .waitingForSlot = state else {
             return Step(effects: terms.policy.takesSlot ? .giveSlotBack : [])
         }
-        if attemptNeedsSignature, !isSigned {
+        if !isReadyToSend(isSigned: isSigned) {
             // The token expired or was rejected while this waited for its slot. It asks again before it gives the slot
             // back, else a later request could be sent first.
             state = .waitingForSession(rejection: nil, keepsPlace: true)
@@ -74,6 +74,12 @@ extension ExchangeMachine {
         let transmission = Transmission(lastActivity: now, holdsSlot: terms.policy.takesSlot)
         state = .sending(transmission, version: attemptNeedsSignature ? version : nil)
         return Step(action: .send, deadline: armed())
+    }
+
+    /// Whether the next event, a slot, sends the attempt.
+    func isReadyToSend(isSigned: Bool) -> Bool {
+        guard case .waitingForSlot = state else { return false }
+        return isSigned || !attemptNeedsSignature
     }
 
     /// The session admits a request that has kept its slot.

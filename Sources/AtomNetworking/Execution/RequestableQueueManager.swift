@@ -45,12 +45,16 @@ final class RequestableQueueManager: Sendable {
     private let signingRefusal: AtomError?
     /// Where the credential may be sent.
     private let allowedOrigins: AllowedOrigins
+    private let adapters: [any RequestAdapter]
+    private let signers: [any RequestSigner]
 
     init(_ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource()) {
         self.time = time
         refusal = configuration.configuration.violation
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
+        adapters = configuration.adapters
+        signers = configuration.signers
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
         transport = configuration.transport ?? configuration.makeDefaultTransport()
         slots = OriginSlots(
@@ -129,7 +133,14 @@ final class RequestableQueueManager: Sendable {
             if let refusal { throw .requestable(refusal) }
             let request: PreparedRequest
             do throws(AtomError) {
-                request = try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+                request =
+                    if adapters.isEmpty {
+                        try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+                    } else {
+                        try PreparedRequest(
+                            adapted(requestable.members(), of: requestable), timeouts: timeouts, encoder: encoder,
+                            common: commonFields)
+                    }
             } catch {
                 // A link can't be read like other endpoints. Asked only here, because nearly every request is none.
                 guard let link = requestable as? LinkedEndpoint else { throw error }
@@ -151,15 +162,41 @@ final class RequestableQueueManager: Sendable {
     /// Signs a server's link only where the credential may go, and adds the
     /// service's header fields only there.
     private func prepare(_ link: LinkedEndpoint) throws(AtomError) -> PreparedRequest {
-        var link = link
+        var description = try link.members()
         var common = commonFields
-        if allowedOrigins.signs(link) {
-            if link.requiresAuthorization, let signingRefusal { throw signingRefusal }
+        let isTrusted = allowedOrigins.signs(link)
+        if isTrusted {
+            description = try adapted(description, of: link)
+            if description.requiresAuthorization, let signingRefusal { throw signingRefusal }
         } else {
-            link.requiresAuthorization = false
+            description.requiresAuthorization = false
             common = common?.map { $0.harmless }
         }
-        return try PreparedRequest(link, timeouts: timeouts, encoder: encoder, common: common)
+        return try PreparedRequest(
+            description, target: link.target, timeouts: timeouts, encoder: encoder, common: common,
+            takesSigners: isTrusted)
+    }
+
+    private func adapted(
+        _ description: RequestDescription, of endpoint: any Requestable
+    ) throws(AtomError) -> RequestDescription {
+        var description = description
+        for adapter in adapters {
+            do {
+                try adapter.adapt(&description, of: endpoint)
+            } catch {
+                throw adapter.error(error)
+            }
+        }
+        return description
+    }
+
+    /// Whether the app adds to each sending.
+    var hasSigners: Bool { !signers.isEmpty }
+
+    /// Lets the app's signers add to a request that is about to be sent.
+    func sign(_ request: inout SignableRequest) throws {
+        for signer in signers { try signer.sign(&request) }
     }
 
     /// Starts or queues a request before it returns.

@@ -135,6 +135,9 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// The service doesn't sign with bearer tokens, so it has no session.
     case noSession(delivery: AtomError.Delivery)
 
+    /// A ``RequestSigner`` of the app's has thrown this error.
+    case notSigned(cause: any Error, delivery: AtomError.Delivery)
+
     /// The request's own deadline passed while it waited for a refresh.
     case waitedTooLong(delivery: AtomError.Delivery)
 
@@ -149,7 +152,7 @@ public indirect enum AuthenticationError: Error, Sendable {
             .credentialNotProvided(_, _, let delivery), .credentialNotReadable(_, let delivery),
             .credentialNotStored(_, let delivery), .credentialNotRevoked(_, let delivery),
             .tooManyRefreshes(_, let delivery), .signedOut(let delivery),
-            .noSession(let delivery), .waitedTooLong(let delivery):
+            .noSession(let delivery), .notSigned(_, let delivery), .waitedTooLong(let delivery):
             delivery
         }
     }
@@ -169,6 +172,7 @@ public indirect enum AuthenticationError: Error, Sendable {
         case .tooManyRefreshes(let date, _): .tooManyRefreshes(retryAt: date, delivery: delivery)
         case .signedOut: .signedOut(delivery: delivery)
         case .noSession: .noSession(delivery: delivery)
+        case .notSigned(let cause, _): .notSigned(cause: cause, delivery: delivery)
         case .waitedTooLong: .waitedTooLong(delivery: delivery)
         }
     }
@@ -178,7 +182,7 @@ public indirect enum AuthenticationError: Error, Sendable {
         switch self {
         case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
         case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked, .signedOut,
-            .noSession, .waitedTooLong:
+            .noSession, .notSigned, .waitedTooLong:
             false
         }
     }
@@ -194,7 +198,7 @@ extension AuthenticationError {
         case .refreshRejected(let error, _), .refreshInterrupted(let error, _): error.response
         case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): Self.answer(of: cause)
         case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked,
-            .tooManyRefreshes, .signedOut, .noSession, .waitedTooLong:
+            .tooManyRefreshes, .signedOut, .noSession, .notSigned, .waitedTooLong:
             nil
         }
     }
@@ -256,6 +260,8 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
             "The session was signed out while the request waited."
         case .noSession:
             "This service does not sign with bearer tokens; it has no session to sign in to or out of."
+        case .notSigned(let cause, _):
+            "A signer of the app failed: \(Self.describe(cause))"
         case .waitedTooLong:
             "The request timed out while it waited for the access token to be refreshed."
         }

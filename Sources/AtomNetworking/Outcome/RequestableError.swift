@@ -41,6 +41,10 @@ public enum RequestableError: Error, Sendable {
     ///
     /// The cause is that error. Only its type is in the description.
     case endpointFailed(Violation, cause: any Error)
+    /// A ``RequestAdapter`` threw an error that isn't an ``AtomError``.
+    ///
+    /// The cause is that error. Only its type is in the description.
+    case adapterFailed(Violation, cause: any Error)
 
     /// A description of what was wrong.
     public struct Violation: Hashable, Sendable {
@@ -72,7 +76,7 @@ public enum RequestableError: Error, Sendable {
             .invalidMethod(let violation), .invalidHeader(let violation), .invalidBody(let violation),
             .invalidCredential(let violation), .invalidTimeout(let violation),
             .unsupportedConfiguration(let violation), .originNotAllowed(let violation), .unusableMember(let violation),
-            .endpointFailed(let violation, cause: _):
+            .endpointFailed(let violation, cause: _), .adapterFailed(let violation, cause: _):
             violation
         }
     }
@@ -103,6 +107,7 @@ extension RequestableError: Hashable {
         case .unusableMember: 9
         case .endpointFailed: 10
         case .originNotAllowed: 11
+        case .adapterFailed: 12
         }
     }
 }
@@ -128,6 +133,7 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
             case .originNotAllowed: "Refused origin"
             case .unusableMember: "Unusable member of the endpoint"
             case .endpointFailed: "Failed member of the endpoint"
+            case .adapterFailed: "Failed adapter"
             }
         let subject = violation.subject.isEmpty ? "" : " “\(violation.subject)”"
         return violation.reason.isEmpty ? "\(part)\(subject)." : "\(part)\(subject): \(violation.reason)."

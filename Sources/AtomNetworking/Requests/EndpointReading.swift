@@ -233,25 +233,12 @@ extension EndpointSpelling.Declared {
 
 // MARK: - The members as a request needs them
 
-/// The members of an endpoint, read once.
-struct EndpointMembers {
-    let baseURL: BaseURL
-    let path: URLPath
-    let queryItems: [QueryItem]
-    let method: HTTPMethod
-    let headerItems: [HeaderItem]
-    let body: RequestBody?
-    let requiresAuthorization: Bool
-    let acceptableStatusCodes: ClosedRange<Int>
-    let timeout: ServiceTimeout?
-}
-
 // Only this much is generic, and no generic type is involved: code that isn't
 // specialized for a type, and types that are made at run time, cost thousands of
 // instructions.
 extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
     /// Reads each member once, in the form that it has.
-    func members() throws(AtomError) -> EndpointMembers {
+    func members() throws(AtomError) -> RequestDescription {
         var search = EndpointForms.Search(known: EndpointForms.of(Self.self))
         // The functions for reading are mutating.
         var endpoint = self
@@ -275,7 +262,7 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
             member = "timeout"
             let timeout = try endpoint.anyTimeout(&search)
             search.remember(for: Self.self)
-            return EndpointMembers(
+            return RequestDescription(
                 baseURL: baseURL, path: path, queryItems: queryItems, method: method, headerItems: headerItems,
                 body: body, requiresAuthorization: requiresAuthorization,
                 acceptableStatusCodes: acceptableStatusCodes, timeout: timeout)

@@ -84,8 +84,8 @@ public struct LinkedEndpoint: Requestable {
     }
 
     /// What a request needs, without the parts of the URL.
-    func members() throws(AtomError) -> EndpointMembers {
-        EndpointMembers(
+    func members() throws(AtomError) -> RequestDescription {
+        RequestDescription(
             baseURL: try BaseURL(scheme: target.scheme, host: target.host, port: target.port), path: .empty,
             queryItems: [], method: method, headerItems: headerItems ?? [], body: body,
             requiresAuthorization: requiresAuthorization, acceptableStatusCodes: acceptableStatusCodes,

@@ -27,6 +27,10 @@ struct PreparedRequest: Sendable {
     let needsSignature: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
+    /// Whether the app's signers may add to it.
+    ///
+    /// They add nothing to a link that somebody else has chosen.
+    let takesSigners: Bool
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
@@ -41,27 +45,27 @@ struct PreparedRequest: Sendable {
         _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
         encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
     ) throws(AtomError) {
-        let endpoint = try requestable.members()
+        try self.init(requestable.members(), timeouts: defaultTimeouts, encoder: encoder, common: common)
+    }
+
+    /// Checks what an endpoint has said, and adapters have changed.
+    @inline(__always)
+    init(
+        _ endpoint: RequestDescription, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
+        encoder: JSONEncoder, common: Result<CommonFields, AtomError>?
+    ) throws(AtomError) {
         try self.init(
             endpoint,
             target: TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems),
             timeouts: defaultTimeouts, encoder: encoder, common: common)
     }
 
-    /// For a server's link, whose URL is sent as the server has written it: a
-    /// signature may cover it.
-    init(
-        _ link: LinkedEndpoint, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
-        common: Result<CommonFields, AtomError>?
-    ) throws(AtomError) {
-        try self.init(
-            link.members(), target: link.target, timeouts: defaultTimeouts, encoder: encoder, common: common)
-    }
-
+    /// - Parameter target: Where it goes; the parts of a URL in the description
+    ///   don't count.
     @inline(__always)
-    private init(
-        _ endpoint: EndpointMembers, target: TargetURL, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
-        encoder: JSONEncoder, common: Result<CommonFields, AtomError>?
+    init(
+        _ endpoint: RequestDescription, target: TargetURL, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
+        encoder: JSONEncoder, common: Result<CommonFields, AtomError>?, takesSigners: Bool = true
     ) throws(AtomError) {
         let method = endpoint.method
         // The other methods are tokens.
@@ -87,7 +91,7 @@ struct PreparedRequest: Sendable {
         self.init(
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
             body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
-            acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts)
+            acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners)
     }
 
     /// A request of the SDK itself, unsigned.
@@ -98,13 +102,13 @@ struct PreparedRequest: Sendable {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
             body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
-            timeouts: RequestTimeouts(idle: timeout, total: timeout))
+            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false)
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
         body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>,
-        timeouts: RequestTimeouts
+        timeouts: RequestTimeouts, takesSigners: Bool
     ) {
         self.purpose = purpose
         self.method = method
@@ -115,6 +119,7 @@ struct PreparedRequest: Sendable {
         self.needsSignature = needsSignature
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
+        self.takesSigners = takesSigners
     }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.

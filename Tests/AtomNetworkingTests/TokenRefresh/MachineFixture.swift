@@ -280,6 +280,7 @@ struct MachineFixture {
         case .credentialNotStored: "not stored"
         case .credentialNotRevoked: "not revoked"
         case .noSession: "no session"
+        case .notSigned: "not signed"
         }
     }
 

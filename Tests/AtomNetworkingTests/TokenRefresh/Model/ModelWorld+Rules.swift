@@ -80,7 +80,9 @@ extension ModelWorld {
             case .credentialNotReadable: isUnreadable
             case .tooManyRefreshes: isDead && fruitlessInWindow >= settings.fruitlessLimit
             case .signedOut: requests[index].ownGeneration.map { $0 != generation } ?? false
-            case .waitedTooLong, .credentialNotStored, .credentialNotRevoked, .refreshInterrupted, .noSession: false
+            case .waitedTooLong, .credentialNotStored, .credentialNotRevoked, .refreshInterrupted, .noSession,
+                .notSigned:
+                false
             }
         guard isExpected else { throw Violation("request \(index) is told \(error) without a reason (G5, G8)") }
     }

@@ -1,0 +1,115 @@
+import Foundation
+
+/// Adds header fields to each sending of a request, directly before it is sent:
+/// a signature over the whole request, a digest of the body, `traceparent`.
+///
+/// ```swift
+/// import AtomNetworking
+///
+/// struct Trace: RequestSigner {
+///     func sign(_ request: inout SignableRequest) throws {
+///         let trace = String(format: "%016x%016x", Int.random(in: 0 ... .max), Int.random(in: 0 ... .max))
+///         try request.set("traceparent", to: "00-\(trace)-00f067aa0ba902b7-01")
+///     }
+/// }
+///
+/// var configuration = ServiceConfiguration()
+/// configuration.signers = [Trace()]
+/// ```
+///
+/// <doc:AddingToRequests> has more.
+public protocol RequestSigner: Sendable {
+    /// Adds header fields to one sending.
+    ///
+    /// It is called for the first sending of a request and for each later one:
+    /// after a 401 and after a redirect. It is called on any thread, while the
+    /// request holds its place, so it must not wait.
+    ///
+    /// It isn't called after a redirect to another origin, for a
+    /// ``LinkedEndpoint`` that may not be signed, nor for the SDK's own requests
+    /// to the authorization server. What it has added doesn't follow a redirect.
+    ///
+    /// - Parameter request: The request as it will be sent, with what the
+    ///   signers before this one have added.
+    /// - Throws: Anything; the request isn't sent, and the caller gets
+    ///   ``AuthenticationError/notSigned(cause:delivery:)``.
+    func sign(_ request: inout SignableRequest) throws
+}
+
+/// A request in the moment of sending, for a ``RequestSigner``.
+public struct SignableRequest: Sendable {
+    /// The method.
+    public let method: String
+
+    /// The absolute URL, as it will be sent.
+    public let target: TargetURL
+
+    /// All header fields, also the service's `Authorization` and `Cookie`, and
+    /// those of the signers before this one.
+    ///
+    /// The transport adds only fields that delimit the message, such as `Host`
+    /// and `Content-Length`.
+    public private(set) var headerFields: HeaderFields
+
+    /// The body; `nil` for none.
+    ///
+    /// ``TransportBody/data`` has the bytes that are in memory. A file or a
+    /// stream is read while it is sent; a signer that needs its bytes reads it
+    /// before, if it can be read twice.
+    public let body: TransportBody?
+
+    /// Which sending of this request it is, from 1.
+    public let number: Int
+
+    /// Whether the endpoint asks for authorization.
+    public let requiresAuthorization: Bool
+
+    /// The present time.
+    public let date: Date
+
+    /// Whether the service's authentication method has signed the request.
+    let isAuthorized: Bool
+
+    init(
+        _ request: TransportRequest, number: Int, requiresAuthorization: Bool, isAuthorized: Bool, date: Date
+    ) {
+        method = request.method
+        target = request.target
+        headerFields = request.headerFields
+        body = request.body
+        self.number = number
+        self.requiresAuthorization = requiresAuthorization
+        self.isAuthorized = isAuthorized
+        self.date = date
+    }
+
+    /// Sets a header field, and removes the ones of that name.
+    ///
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidHeader(_:)`` if the name or the value can't
+    ///   be sent, if only the transport may write the field, or if it is the
+    ///   `Authorization` of the service's own authentication method.
+    public mutating func set(_ name: String, to value: String) throws(AtomError) {
+        try HTTPGrammar.checkField(name, value)
+        if HTTPGrammar.isReservedFieldName(name) {
+            throw .requestable(.invalidHeader(.init(subject: name, reason: "the transport writes this field")))
+        }
+        if isAuthorized, HeaderFields.isSameName(name, "Authorization") {
+            throw .requestable(
+                .invalidHeader(
+                    .init(
+                        subject: name,
+                        reason: "the service's authentication method has set it; use .none, or requiresAuthorization")))
+        }
+        headerFields.removeAll { HeaderFields.isSameName($0.name, name) }
+        headerFields.append(name: name, value: value)
+    }
+}
+
+extension SignableRequest: CustomStringConvertible, CustomReflectable {
+    /// Shows the method and the URL without the values of the query.
+    public var description: String { "\(method) \(target)" }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// What an endpoint says of a request, before the SDK checks it.
+///
+/// A ``RequestAdapter`` changes it.
+public struct RequestDescription: Sendable {
+    /// The server.
+    public var baseURL: BaseURL
+    /// The path.
+    public var path: URLPath
+    /// The query, in order; names may repeat.
+    public var queryItems: [QueryItem]
+    /// The method, with the body if the endpoint gives it there.
+    public var method: HTTPMethod
+    /// The endpoint's own header fields, in order.
+    ///
+    /// ``ServiceConfiguration/headerItems`` are added later, where a name is
+    /// missing here.
+    public var headerItems: [HeaderItem]
+    /// The body, if the method has none.
+    public var body: RequestBody?
+    /// Whether the service's authentication method signs the request.
+    public var requiresAuthorization: Bool
+    /// The status codes that count as success.
+    public var acceptableStatusCodes: ClosedRange<Int>
+    /// The deadlines; `nil` for the service's.
+    public var timeout: ServiceTimeout?
+}
+
+extension RequestDescription {
+    /// The first value of a header field of the endpoint's, by a name in any
+    /// case.
+    public func headerValue(_ name: String) -> String? {
+        headerItems.first { HeaderFields.isSameName($0.name, name) }?.value
+    }
+
+    /// Sets a header field, and removes the ones of that name.
+    public mutating func setHeader(_ name: String, _ value: String) {
+        headerItems.removeAll { HeaderFields.isSameName($0.name, name) }
+        headerItems.append(HeaderItem(name: name, value: value))
+    }
+}
+
+extension RequestDescription: CustomStringConvertible, CustomReflectable {
+    /// Shows the method and the URL without the values of the query.
+    public var description: String {
+        "\(method.name) \(TargetURL(base: baseURL, path: path, queryItems: queryItems))"
+    }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}
