@@ -202,7 +202,8 @@ extension Atom {
     /// - Throws: What ``signOut()`` throws. If it waits, also
     ///   ``AuthenticationError/credentialNotRevoked(cause:delivery:)``: the
     ///   session has ended on this device, and the token stays valid at the
-    ///   server until it expires.
+    ///   server until it expires. That is also thrown if there is no
+    ///   ``BearerAuthentication/revocationEndpoint``.
     public func signOut(waitingForRevocation waits: Bool) async throws(AtomError) {
         guard let session = manager.session else { throw .authentication(.noSession(delivery: .notSent)) }
         do {

@@ -58,6 +58,27 @@ public struct AllowedOrigins: Sendable, Hashable {
         }
     }
 
+    /// Whether tokens and the client's secret may be sent to an authorization
+    /// server.
+    ///
+    /// It need not be named like the servers that get the access token: the app
+    /// has named it already. But it needs HTTPS (RFC 6749 §3.2), unless the app
+    /// says otherwise.
+    func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
+        let origin = endpoint.base.origin
+        return origin.scheme == .https || origin.isLoopback || allows(origin)
+    }
+
+    /// The error for an authorization server that isn't allowed.
+    static func refusal(of endpoint: AuthorizationEndpoint) -> AtomError {
+        .requestable(
+            .originNotAllowed(
+                .init(
+                    subject: endpoint.base.origin.string,
+                    reason: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
+                        + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")))
+    }
+
     /// Whether a request for a server's link is signed.
     func signs(_ link: LinkedEndpoint) -> Bool {
         allows(link.target.origin) && (namesOrigins || link.target.origin == link.source)

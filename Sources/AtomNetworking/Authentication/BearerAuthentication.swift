@@ -66,7 +66,8 @@ public struct BearerAuthentication: Sendable {
     /// default, for nowhere.
     ///
     /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the
-    /// token. Only ``Atom/signOut(waitingForRevocation:)`` can wait for it.
+    /// token. Only ``Atom/signOut(waitingForRevocation:)`` can wait for it, and
+    /// it fails if there is no endpoint.
     public var revocationEndpoint: AuthorizationEndpoint?
 
     /// Where the access token may be sent; by default anywhere over HTTPS, and

@@ -19,13 +19,11 @@ struct DownloadPlace: Sendable {
     /// Checks the destination before anything is sent.
     init(_ url: URL) throws(AtomError) {
         guard url.isFileURL else { throw Self.unusable("its URL is not a file URL") }
-        let path = url.absoluteURL.path
-        guard !path.utf8.contains(0) else { throw Self.unusable("its path contains a NUL character") }
-        let folder = url.absoluteURL.deletingLastPathComponent().path
+        let named = url.absoluteURL.path
+        guard !named.utf8.contains(0) else { throw Self.unusable("its path contains a NUL character") }
+        let path = try Self.file(at: named)
+        let folder = URL(fileURLWithPath: path, isDirectory: false).deletingLastPathComponent().path
         var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-            throw Self.unusable("“\(Self.name(of: path))” is a folder; name a file in it")
-        }
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw Self.unusable("there is no folder “\(Self.name(of: folder))”; create it first")
         }
@@ -35,6 +33,29 @@ struct DownloadPlace: Sendable {
         }
         destination = path
         self.folder = folder
+    }
+
+    /// The file that a path names, also by a symbolic link; it need not exist.
+    ///
+    /// The download replaces it, so it must be nothing else than a file: a
+    /// device that is replaced is lost for the whole machine.
+    private static func file(at path: String) throws(AtomError) -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return path }
+        var file = path
+        if status.st_mode & S_IFMT == S_IFLNK {
+            guard let target = realpath(path, nil) else {
+                throw unusable("“\(name(of: path))” is a symbolic link to a file that doesn't exist")
+            }
+            defer { free(target) }
+            file = String(cString: target)
+            guard lstat(file, &status) == 0 else { return file }
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return file
+        case S_IFDIR: throw unusable("“\(name(of: path))” is a folder; name a file in it")
+        default: throw unusable("“\(name(of: path))” is a device, a pipe or a socket, which would be replaced by a file")
+        }
     }
 
     /// The file that a later download goes on with.

@@ -92,6 +92,9 @@ final class RequestableQueueManager: Sendable {
         case .bearer, .bearerAuthentication:
             bearer = configuration.authenticationMethod.bearer
             session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
+            if let bearer, let endpoint = bearer.renewal.endpoint?.address, !bearer.allowedOrigins.allows(endpoint) {
+                signingRefusal = AllowedOrigins.refusal(of: endpoint)
+            }
         }
         self.session = session
         gate = session?.gate
@@ -230,20 +233,43 @@ extension RequestableQueueManager: RenewalService {
     }
 
     func revoke(_ credential: TokenCredential) {
-        guard let bearer,
-            let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
-        else { return }
-        let listener = Exchange.Listener.completion { [log] result in
-            _ = Self.judge(revocation: result, log)
+        guard let bearer, bearer.revocationEndpoint != nil else { return }
+        do throws(AtomError) {
+            guard let request = try revocationRequest(of: credential, bearer) else { return }
+            let listener = Exchange.Listener.completion { [log] result in
+                _ = Self.judge(revocation: result, log)
+            }
+            _ = run(request, listener: listener)
+        } catch {
+            log("The token was not revoked: \(error.description)")
         }
-        _ = run(request, listener: listener)
     }
 
     func revocation(of credential: TokenCredential) async -> AtomError? {
-        guard let bearer,
-            let request = TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
-        else { return nil }
-        return Self.judge(revocation: await PendingResponse(request, manager: self).result(), log)
+        guard let bearer else { return nil }
+        do throws(AtomError) {
+            guard let request = try revocationRequest(of: credential, bearer) else { return nil }
+            return Self.judge(revocation: await PendingResponse(request, manager: self).result(), log)
+        } catch {
+            return error
+        }
+    }
+
+    /// - Returns: `nil` if there is nothing to revoke.
+    /// - Throws: Why nothing can be revoked with this configuration.
+    private func revocationRequest(
+        of credential: TokenCredential, _ bearer: BearerAuthentication
+    ) throws(AtomError) -> PreparedRequest? {
+        guard bearer.renewal.endpoint != nil, let endpoint = bearer.revocationEndpoint else {
+            throw .requestable(
+                .unsupportedConfiguration(
+                    .init(
+                        subject: "BearerAuthentication.revocationEndpoint",
+                        reason: bearer.renewal.endpoint == nil
+                            ? "a service with only a provider has no client that could revoke tokens" : "it is nil")))
+        }
+        guard bearer.allowedOrigins.allows(endpoint) else { throw AllowedOrigins.refusal(of: endpoint) }
+        return TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
     }
 
     private static func judge(revocation result: Result<AtomResponse, AtomError>, _ log: ExchangeLog) -> AtomError? {

@@ -152,9 +152,11 @@ extension AtomError {
         }
     }
 
-    /// The response that caused this error: the server's, or the one because of
-    /// which the credential could not be obtained.
-    var answer: AtomResponse? {
+    /// The response that caused this error; `nil` if none did.
+    ///
+    /// It is the server's, or the one of the token endpoint because of which
+    /// there is no credential.
+    public var answer: AtomResponse? {
         switch self {
         case .response(let response): response
         case .authentication(let error): error.answer

@@ -115,7 +115,14 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         if let type = headerFields["Content-Type"] {
             text += ", \(Redaction.mediaType(type) ?? "unusual media type")"
         }
-        return text + ", \(data.count) bytes"
+        return hasBodyElsewhere ? text : text + ", \(data.count) bytes"
+    }
+
+    /// Whether the body isn't in ``data``: it goes to a file or a stream, or is
+    /// left out of the response to a HEAD.
+    private var hasBodyElsewhere: Bool {
+        guard data.isEmpty else { return false }
+        return headerFields.contains("Transfer-Encoding") || headerFields["Content-Length"].map { $0 != "0" } ?? false
     }
 
     /// The same as ``description``.

@@ -7,7 +7,9 @@ protocol ErrorWithCause: Error {
 
 /// The error response of an authorization server (RFC 6749 §5.2).
 ///
-/// Two errors are equal if code, explanation and URI are equal.
+/// An app that asks a token endpoint itself, for a sign-in, reads it with
+/// ``AtomError/decodeIfPresent(as:)``. Two errors are equal if code, explanation
+/// and URI are equal.
 public struct OAuthError: Error, Sendable {
     /// The code, such as `invalid_grant`.
     public let code: String
@@ -41,6 +43,23 @@ public struct OAuthError: Error, Sendable {
     var endsSession: Bool { code == Self.deadRefreshToken }
 
     static let deadRefreshToken = "invalid_grant"
+}
+
+extension OAuthError: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case code = "error"
+        case explanation = "error_description"
+        case uri = "error_uri"
+    }
+
+    /// Reads the JSON of an error response.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            code: try container.decode(String.self, forKey: .code),
+            explanation: try container.decodeIfPresent(String.self, forKey: .explanation),
+            uri: try container.decodeIfPresent(String.self, forKey: .uri))
+    }
 }
 
 extension OAuthError: Hashable {
@@ -203,10 +222,12 @@ extension AuthenticationError {
         }
     }
 
-    /// What a refresh or a provider failed with.
+    /// What a refresh, a provider or a revocation failed with.
     var cause: (any Error)? {
         switch self {
-        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): cause
+        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _),
+            .credentialNotRevoked(let cause, _):
+            cause
         default: nil
         }
     }
@@ -233,7 +254,8 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
     public var description: String {
         switch self {
         case .missingCredential:
-            "There is no usable credential; sign in first."
+            "There is no usable credential; sign in first. A request that needs none, such as the sign-in itself, sets "
+                + "requiresAuthorization to false."
         case .refreshRejected(let error, _):
             "The session has ended: the authorization server rejected the refresh token (\(error.description)). "
                 + "Sign in again."
@@ -263,7 +285,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         case .notSigned(let cause, _):
             "A signer of the app failed: \(Self.describe(cause))"
         case .waitedTooLong:
-            "The request timed out while it waited for the access token to be refreshed."
+            "The request timed out while it waited for the session: for a refresh, or for somebody to sign in."
         }
     }
 

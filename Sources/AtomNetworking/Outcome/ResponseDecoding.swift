@@ -142,15 +142,24 @@ extension DecodingError {
             let key = HiddenKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
         case .typeMismatch(let type, let old):
-            return .typeMismatch(type, context(old, "The value can't be read as \(type)."))
+            return .typeMismatch(type, context(old, "The value can't be read as \(Self.words(for: type))."))
         case .valueNotFound(let type, let old):
-            return .valueNotFound(type, context(old, "The value is null, but \(type) is expected."))
+            return .valueNotFound(type, context(old, "The value is null, but \(Self.words(for: type)) is expected."))
         @unknown default: return self
         }
     }
 }
 
 extension DecodingError {
+    /// What a decoder expects, in the words of JSON.
+    fileprivate static func words(for type: Any.Type) -> String {
+        switch type {
+        case is [Any].Type: "a list"
+        case is [String: Any].Type: "an object"
+        default: "\(type)"
+        }
+    }
+
     /// The error without the text of the decoder, which may quote a value.
     fileprivate var withoutText: DecodingError {
         .dataCorrupted(Context(codingPath: [], debugDescription: "The given data was not valid JSON."))

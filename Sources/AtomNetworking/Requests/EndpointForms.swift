@@ -13,6 +13,7 @@ struct EndpointForms: Sendable {
         static let timeout = Members(rawValue: 16)
         static let statusCodes = Members(rawValue: 32)
         static let path = Members(rawValue: 64)
+        static let requiresAuthorization = Members(rawValue: 128)
     }
 
     /// What is declared with the type in ``Requestable``.

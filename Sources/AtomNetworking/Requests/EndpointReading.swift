@@ -184,7 +184,8 @@ extension EndpointSpelling.Fallback {
 
     mutating func otherQueryItems() throws -> [QueryItem]?? {
         let items = try EndpointReading.one(of: plainQueryItems(), looseQueryItems(), "queryItems")
-        return try EndpointReading.one(of: items, optionalQueryItems(), "queryItems")
+        let more = try EndpointReading.one(of: items, optionalQueryItems(), "queryItems")
+        return try EndpointReading.one(of: more, strangeQueryItems(), "queryItems")
     }
 
     mutating func otherMethod() throws -> HTTPMethod?? {
@@ -256,7 +257,7 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
             member = "body"
             let body = try endpoint.anyBody(for: method, &search)
             member = "requiresAuthorization"
-            let requiresAuthorization = try endpoint.documentedRequiresAuthorization()
+            let requiresAuthorization = try endpoint.anyRequiresAuthorization(&search)
             member = "acceptableStatusCodes"
             let acceptableStatusCodes = try endpoint.anyAcceptableStatusCodes(&search)
             member = "timeout"
@@ -301,6 +302,7 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         let isDocumented = items.map { !Undeclared.isValue($0) } ?? true
         let other = try otherHeaderItems()
         search.note(.headerItems, documented: isDocumented, other: other != nil)
+        if !isDocumented, other == nil { try refuseStrangeHeaderItems() }
         return try EndpointReading.one(of: isDocumented ? items ?? [] : nil, other.map { $0 ?? [] }, "headerItems")
             ?? []
     }
@@ -315,6 +317,7 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         let isDocumented = items.map { !Undeclared.isValue($0) } ?? true
         let other = try otherQueryItems()
         search.note(.queryItems, documented: isDocumented, other: other != nil)
+        if !isDocumented, other == nil { try refuseStrangeQueryItems() }
         return try EndpointReading.one(of: isDocumented ? items ?? [] : nil, other.map { $0 ?? [] }, "queryItems") ?? []
     }
 
@@ -345,10 +348,25 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         let isDocumented = body.map { !Undeclared.isValue($0) } ?? true
         let plain = try plainBody()
         let raw = isDocumented ? nil : try rawBody()
-        search.note(.body, documented: isDocumented, other: plain != nil || raw != nil)
+        let strange = isDocumented || plain != nil || raw != nil ? nil : try typeOfStrangeBody()
+        search.note(.body, documented: isDocumented, other: plain != nil || raw != nil || strange != nil)
+        if let strange, method.body == nil, ["POST", "PUT", "PATCH"].contains(method.name) {
+            throw EndpointReading.unreadable("body", type: strange, remedy: "a RequestBody, such as .json(value)")
+        }
         if isDocumented, plain != nil { throw EndpointReading.conflict(of: "body") }
         if isDocumented { return body }
         return plain ?? (method.body == nil ? raw ?? nil : nil)
+    }
+
+    fileprivate mutating func anyRequiresAuthorization(_ search: inout EndpointForms.Search) throws -> Bool {
+        switch search.place(of: .requiresAuthorization) {
+        case .nowhere, .documented: return try documentedRequiresAuthorization()
+        case .unknown: break
+        }
+        let documented = try documentedRequiresAuthorization()
+        let optional = try optionalRequiresAuthorization()
+        search.note(.requiresAuthorization, documented: optional == nil, other: optional != nil)
+        return documented && optional ?? true
     }
 
     fileprivate mutating func anyTimeout(_ search: inout EndpointForms.Search) throws -> ServiceTimeout? {

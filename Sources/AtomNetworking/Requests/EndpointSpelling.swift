@@ -28,16 +28,24 @@ import Foundation
 /// | `baseURL()`, `path()` | with `throws`, or without |
 /// | `path` | ``EndpointPath``, `String`, and all three types as a property |
 /// | `headerItems`, `queryItems` | not optional; a dictionary of strings, in the order of its keys |
+/// | `queryItems` | `URLQueryItem`s; a dictionary of ``QueryValue``s |
 /// | `body` | not optional; `Data`, if ``Requestable/method`` has no body |
 /// | `timeout` | not optional; a `Double`, which is used for both deadlines |
 /// | `acceptableStatusCodes` | `Range<Int>` |
+/// | `requiresAuthorization` | `Bool?`, where `nil` is `true` |
 /// | `method` | `HTTPMethod?`; a `String` that is GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS |
 ///
 /// An endpoint that has a list, a body, a timeout or status codes in two of
 /// these forms, for example its own and one of a protocol extension, is
 /// rejected with ``RequestableError/unusableMember(_:)``. A member of a
 /// form that means something else in an app, such as a `String`, is used only
-/// if the documented one isn't declared.
+/// if the documented one isn't declared: a `path()` wins over a property `path`,
+/// also if the `path()` is one of a protocol extension.
+///
+/// A list that is `[String: Any]`, or a stored property with any other type, is
+/// rejected too. So is such a body, or one that is a `String`, of a POST, PUT or
+/// PATCH that would have none. The SDK can't see a computed property of a type
+/// that isn't in this table.
 public enum EndpointSpelling {
     /// Members that aren't optional, or that are text.
     public protocol Plain: Sendable {
@@ -123,7 +131,7 @@ public enum EndpointSpelling {
 
     /// The documented members, with the defaults for endpoints that don't
     /// declare them in this form.
-    public protocol Fallback: Plain, Loose, OptionalLoose, Literal {
+    public protocol Fallback: Plain, Loose, OptionalLoose, Literal, Foundational, OptionalFoundational, Mixed {
         /// Header fields.
         var headerItems: [HeaderItem]? { get }
         /// The method.

@@ -72,6 +72,18 @@ public struct LinkedEndpoint: Requestable {
             ? base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin } : nil
     }
 
+    /// Creates an endpoint for a link that was decoded as a URL.
+    ///
+    /// - Parameters:
+    ///   - reference: What the server has sent.
+    ///   - response: The response that carried it.
+    /// - Throws: ``AtomError/requestable(_:)`` with
+    ///   ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
+    ///   server.
+    public init(_ reference: URL, in response: AtomResponse) throws(AtomError) {
+        try self.init(reference.absoluteString, in: response)
+    }
+
     /// Not used: the SDK takes the whole URL.
     ///
     /// - Throws: Always ``AtomError/requestable(_:)`` with

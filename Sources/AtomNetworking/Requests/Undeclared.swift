@@ -18,6 +18,18 @@ enum Undeclared {
     static let statusCodes = Int.min..<(Int.min + 1)
     static let closedStatusCodes = Int.min...Int.min
 
+    /// What the default of a member throws that has no value to spare.
+    struct Marker: Error {}
+
+    /// The value of a member; `nil` if it isn't declared.
+    static func value<T>(of member: () throws -> T) throws -> T? {
+        do {
+            return try member()
+        } catch is Marker {
+            return nil
+        }
+    }
+
     static func isValue(_ items: [HeaderItem]) -> Bool { items.count == 1 && items[0].name == text }
     static func isValue(_ items: [QueryItem]) -> Bool {
         items.count == 1 && items[0].name == text && items[0].value == text

@@ -42,6 +42,42 @@ import Testing
         }
     }
 
+    @Test("Tokens go to an authorization server over HTTPS, on this device, or where the app says so")
+    func authorizationServers() async throws {
+        func refreshes(_ scheme: BaseURLScheme, _ host: String, _ allowed: AllowedOrigins?) async throws -> Bool {
+            let transport = ScriptedTransport { exchange in
+                let isToken = exchange.request.target.absoluteString.hasSuffix("/token")
+                exchange.answer(isToken ? #"{"access_token":"A1","token_type":"Bearer","expires_in":900}"# : "{}")
+            }
+            let tokens = TokenCredential(accessToken: "A0", expiresAt: .distantPast, refreshToken: "R0")
+            var bearer = BearerAuthentication(
+                endpoint: try AuthorizationEndpoint(scheme: scheme, host: host, path: "/token"),
+                client: ClientCredential(id: "app", secret: "s"), store: InMemoryTokenCredentialStore(tokens))
+            if let allowed { bearer.allowedOrigins = allowed }
+            var configuration = ServiceConfiguration(authenticationMethod: .bearer(bearer))
+            configuration.transport = transport
+            let endpoint = Endpoint(base: try BaseURL(host: "api.example.com"))
+            do throws(AtomError) {
+                try await Atom(serviceConfiguration: configuration).enqueue(endpoint).resume()
+                return true
+            } catch {
+                guard case .requestable(.originNotAllowed(let violation)) = error else { throw error }
+                #expect(violation.subject == "http://auth.example.com")
+                #expect(transport.exchanges.isEmpty, "nothing is sent")
+                return false
+            }
+        }
+        let api = try BaseURL(host: "api.example.com")
+        #expect(try await refreshes(.https, "auth.example.com", nil))
+        #expect(try await refreshes(.https, "auth.example.com", .only(api)), "it need not be named")
+        #expect(try await refreshes(.http, "localhost", .only(api)))
+        #expect(try await !refreshes(.http, "auth.example.com", nil))
+        #expect(try await !refreshes(.http, "auth.example.com", .only(api)))
+        #expect(try await refreshes(.http, "auth.example.com", .any))
+        let named = try BaseURL(scheme: .http, host: "auth.example.com")
+        #expect(try await refreshes(.http, "auth.example.com", .only(api, named)))
+    }
+
     @Test(arguments: [
         "https://api.example.com", "https://other.example.org:8443", "http://localhost:8080", "http://app.localhost",
         "http://127.0.0.1", "http://127.8.9.1:81", "http://[::1]:8080", "http://LOCALHOST",
@@ -131,6 +167,13 @@ import Testing
         let request = try await sent(reference)
         #expect(request.target.absoluteString == reference)
         #expect(request.headerFields["Authorization"] == nil)
+    }
+
+    @Test(arguments: ["https://api.example.com/v1/list?page=2", "/v2", "?page=3"])
+    func aLinkMayHaveBeenDecodedAsAURL(reference: String) async throws {
+        let decoded = try JSONDecoder().decode([URL].self, from: Data("[\"\(reference)\"]".utf8))
+        let endpoint = try LinkedEndpoint(try #require(decoded.first), in: response())
+        #expect(try endpoint.target == LinkedEndpoint(reference, in: response()).target)
     }
 
     @Test func namedOriginsDecideAboutLinks() async throws {

@@ -265,4 +265,19 @@ struct ErrorBodyTests {
             #expect(throws: DecodingError.self) { try error.decodeIfPresent(as: Problem.self) }
         }
     }
+
+    @Test("The error response of an authorization server is read from the error of a sign-in")
+    func oauthError() throws {
+        func failure(_ body: String) -> AtomError { .response(AtomResponse(data: Data(body.utf8), statusCode: 400)) }
+        let refused = failure(#"{"error":"invalid_grant","error_description":"The password is wrong.","x":1}"#)
+        #expect(
+            try refused.decodeIfPresent(as: OAuthError.self)
+                == OAuthError(code: "invalid_grant", explanation: "The password is wrong."))
+        #expect(
+            try failure(#"{"error":"x","error_uri":"https://a.example/e?token=1"}"#)
+                .decodeIfPresent(as: OAuthError.self)?.uri == "https://a.example/e?token=…")
+        #expect(throws: DecodingError.self) { try failure(#"{"code":"x"}"#).decodeIfPresent(as: OAuthError.self) }
+        #expect(refused.answer?.statusCode == 400)
+        #expect(AtomError.unexpected.answer == nil)
+    }
 }

@@ -84,6 +84,17 @@ struct AtomResponseTests {
     }
 
     @Test(
+        "A body that isn't in it has no size in its description",
+        arguments: [("Content-Length", "5", false), ("Content-Length", "0", true), ("Transfer-Encoding", "chunked", false)])
+    func bodyElsewhere(_ name: String, _ value: String, isShown: Bool) {
+        let fields = HeaderFields([.init(name: name, value: value)])
+        let response = AtomResponse(statusCode: 200, headerFields: fields)
+        #expect(response.description == "HTTP 200 OK" + (isShown ? ", 0 bytes" : ""))
+        let full = AtomResponse(data: Data("x".utf8), statusCode: 200, headerFields: fields)
+        #expect(full.description == "HTTP 200 OK, 1 bytes")
+    }
+
+    @Test(
         "A media type is shown if it is plain",
         arguments: [
             ("application/json", "application/json"), ("Text/HTML ; Charset=\"UTF-8\"", "Text/HTML; charset=UTF-8"),

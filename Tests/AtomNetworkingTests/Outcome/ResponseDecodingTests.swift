@@ -45,6 +45,14 @@ struct ResponseDecodingTests {
         #expect(try Self.decode(Flight.self, #"{"_number":1,"number":7}"#, with: decoder).number == 7)
     }
 
+    @Test("What is expected is said in the words of JSON")
+    func words() {
+        #expect(Self.failure([Flight].self, "{}").hasPrefix("The response could not be decoded: The value can't be read as a list."))
+        #expect(Self.failure(Flight.self, "[]").contains("The value can't be read as an object."))
+        #expect(Self.failure(Flight.self, #"{"number":"x"}"#).contains("at “number”: The value can't be read as Int."))
+        #expect(Self.failure(Flight.self, #"{"number":null}"#).contains("The value is null, but Int is expected."))
+    }
+
     @Test("Data is the raw body", arguments: ["", "raw", "\"aGk=\"", "{}", "\0\u{1}"])
     func data(_ body: String) throws {
         #expect(try Self.decode(Data.self, body) == Data(body.utf8))

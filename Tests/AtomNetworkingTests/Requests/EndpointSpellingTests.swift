@@ -411,6 +411,88 @@ struct EndpointSpellingTests {
         }
     }
 
+    @Test("Foundation's query items, and values of several types, are sent")
+    func foundationLists() async throws {
+        struct Items: AppEndpoint {
+            let queryItems: [URLQueryItem]
+            let requiresAuthorization: Bool?
+        }
+        struct OptionalItems: AppEndpoint { let queryItems: [URLQueryItem]? }
+        struct Mixed: AppEndpoint {
+            var queryItems: [String: any QueryValue] { ["seats": 2, "cabin": "first", "ids": [1, 2]] }
+        }
+        let items = [URLQueryItem(name: "a", value: "1 2"), URLQueryItem(name: "b", value: nil)]
+        #expect(
+            try await Self.url(Items(queryItems: items, requiresAuthorization: nil)) == "\(Self.host)/?a=1%202&b=")
+        #expect(try await Self.url(OptionalItems(queryItems: items)) == "\(Self.host)/?a=1%202&b=")
+        #expect(try await Self.url(OptionalItems(queryItems: nil)) == "\(Self.host)/")
+        #expect(try await Self.url(Mixed()) == "\(Self.host)/?cabin=first&ids=1&ids=2&seats=2")
+    }
+
+    @Test("Whether a request is signed may be optional")
+    func optionalAuthorization() async throws {
+        struct Item: AppEndpoint { let requiresAuthorization: Bool? }
+        let transport = ScriptedTransport { $0.answer("") }
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .basic(BasicCredential(password: "secret", username: "ada")))
+        configuration.transport = transport
+        let atom = Atom(serviceConfiguration: configuration)
+        for value in [nil, false, true, nil, false] {
+            try await atom.enqueue(Item(requiresAuthorization: value)).resume()
+        }
+        #expect(
+            transport.requests.map { $0.headerFields["Authorization"] != nil } == [true, false, true, true, false])
+    }
+
+    @Test("Members of a type that isn't read are refused, where something would be missing")
+    func unreadable() async throws {
+        struct Headers: AppEndpoint { var headerItems: [String: Any] { ["X-A": 1] } }
+        struct OptionalHeaders: AppEndpoint { var headerItems: [String: Any]? { nil } }
+        struct Counts: AppEndpoint { let queryItems = ["page": 2] }
+        final class Pairs: AppEndpoint { let queryItems = [("page", "2")] }
+        struct Fields: AppEndpoint { let headerItems = ["X-A": 1] }
+        struct Text: AppEndpoint {
+            var method: HTTPMethod
+            var body: String { "text" }
+        }
+        struct Dictionary: AppEndpoint {
+            var method: HTTPMethod { .put }
+            var body: [String: Any] { [:] }
+        }
+        struct OptionalDictionary: AppEndpoint {
+            var method: HTTPMethod { .patch }
+            var body: [String: Any]? { nil }
+        }
+        struct Generic<Body: Codable & Sendable>: AppEndpoint {
+            var method: HTTPMethod
+            let body: Body
+        }
+        for (endpoint, member, type) in [
+            (Headers(), "headerItems", "[String: Any]"), (OptionalHeaders(), "headerItems", "[String: Any]"),
+            (Counts(), "queryItems", "Dictionary<String, Int>"), (Pairs(), "queryItems", "(String, String)"),
+            (Fields(), "headerItems", "Dictionary<String, Int>"), (Text(method: .post), "body", "String"),
+            (Dictionary(), "body", "[String: Any]"), (OptionalDictionary(), "body", "[String: Any]"),
+            (Generic(method: .post, body: [1]), "body", "Array<Int>"),
+        ] as [(any Requestable, String, String)] {
+            for _ in 0..<2 {
+                guard case .requestable(.unusableMember(let violation)) = await Self.refusal(endpoint) else {
+                    Issue.record("\(endpoint)")
+                    continue
+                }
+                #expect(violation.subject == member)
+                #expect(violation.reason.contains(type))
+            }
+        }
+        // With bytes in the method, or no body wanted, it means something else.
+        for endpoint in [
+            Text(method: .post(Data("own".utf8))), Text(method: .get), Generic(method: .put(Data("own".utf8)), body: [1]),
+            Generic(method: .delete, body: "x"),
+        ] as [any Requestable] {
+            let body = try await Self.sent(endpoint).body?.data
+            #expect(body == nil || body == Data("own".utf8))
+        }
+    }
+
     @Test("Status codes that aren't a range, and an empty range, are refused")
     func statusCodes() async {
         struct Codes: AppEndpoint { let acceptableStatusCodes: Set<Int> = [200, 404] }

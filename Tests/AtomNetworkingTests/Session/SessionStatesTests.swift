@@ -100,6 +100,12 @@ import Testing
     }
 }
 
+private struct Unasked: TokenCredentialProvider {
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+        throw Unexpected("nobody asked")
+    }
+}
+
 /// Signing out with a revocation that is waited for.
 @Suite(.timeLimit(.minutes(5))) struct WaitingSignOutTests {
     private func session(_ disk: SharedDisk) throws -> SessionFixture {
@@ -165,6 +171,44 @@ import Testing
         await #expect(throws: AtomError.self) { try await task.value }
         #expect(!revocation.isCancelled)
         revocation.answer()
+    }
+
+    @Test(arguments: [true, false])
+    func withoutAnEndpointItCannotBeWaitedFor(hasProvider: Bool) async throws {
+        let session =
+            hasProvider
+            ? try SessionFixture(
+                store: RecordingStore(SharedDisk(.issued(0))), provider: Unasked())
+            : try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+        _ = try await session.atom.loadSession()
+        await #expect {
+            try await session.atom.signOut(waitingForRevocation: true)
+        } throws: { error in
+            guard case .authentication(.credentialNotRevoked(let cause, .notSent))? = error as? AtomError,
+                case .requestable(.unsupportedConfiguration(let violation))? = cause as? AtomError
+            else { return false }
+            return violation.subject == "BearerAuthentication.revocationEndpoint"
+        }
+        guard case .signedOut = session.atom.sessionState else { throw Unexpected("\(session.atom.sessionState)") }
+        #expect(session.transport.exchanges.isEmpty)
+    }
+
+    @Test func plainHTTPToAnotherMachineIsRefused() async throws {
+        let endpoint = try AuthorizationEndpoint(scheme: .http, host: "auth.example.com", path: "/revoke")
+        let session = try SessionFixture(
+            store: RecordingStore(SharedDisk(.issued(0))), bearer: { $0.revocationEndpoint = endpoint })
+        _ = try await session.atom.loadSession()
+        await #expect {
+            try await session.atom.signOut(waitingForRevocation: true)
+        } throws: { error in
+            guard case .authentication(.credentialNotRevoked(let cause, .notSent))? = error as? AtomError,
+                case .requestable(.originNotAllowed)? = cause as? AtomError
+            else { return false }
+            return true
+        }
+        try await session.atom.signIn(with: .issued(1))
+        try await session.atom.signOut()
+        #expect(session.transport.exchanges.isEmpty)
     }
 
     @Test func nobodyToSignOutIsNoError() async throws {

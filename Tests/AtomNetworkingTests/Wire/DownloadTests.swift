@@ -95,6 +95,34 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
+    @Test func onlyAFileIsReplaced() async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .text("new") }
+        defer { server.stop() }
+        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let loose = folder.url.appendingPathComponent("loose")
+        let toPipe = folder.url.appendingPathComponent("to-pipe")
+        let manager = FileManager.default
+        try manager.createSymbolicLink(atPath: loose.path, withDestinationPath: "nowhere")
+        try manager.createSymbolicLink(atPath: toPipe.path, withDestinationPath: "pipe")
+        for place in [pipe, loose, toPipe] {
+            let error = await transferError { () throws(AtomError) in try await service.download(to: place) }
+            #expect(error?.reason == .destinationUnusable)
+        }
+        #expect(server.requestCount == 0)
+        #expect(folder.names == ["loose", "pipe", "to-pipe"])
+
+        let target = try folder.file("target", Data("old".utf8))
+        let link = folder.url.appendingPathComponent("link")
+        try manager.createSymbolicLink(atPath: link.path, withDestinationPath: "target")
+        try await service.download(to: link, isResumable: true)
+        #expect(try Data(contentsOf: target) == Data("new".utf8))
+        #expect(try manager.destinationOfSymbolicLink(atPath: link.path) == "target")
+        #expect(folder.names == ["link", "loose", "pipe", "target", "to-pipe"])
+    }
+
     @Test func aLimitEndsTheDownload() async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")

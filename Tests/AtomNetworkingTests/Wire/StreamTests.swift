@@ -180,11 +180,11 @@ import Testing
 
     @Test func theResourceTimeoutEndsAtTheHead() async throws {
         let server = try LoopbackServer { _ in
-            .streamed([.write(text: "a"), .delay(milliseconds: 900), .write(text: "b")])
+            .streamed([.write(text: "a"), .delay(milliseconds: 2_500), .write(text: "b")])
         }
         defer { server.stop() }
         var text = ""
-        let atom = Atom.forTest(request: 60, resource: 0.5)
+        let atom = Atom.forTest(request: 60, resource: 2)
         for try await part in try await atom.enqueue(server.endpoint("/")).bytes() {
             text += String(decoding: part, as: UTF8.self)
         }

@@ -39,15 +39,10 @@ struct PasswordLogin: TokenCredentialProvider {
             do throws(AtomError) {
                 return try await plain.enqueue(endpoint).resume(expecting: TokenCredential.self)
             } catch {
-                guard let answer = try? error.decodeIfPresent(as: OAuthAnswer.self), answer.error == "invalid_grant"
+                guard let answer = try? error.decodeIfPresent(as: OAuthError.self), answer.code == "invalid_grant"
                 else { throw TokenCredentialProviderError(error, retry: .afterSignIn) }
             }
         }
         throw TokenCredentialProviderError(Failure.refused(user: user), retry: .afterSignIn)
-    }
-
-    /// An error response (RFC 6749 §5.2).
-    private struct OAuthAnswer: Model {
-        let error: String
     }
 }

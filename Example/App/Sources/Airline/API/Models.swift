@@ -25,8 +25,3 @@ struct ActivityPage: Model {
 struct Receipt: Model {
     let bytes: Int
 }
-
-/// The token endpoint's error response (RFC 6749 §5.2).
-struct SignInProblem: Model {
-    let error: String
-}

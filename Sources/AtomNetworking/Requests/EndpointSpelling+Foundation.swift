@@ -1,0 +1,169 @@
+import Foundation
+
+// Forms of other frameworks and languages. Some are used, the others are
+// refused: without these requirements the request would be sent without them.
+extension EndpointSpelling {
+    /// Members with Foundation's types, and an answer that is left open.
+    public protocol Foundational: Sendable {
+        /// Header fields; not accepted.
+        @_disfavoredOverload
+        var headerItems: [String: Any] { mutating get throws }
+        /// The query.
+        @_disfavoredOverload
+        var queryItems: [URLQueryItem] { mutating get throws }
+        /// The body; not accepted.
+        @_disfavoredOverload
+        var body: [String: Any] { mutating get throws }
+        /// Whether the request is signed; `nil` is `true`.
+        @_disfavoredOverload
+        var requiresAuthorization: Bool? { mutating get throws }
+    }
+
+    /// Members with Foundation's types that are optional.
+    public protocol OptionalFoundational: Sendable {
+        /// Header fields; not accepted.
+        @_disfavoredOverload
+        var headerItems: [String: Any]? { mutating get throws }
+        /// The query.
+        @_disfavoredOverload
+        var queryItems: [URLQueryItem]? { mutating get throws }
+        /// The body; not accepted.
+        @_disfavoredOverload
+        var body: [String: Any]? { mutating get throws }
+    }
+
+    /// A query of values of several types, and a text as body.
+    public protocol Mixed: Sendable {
+        /// The query, in the order of its keys.
+        @_disfavoredOverload
+        var queryItems: [String: any QueryValue] { mutating get throws }
+        /// The body; not accepted.
+        @_disfavoredOverload
+        var body: String { mutating get throws }
+    }
+}
+
+extension EndpointSpelling.Foundational {
+    /// Not declared.
+    @_disfavoredOverload
+    public var headerItems: [String: Any] { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [URLQueryItem] { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: [String: Any] { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var requiresAuthorization: Bool? { mutating get throws { throw Undeclared.Marker() } }
+
+    /// `nil` if it isn't declared in this form.
+    mutating func optionalRequiresAuthorization() throws -> Bool? {
+        try Undeclared.value { try requiresAuthorization ?? true }
+    }
+
+    fileprivate mutating func foundationQueryItems() throws -> [QueryItem]? {
+        try Undeclared.value { try queryItems.map(QueryItem.init) }
+    }
+
+    fileprivate mutating func hasDictionaryOfHeaders() throws -> Bool {
+        try Undeclared.value { _ = try headerItems } != nil
+    }
+
+    fileprivate mutating func hasDictionaryAsBody() throws -> Bool { try Undeclared.value { _ = try body } != nil }
+}
+
+extension EndpointSpelling.OptionalFoundational {
+    /// Not declared.
+    @_disfavoredOverload
+    public var headerItems: [String: Any]? { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [URLQueryItem]? { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: [String: Any]? { mutating get throws { throw Undeclared.Marker() } }
+
+    fileprivate mutating func optionalFoundationQueryItems() throws -> [QueryItem]?? {
+        try Undeclared.value { try queryItems?.map(QueryItem.init) }
+    }
+
+    fileprivate mutating func hasOptionalDictionaryOfHeaders() throws -> Bool {
+        try Undeclared.value { _ = try headerItems } != nil
+    }
+
+    fileprivate mutating func hasOptionalDictionaryAsBody() throws -> Bool {
+        try Undeclared.value { _ = try body } != nil
+    }
+}
+
+extension EndpointSpelling.Mixed {
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [String: any QueryValue] { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var body: String { mutating get throws { throw Undeclared.Marker() } }
+
+    fileprivate mutating func mixedQueryItems() throws -> [QueryItem]? {
+        try Undeclared.value {
+            try queryItems.sorted { $0.key < $1.key }.flatMap { name, value in
+                value.queryTexts.map { QueryItem(name: name, value: $0) }
+            }
+        }
+    }
+
+    fileprivate mutating func hasTextAsBody() throws -> Bool { try Undeclared.value { _ = try body } != nil }
+}
+
+extension EndpointSpelling.Fallback {
+    /// A query in Foundation's types, or with values of several types.
+    mutating func strangeQueryItems() throws -> [QueryItem]?? {
+        let items = try EndpointReading.one(of: foundationQueryItems(), mixedQueryItems(), "queryItems")
+        return try EndpointReading.one(of: items.map { .some($0) }, optionalFoundationQueryItems(), "queryItems")
+    }
+
+    /// The type of a body that the SDK doesn't read.
+    mutating func typeOfStrangeBody() throws -> String? {
+        if try hasTextAsBody() { return "String" }
+        if try hasDictionaryAsBody() || hasOptionalDictionaryAsBody() { return "[String: Any]" }
+        return EndpointReading.typeOfProperty("body", in: self)
+    }
+
+    /// Refuses a list whose type the SDK doesn't read; called if there is none
+    /// in another form.
+    func refuseStrangeQueryItems() throws {
+        guard let type = EndpointReading.typeOfProperty("queryItems", in: self) else { return }
+        throw EndpointReading.unreadable("queryItems", type: type, remedy: "[QueryItem]?")
+    }
+
+    /// The same for header fields.
+    mutating func refuseStrangeHeaderItems() throws {
+        let isDictionary = try hasDictionaryOfHeaders() || hasOptionalDictionaryOfHeaders()
+        guard
+            let type = isDictionary ? "[String: Any]" : EndpointReading.typeOfProperty("headerItems", in: self)
+        else { return }
+        throw EndpointReading.unreadable("headerItems", type: type, remedy: "[HeaderItem]?, or [String: String]")
+    }
+}
+
+extension EndpointReading {
+    static func unreadable(_ member: String, type: String, remedy: String) -> AtomError {
+        .requestable(
+            .unusableMember(
+                .init(subject: member, reason: "its type is \(type), which the SDK doesn't read; make it \(remedy)")))
+    }
+
+    /// The type of a stored property, for a member that no requirement finds.
+    static func typeOfProperty(_ name: String, in endpoint: Any) -> String? {
+        let mirror = Mirror(reflecting: endpoint)
+        // The children of an enum have the names of its cases.
+        guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return nil }
+        return mirror.children.first { $0.label == name }.map { "\(type(of: $0.value))" }
+    }
+}
+
+extension QueryItem {
+    /// Foundation's item; one without a value has an empty one.
+    fileprivate init(_ item: URLQueryItem) { self.init(name: item.name, value: item.value ?? "") }
+}
