@@ -75,37 +75,64 @@ extension TokenCredential {
     /// number below 1.2e9 is in seconds since 2001, as `JSONEncoder` writes
     /// dates by default, a number above 1e11 in milliseconds since 1970, and
     /// any other number in Unix seconds. A string is such a number or ISO 8601.
-    /// A date from the year 4000 on is unknown.
+    /// A date from the year 4000 on is unknown. A decoder that converts keys from
+    /// snake case may be used too.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        accessToken = try container.decode(String.self, forKey: .accessToken)
-        refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken) ?? ""
-        scope = try container.decodeIfPresent(String.self, forKey: .scope)
-        tokenType = try container.decodeIfPresent(String.self, forKey: .tokenType)
-        idToken = try container.decodeIfPresent(String.self, forKey: .idToken)
-        if let date = try Self.expiresAt(in: container) {
+        let container = try decoder.container(keyedBy: SpelledKey.self)
+        let keys = Spelling(isConverted: container.contains(Spelling(isConverted: true)[.accessToken]))
+        accessToken = try container.decode(String.self, forKey: keys[.accessToken])
+        refreshToken = try container.decodeIfPresent(String.self, forKey: keys[.refreshToken]) ?? ""
+        scope = try container.decodeIfPresent(String.self, forKey: keys[.scope])
+        tokenType = try container.decodeIfPresent(String.self, forKey: keys[.tokenType])
+        idToken = try container.decodeIfPresent(String.self, forKey: keys[.idToken])
+        if let date = try Self.expiresAt(in: container, keys) {
             expiresAt = date >= LooseTime.never ? .distantFuture : max(date, .distantPast)
-        } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: .expiresIn) {
+        } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: keys[.expiresIn]) {
             expiresAt = Date(timeIntervalSinceNow: try lifetime.seconds(at: container.codingPath))
         } else {
             expiresAt = .distantFuture
         }
     }
 
-    private static func expiresAt(in container: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
-        if let seconds = try? container.decode(Double.self, forKey: .exactExpiry), seconds.isFinite {
+    /// The keys as the decoder shows them.
+    ///
+    /// One that converts keys from snake case shows `accessToken`.
+    private struct Spelling {
+        var isConverted: Bool
+
+        subscript(_ key: CodingKeys) -> SpelledKey {
+            guard isConverted else { return SpelledKey(key.rawValue) }
+            let words = key.rawValue.split(separator: "_")
+            return SpelledKey(words.prefix(1).joined() + words.dropFirst().map(\.capitalized).joined())
+        }
+    }
+
+    private struct SpelledKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ text: String) { stringValue = text }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private static func expiresAt(
+        in container: KeyedDecodingContainer<SpelledKey>, _ keys: Spelling
+    ) throws -> Date? {
+        let expiresAt = keys[.expiresAt]
+        if let seconds = try? container.decode(Double.self, forKey: keys[.exactExpiry]), seconds.isFinite {
             return Date(timeIntervalSinceReferenceDate: seconds)
         }
-        guard container.contains(.expiresAt), try !container.decodeNil(forKey: .expiresAt) else { return nil }
+        guard container.contains(expiresAt), try !container.decodeNil(forKey: expiresAt) else { return nil }
         // With the default strategy a number is a valid date, but it doesn't
         // tell who wrote it.
-        let number = try? container.decode(Double.self, forKey: .expiresAt)
-        if let date = try? container.decode(Date.self, forKey: .expiresAt),
+        let number = try? container.decode(Double.self, forKey: expiresAt)
+        if let date = try? container.decode(Date.self, forKey: expiresAt),
             date.timeIntervalSinceReferenceDate.isFinite, date.timeIntervalSinceReferenceDate != number
         {
             return date
         }
-        return try container.decode(LooseTime.self, forKey: .expiresAt).date
+        return try container.decode(LooseTime.self, forKey: expiresAt).date
     }
 
     /// Writes the keys of RFC 6749 §5.1, and `expires_at` as a `Date` with the

@@ -54,7 +54,8 @@ struct DownloadPlace: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return file
         case S_IFDIR: throw unusable("“\(name(of: path))” is a folder; name a file in it")
-        default: throw unusable("“\(name(of: path))” is a device, a pipe or a socket, which would be replaced by a file")
+        default:
+            throw unusable("“\(name(of: path))” is a device, a pipe or a socket, which would be replaced by a file")
         }
     }
 

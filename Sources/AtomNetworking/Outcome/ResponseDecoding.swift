@@ -142,7 +142,8 @@ extension DecodingError {
             let key = HiddenKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
         case .typeMismatch(let type, let old):
-            return .typeMismatch(type, context(old, "The value can't be read as \(Self.words(for: type))."))
+            let remedy = type == String.self && old.codingPath.isEmpty ? "; Data is the text of any body" : ""
+            return .typeMismatch(type, context(old, "The value can't be read as \(Self.words(for: type))\(remedy)."))
         case .valueNotFound(let type, let old):
             return .valueNotFound(type, context(old, "The value is null, but \(Self.words(for: type)) is expected."))
         @unknown default: return self

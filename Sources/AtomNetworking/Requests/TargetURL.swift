@@ -39,13 +39,13 @@ public struct TargetURL: Sendable, Hashable {
         TargetURL(absoluteString: base.string(followedBy: pathAndQuery), origin: base.origin)
     }
 
-    /// Everything after the authority.
-    var pathAndQuery: String {
+    /// The path and the query as they are sent, percent-encoded.
+    public var pathAndQuery: String {
         withPathAndQuery { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The path; `/` if there is none.
-    var path: String {
+    /// The path as it is sent, percent-encoded; `/` if there is none.
+    public var path: String {
         withPathAndQuery { bytes in
             let path = bytes.prefix { $0 != UInt8(ascii: "?") }
             return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)

@@ -87,7 +87,7 @@ extension SessionActor {
     /// Refuses an operation on the store that one of the store's own methods
     /// asks for: it would wait for itself for ever.
     private nonisolated func refuseInOperation() throws(TokenStoreError) {
-        guard let operation = StoreOperation.current, operation.isRunning(for: self) else { return }
+        guard let operation = SessionOperation.onStore, operation.isRunning(for: self) else { return }
         throw .refused(
             "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
     }

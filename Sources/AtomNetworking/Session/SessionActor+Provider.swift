@@ -106,11 +106,15 @@ extension SessionActor {
         guard guarded.with({ $0.isRunning(number) }) else { return .failure(CancellationError()) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
         let earlier = providerCall
+        let mark = SessionOperation(of: self)
         let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) { [time] in
             if let earlier { _ = await BoundedWait.result(of: earlier, within: Self.patience, time: time) }
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             return await Result {
-                let credential = try await provider.credential(replacing: rejected)
+                defer { mark.end() }
+                let credential = try await SessionOperation.$ofProvider.withValue(mark) {
+                    try await provider.credential(replacing: rejected)
+                }
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
                 else { throw TokenAnswerError("The provider returned no new access token.") }
                 guard HeldCredential.canBeSent(credential.accessToken) else {

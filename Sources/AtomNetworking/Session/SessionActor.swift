@@ -85,10 +85,20 @@ extension SessionActor {
             perform(actions, for: waiter)
             switch admission {
             case .go: return .go
-            case .wait, .refuse: return .wait
+            case .wait:
+                refuseInProvider(waiter)
+                return .wait
+            case .refuse: return .wait
             case .readAgain: read = readCurrent()
             }
         }
+    }
+
+    /// Refuses a request of the provider itself, which would wait for the
+    /// provider's own result.
+    private nonisolated func refuseInProvider(_ waiter: any SessionWaiter) {
+        guard let operation = SessionOperation.ofProvider, operation.isRunning(for: self) else { return }
+        if left(waiter) { waiter.refused(.missingCredential(delivery: .notSent)) }
     }
 
     /// The server has answered a first attempt, signed with this version, with
@@ -99,11 +109,15 @@ extension SessionActor {
     }
 
     /// A waiter was cancelled, or its deadline has passed.
-    nonisolated func left(_ waiter: any SessionWaiter) {
+    ///
+    /// - Returns: Whether it was still waiting.
+    @discardableResult
+    nonisolated func left(_ waiter: any SessionWaiter) -> Bool {
         guarded.with { machine in
-            guard let place = waiter.sessionPlace, place.isWaiting else { return }
+            guard let place = waiter.sessionPlace, place.isWaiting else { return false }
             waiter.sessionPlace?.isWaiting = false
             machine.left(ticket: place.ticket)
+            return true
         }
     }
 

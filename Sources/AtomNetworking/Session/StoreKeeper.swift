@@ -40,13 +40,13 @@ final class StoreKeeper: SessionKeeper {
     func serially<T: Sendable>(
         for session: SessionActor, _ operation: @escaping @Sendable () async -> T
     ) -> Task<T, Never> {
-        let mark = StoreOperation(of: session)
+        let mark = SessionOperation(of: session)
         return state.withLock { state in
             let earlier = state.lastOperation
             let task = Task.detached(priority: .userInitiated) {
                 await earlier?.value
                 defer { mark.end() }
-                return await StoreOperation.$current.withValue(mark, operation: operation)
+                return await SessionOperation.$onStore.withValue(mark, operation: operation)
             }
             state.lastOperation = Task.detached(priority: .userInitiated) { _ = await task.value }
             return task
@@ -68,7 +68,7 @@ final class StoreKeeper: SessionKeeper {
             }
         }
         // Inside an operation it would wait for itself.
-        if StoreOperation.current?.isRunning(for: session) == true { return await read() }
+        if SessionOperation.onStore?.isRunning(for: session) == true { return await read() }
         return await serially(for: session, read).value
     }
 

@@ -128,6 +128,24 @@ struct TokenCredentialCodingTests {
         #expect(try medium.read(TokenCredential.self, from: medium.write(full)) == full)
     }
 
+    @Test("A decoder that converts keys from snake case reads a token endpoint's answer, and what is written")
+    func convertedKeys() throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let answer = #"{"access_token":"a","expires_in":900,"refresh_token":"r","token_type":"Bearer","id_token":"i"}"#
+        let read = try decoder.decode(TokenCredential.self, from: Data(answer.utf8))
+        #expect(abs(read.expiresAt.timeIntervalSinceNow - 900) < 60)
+        #expect([read.accessToken, read.refreshToken, read.tokenType, read.idToken] == ["a", "r", "Bearer", "i"])
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        for date in Self.dates {
+            let written = try encoder.encode(Self.credential(date))
+            #expect(try decoder.decode(TokenCredential.self, from: written) == Self.credential(date))
+            #expect(try JSONDecoder().decode(TokenCredential.self, from: written) == Self.credential(date))
+        }
+        #expect(throws: DecodingError.self) { try decoder.decode(TokenCredential.self, from: Data("{}".utf8)) }
+    }
+
     @Test("Atom reads what is written here", arguments: Medium.all)
     private func stepBack(_ medium: Medium) throws {
         for date in Self.dates + [.distantFuture] {

@@ -19,12 +19,11 @@ import Testing
     /// Adds what it sees of the request.
     private static let seal = Signer { request in
         let credential = request.headerFields["Authorization"] ?? "none"
-        try request.set("X-Seal", to: "\(request.number) \(request.method) \(request.target.absoluteString) \(credential)")
+        let target = request.target.absoluteString
+        try request.set("X-Seal", to: "\(request.number) \(request.method) \(target) \(credential)")
     }
 
-    private func atom(
-        _ session: SessionFixture, _ signers: Signer..., limit: Int? = nil
-    ) -> Atom {
+    private func atom(_ session: SessionFixture, _ signers: Signer..., limit: Int? = nil) -> Atom {
         var configuration = session.configuration
         configuration.signers = signers
         configuration.maximumExchangesPerOrigin = limit
@@ -38,7 +37,9 @@ import Testing
         return call
     }
 
-    private func seals(_ session: SessionFixture) -> [String?] { session.sent.map { $0.request.headerFields["X-Seal"] } }
+    private func seals(_ session: SessionFixture) -> [String?] {
+        session.sent.map { $0.request.headerFields["X-Seal"] }
+    }
 
     @Test func theySeeTheRequestAsItIsSentAndEachOther() async throws {
         let session = try SessionFixture()
@@ -148,7 +149,9 @@ import Testing
         let fails = Guarded(true)
         let atom = atom(session, Signer { _ in if fails.withLock({ $0 }) { throw Failure() } }, limit: 1)
         let first = try #require(await call(atom).error())
-        guard case .authentication(.notSigned(cause: is Failure, .notSent)) = first else { throw Unexpected("\(first)") }
+        guard case .authentication(.notSigned(cause: is Failure, .notSent)) = first else {
+            throw Unexpected("\(first)")
+        }
         #expect(!"\(first) \(first.localizedDescription)".contains("5318008"), "its text may be a secret")
         #expect(first.description == "A signer of the app failed: Failure.")
         #expect(atom.manager.slots.counts == (0, 0))

@@ -85,7 +85,9 @@ struct AtomResponseTests {
 
     @Test(
         "A body that isn't in it has no size in its description",
-        arguments: [("Content-Length", "5", false), ("Content-Length", "0", true), ("Transfer-Encoding", "chunked", false)])
+        arguments: [
+            ("Content-Length", "5", false), ("Content-Length", "0", true), ("Transfer-Encoding", "chunked", false),
+        ])
     func bodyElsewhere(_ name: String, _ value: String, isShown: Bool) {
         let fields = HeaderFields([.init(name: name, value: value)])
         let response = AtomResponse(statusCode: 200, headerFields: fields)

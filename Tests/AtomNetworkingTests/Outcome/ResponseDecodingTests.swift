@@ -47,9 +47,18 @@ struct ResponseDecodingTests {
 
     @Test("What is expected is said in the words of JSON")
     func words() {
-        #expect(Self.failure([Flight].self, "{}").hasPrefix("The response could not be decoded: The value can't be read as a list."))
+        #expect(Self.failure([Flight].self, "{}").contains("decoded: The value can't be read as a list."))
         #expect(Self.failure(Flight.self, "[]").contains("The value can't be read as an object."))
         #expect(Self.failure(Flight.self, #"{"number":"x"}"#).contains("at “number”: The value can't be read as Int."))
+        let response = AtomResponse(
+            data: Data("{}".utf8), statusCode: 200,
+            headerFields: HeaderFields([.init(name: "Content-Type", value: "application/json")]))
+        do {
+            _ = try ResponseDecoding.decode(String.self, from: response, with: JSONDecoder())
+            Issue.record("It was decoded")
+        } catch {
+            #expect(error.description.contains("The value can't be read as String; Data is the text of any body."))
+        }
         #expect(Self.failure(Flight.self, #"{"number":null}"#).contains("The value is null, but Int is expected."))
     }
 

@@ -485,8 +485,8 @@ struct EndpointSpellingTests {
         }
         // With bytes in the method, or no body wanted, it means something else.
         for endpoint in [
-            Text(method: .post(Data("own".utf8))), Text(method: .get), Generic(method: .put(Data("own".utf8)), body: [1]),
-            Generic(method: .delete, body: "x"),
+            Text(method: .post(Data("own".utf8))), Text(method: .get),
+            Generic(method: .put(Data("own".utf8)), body: [1]), Generic(method: .delete, body: "x"),
         ] as [any Requestable] {
             let body = try await Self.sent(endpoint).body?.data
             #expect(body == nil || body == Data("own".utf8))

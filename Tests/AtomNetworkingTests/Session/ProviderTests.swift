@@ -25,6 +25,23 @@ import Testing
         #expect(try await store.load() == .issued(1))
     }
 
+    @Test func aRequestOfTheProviderItselfDoesNotWaitForItself() async throws {
+        let atom = Box<Atom?>(nil)
+        let login = SelfAskingLogin(atom: atom)
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        atom.change { $0 = session.atom }
+        let error = try #require(await session.call().error())
+        guard case .authentication(.credentialNotProvided(let cause, _, _)) = error,
+            case .authentication(.missingCredential(.notSent))? = cause as? AtomError
+        else { throw Unexpected("\(error)") }
+        #expect(session.transport.exchanges.isEmpty)
+        // The same from a task that outlives the call waits like any other.
+        let later = try #require(login.later.value)
+        login.isOpen.raise()
+        await session.transport.exchange(0).answer()
+        #expect(try await later.value.statusCode == 200)
+    }
+
     @Test func aRejectedTokenIsHandedToTheProvider() async throws {
         let login = ScriptedLogin()
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)), provider: login)
@@ -246,6 +263,28 @@ import Testing
         exchange.answer()
         #expect(await next.status() == 200)
         #expect(disk.stored == .issued(8))
+    }
+}
+
+/// Sends a signed request before it returns a credential.
+private final class SelfAskingLogin: TokenCredentialProvider {
+    let atom: Box<Atom?>
+    let later = Box<Task<AtomResponse, any Error>?>(nil)
+    let isOpen = Signal()
+    private let count = Box(0)
+
+    init(atom: Box<Atom?>) { self.atom = atom }
+
+    func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
+        count.change { $0 += 1 }
+        guard count.value == 1, let atom = atom.value else { return .issued(1) }
+        let task = Task { [isOpen] in
+            await isOpen.wait()
+            return try await atom.enqueue(PathEndpoint(pathText: "/later")).resume()
+        }
+        later.change { $0 = task }
+        try await atom.enqueue(PathEndpoint(pathText: "/self")).resume()
+        return .issued(1)
     }
 }
 

@@ -1,9 +1,12 @@
 import Foundation
 
-/// Marks the tasks in which an operation on a session's store runs, so that a
-/// call of the SDK by the store itself is recognised.
-final class StoreOperation: Sendable {
-    @TaskLocal static var current: StoreOperation?
+/// Marks the tasks in which a session calls the app's store or provider, so that
+/// a call of the SDK by these is recognised: it would wait for itself.
+final class SessionOperation: Sendable {
+    /// An operation on the store.
+    @TaskLocal static var onStore: SessionOperation?
+    /// A call of the provider.
+    @TaskLocal static var ofProvider: SessionOperation?
 
     private let session: ObjectIdentifier
     private let isOver = Guarded(false)
