@@ -14,6 +14,22 @@ struct ServeCommand: AsyncParsableCommand {
             counters are at /admin/counters. POST /admin/transfers with {"cutDownloadAt": 1000000} cuts the next \
             download there, and with {"bytesPerSecond": 1000000} makes transfers slow; POST /admin/end-streams ends \
             the streams that are open.
+
+            Open to everybody:
+              GET  /flights?from=SEA   GET /flights/AS100   GET /flights/AS100/seats
+              POST /bookings           {"flight": "AS100", "seat": "7C", "passenger": "Ada Lovelace"}
+              GET  /bookings/REFERENCE   DELETE /bookings/REFERENCE
+              POST /uploads            GET /downloads/BYTES   GET /gates?count=10&milliseconds=500
+            With user name and password (ada:lovelace, grace:hopper):
+              GET  /me
+            With an access token:
+              GET  /account            GET /account/miles   GET /account/gates
+              GET  /account/activity?limit=20   pages, each with "activities", "total" and a link "next"
+              GET  /account/trips      POST /account/trips, like /bookings
+            For tokens:
+              POST /oauth/token        a form with grant_type, client_id=atom-app, username, password
+              POST /oauth/revoke       a form with token, client_id=atom-app
+            An error is JSON with "code", "message" and maybe "fields"; of the last two, as RFC 6749 says.
             """
     )
 
