@@ -137,13 +137,9 @@ final class RequestableQueueManager: Sendable {
             let request: PreparedRequest
             do throws(AtomError) {
                 request =
-                    if adapters.isEmpty {
-                        try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
-                    } else {
-                        try PreparedRequest(
-                            adapted(requestable.members(), of: requestable), timeouts: timeouts, encoder: encoder,
-                            common: commonFields)
-                    }
+                    adapters.isEmpty
+                    ? try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+                    : try adaptedRequest(requestable)
             } catch {
                 // A link can't be read like other endpoints. Asked only here, because nearly every request is none.
                 guard let link = requestable as? LinkedEndpoint else { throw error }
@@ -178,6 +174,15 @@ final class RequestableQueueManager: Sendable {
         return try PreparedRequest(
             description, target: link.target, timeouts: timeouts, encoder: encoder, common: common,
             takesSigners: isTrusted)
+    }
+
+    /// Reads an endpoint, lets the adapters change it, and validates it.
+    ///
+    /// Apart from ``prepare(_:)``, which most services run without adapters.
+    @inline(never)
+    private func adaptedRequest(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
+        try PreparedRequest(
+            adapted(requestable.members(), of: requestable), timeouts: timeouts, encoder: encoder, common: commonFields)
     }
 
     private func adapted(
