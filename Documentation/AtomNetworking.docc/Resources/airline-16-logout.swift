@@ -111,7 +111,7 @@ do {
     switch error {
     case .authentication(.missingCredential), .authentication(.refreshRejected), .authentication(.refreshInterrupted):
         print("Please sign in first: airline login")
-    case .response(let response) where response.statusCode == 400:
+    case .response where (try? error.decodeIfPresent(as: OAuthError.self))?.code == "invalid_grant":
         print("The user name or the password is wrong.")
     default:
         print(error.description)
