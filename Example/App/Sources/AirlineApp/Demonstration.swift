@@ -10,6 +10,7 @@
     @Observable
     final class Demonstration {
         private(set) var account: Account?
+        private(set) var prompt: LoginPrompt?
         private(set) var failure: String?
         private(set) var server: AirlineServer?
 
@@ -21,8 +22,10 @@
                 // The server forgets its sessions when the app ends. An app
                 // for a real one keeps its tokens in a
                 // KeychainTokenCredentialStore.
-                let service = try AirlineService(base: base, store: InMemoryTokenCredentialStore())
+                let prompt = LoginPrompt(base: base)
+                let service = try AirlineService(base: base, store: InMemoryTokenCredentialStore(), signIn: prompt)
                 self.server = server
+                self.prompt = prompt
                 account = Account(service)
             } catch {
                 failure = "The airline's server could not be started: \(error.localizedDescription)"

@@ -2,11 +2,14 @@
     import Airline
     import SwiftUI
 
-    /// The sign-in, or the member's screens.
+    /// The sign-in, or the member's screens, and the prompt over them.
     struct RootView: View {
         let account: Account
+        let prompt: LoginPrompt
 
         var body: some View {
+            // Read here, so that SwiftUI observes it.
+            let isAsked = prompt.isShown
             Group {
                 switch account.phase {
                 case .starting: ProgressView()
@@ -15,6 +18,10 @@
                 }
             }
             .task { await account.follow() }
+            // Swiped away: the same as closed.
+            .sheet(isPresented: Binding(get: { isAsked }, set: { if !$0 { prompt.close() } })) {
+                LoginSheet(prompt: prompt)
+            }
         }
     }
 

@@ -81,10 +81,15 @@ import Testing
 }
 
 /// Runs a test with a server and an account that follows its session.
-func withAccount(_ body: @MainActor (Account, AirlineServer) async throws -> Void) async throws {
+func withAccount(
+    of makeService: @MainActor (BaseURL) throws -> AirlineService = {
+        try AirlineService(base: $0, store: InMemoryTokenCredentialStore())
+    },
+    _ body: @MainActor (Account, AirlineServer) async throws -> Void
+) async throws {
     let server = try await AirlineServer.start()
     let base = try BaseURL(scheme: .http, host: server.host, port: Int(server.port))
-    let account = Account(try AirlineService(base: base, store: InMemoryTokenCredentialStore()))
+    let account = Account(try makeService(base))
     let following = Task { await account.follow() }
     let result: Result<Void, any Error>
     do {

@@ -12,17 +12,30 @@ public struct AirlineService {
     /// - Parameters:
     ///   - base: The address of the server.
     ///   - store: Where the tokens are kept.
+    ///   - prompt: Asked when the server has ended the session; without it, the
+    ///     session has ended then.
     ///   - change: Changes the configuration, for tests.
     public init(
-        base: BaseURL, store: any TokenCredentialStore, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+        base: BaseURL, store: any TokenCredentialStore, signIn prompt: LoginPrompt? = nil,
+        _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) throws(AtomError) {
         func endpoint(_ path: String) throws(AtomError) -> AuthorizationEndpoint {
             try AuthorizationEndpoint(scheme: base.scheme, host: base.host, port: base.port, path: path)
         }
-        var bearer = BearerAuthentication(
-            endpoint: try endpoint("/oauth/token"), client: ClientCredential(id: Self.clientID), store: store)
+        let token = try endpoint("/oauth/token")
+        let client = ClientCredential(id: Self.clientID)
+        var bearer =
+            if let prompt {
+                BearerAuthentication(endpoint: token, client: client, store: store, signIn: prompt)
+            } else {
+                BearerAuthentication(endpoint: token, client: client, store: store)
+            }
         bearer.revocationEndpoint = try endpoint("/oauth/revoke")
+        // A refresh may take as long as a request may, unless this says less.
+        bearer.deadline = .seconds(30)
         var configuration = ServiceConfiguration(authenticationMethod: .bearer(bearer))
+        // A request that waits for the prompt waits for a person.
+        configuration.timeout = ServiceTimeout(request: 30, resource: 900)
         change(&configuration)
         self.base = base
         atom = Atom(serviceConfiguration: configuration)

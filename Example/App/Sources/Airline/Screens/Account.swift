@@ -63,11 +63,7 @@ public final class Account {
             let tokens = try await service.atom.enqueue(endpoint).resume(expecting: TokenCredential.self)
             try await service.atom.signIn(with: tokens)
         } catch {
-            if let problem = try? error.decodeIfPresent(as: OAuthError.self), problem.code == "invalid_grant" {
-                message = "The user name or the password is wrong."
-            } else {
-                message = ErrorMessage.text(for: error)
-            }
+            message = ErrorMessage.text(forSignIn: error)
         }
     }
 

@@ -1,0 +1,30 @@
+import AtomNetworking
+import Foundation
+import Testing
+
+@testable import Airline
+
+@Suite struct ErrorMessageTests {
+    @Test func thereIsNothingToSayWhereTheSignInIsShown() {
+        let refused = OAuthError(code: "invalid_grant")
+        for reason in [
+            .refreshRejected(refused, delivery: .notSent), .refreshInterrupted(refused, delivery: .notSent),
+            .missingCredential(delivery: .notSent), .signedOut(delivery: .notSent),
+            .credentialNotProvided(cause: CancellationError(), retryAt: nil, delivery: .notSent),
+        ] as [AuthenticationError] {
+            #expect(ErrorMessage.text(for: .authentication(reason)) == nil)
+        }
+        #expect(ErrorMessage.text(for: .cancelled(.notSent)) == nil)
+    }
+
+    @Test func aLoginThatFailedIsSaidInTheAppsWords() {
+        func text(_ cause: any Error) -> String? {
+            ErrorMessage.text(
+                for: .authentication(.credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent)))
+        }
+        #expect(text(CocoaError(.fileNoSuchFile)) == "You could not be signed in. Please try again.")
+        #expect(text(URLError(.notConnectedToInternet)) == "You seem to be offline. Please try again later.")
+        #expect(
+            ErrorMessage.text(for: .authentication(.waitedTooLong)) == "The sign-in took too long. Please try again.")
+    }
+}
