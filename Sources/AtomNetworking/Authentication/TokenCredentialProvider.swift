@@ -8,6 +8,10 @@ import Foundation
 /// all waiting requests, and holds no lock. The call may take as long as
 /// ``BearerAuthentication/deadline`` allows.
 ///
+/// The requests that wait have their own deadlines, 30 seconds by default. Give
+/// a service whose provider asks a person a longer ``ServiceTimeout/resource``:
+/// <doc:BringYourOwnToken> shows a whole login screen.
+///
 /// <!-- given:
 /// @MainActor func presentLogin() async throws -> TokenCredential { throw CancellationError() }
 /// -->
@@ -27,6 +31,10 @@ public protocol TokenCredentialProvider: Sendable {
     /// signs in or out and when the deadline passes. A result after that is
     /// dropped; the next call waits up to ten seconds for the provider to
     /// return.
+    ///
+    /// A request of the provider's own must not be signed by the same session:
+    /// set ``Requestable/requiresAuthorization`` to `false`. A signed one fails
+    /// with ``AuthenticationError/missingCredential(delivery:)``.
     ///
     /// Return the credential, and don't call ``Atom/signIn(with:)`` here: it
     /// starts another session, and the requests that wait for this one fail
