@@ -56,8 +56,11 @@ public struct Atom: Sendable {
         self.init(serviceConfiguration, time: SystemTimeSource())
     }
 
-    init(_ configuration: ServiceConfiguration, time: any TimeSource) {
-        manager = RequestableQueueManager(configuration, time: time)
+    init(
+        _ configuration: ServiceConfiguration, time: any TimeSource,
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        manager = RequestableQueueManager(configuration, time: time, random: random)
     }
 
     /// Binds an endpoint to this service; nothing is read or sent until the

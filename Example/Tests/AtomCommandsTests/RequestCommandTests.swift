@@ -72,6 +72,17 @@ import Testing
         #expect(shown.notes.contains("Location: /redirect/1"))
     }
 
+    @Test func aBusyServerIsAskedAgain() async throws {
+        let patient = try await request("GET", "/busy/me?times=2", "--retry")
+        #expect(patient.status == .success)
+        #expect(patient.output == #"{"attempts":3}"#)
+        #expect(patient.notes.contains("503 from GET http://127.0.0.1:") && patient.notes.contains("2 retries"))
+        let once = try await request("GET", "/busy/me?times=2")
+        #expect(once.status == .errorStatus && once.output.contains("failure 1 of 2"))
+        #expect(try await request("GET", "/busy/me?times=3", "--retry").status == .errorStatus)
+        #expect(try await request("POST", "/busy/me?times=1", "--retry").status == .errorStatus)
+    }
+
     @Test func whatFailsSaysSo() async throws {
         let late = try await request("GET", "/slow?milliseconds=30000", "--timeout", "0.2")
         #expect(late.status == .timedOut)

@@ -41,8 +41,11 @@ final class EventSource: @unchecked Sendable {
     }
 
     /// Sends the request, and waits for the head.
-    func open() async throws(AtomError) -> AtomResponse {
-        var request = request
+    ///
+    /// - Parameter isAgain: Whether there was a connection before. Then the pauses
+    ///   and the limit are those of the stream, and not those of a retry policy.
+    func open(isAgain: Bool = false) async throws(AtomError) -> AtomResponse {
+        var request = isAgain ? request.following(RetryPolicy.none) : request
         if !lastEventID.isEmpty { request.set("Last-Event-ID", lastEventID) }
         let handle = manager.openStream(request)
         let head = try await handle.stream.head()
@@ -87,7 +90,7 @@ final class EventSource: @unchecked Sendable {
             if Task.isCancelled { throw .cancelled(.answered) }
             attempts += 1
             do {
-                return try await open().statusCode != 204
+                return try await open(isAgain: true).statusCode != 204
             } catch {
                 failure = error
             }

@@ -7,7 +7,8 @@ extension Exchange {
         _ head: TransportResponse, _ body: Data, from target: TargetURL
     ) -> Result<AtomResponse, AtomError> {
         let answer = response(head, body, from: target)
-        return acceptableStatusCodes.contains(head.statusCode) ? .success(answer) : .failure(.response(answer))
+        return acceptableStatusCodes.contains(head.statusCode)
+            ? .success(answer) : .failure(completed(.response(answer)))
     }
 
     /// A response as the caller gets it.
@@ -21,16 +22,16 @@ extension Exchange {
     /// The error of a request that would have to be sent again, and can't be.
     func notRepeated(after head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomError {
         let explanation = "The request had to be sent again, but the stream of its body can be read only once."
-        return .transfer(
-            TransferError(
-                .bodyNotRepeatable, explanation, delivery: .answered, response: response(head, body, from: target)))
+        let answer = response(head, body, from: target)
+        return completed(
+            .transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .answered, response: answer)))
     }
 
     /// Tells an outcome for which no sink has to be ended.
     func tellOutcome() {
         let (outcome, target) = content.withLock { ($0.machine.outcome, $0.machine.attempt.target) }
         switch outcome {
-        case .failure(let error): settle(.failure(error))
+        case .failure(let error): settle(.failure(completed(error)))
         case .rejection(let head, let body): settle(judged(head, body, from: target))
         case .answer, .bodyNotRepeatable, nil: break
         }
@@ -57,6 +58,19 @@ extension Exchange {
                 if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
             }
         }
+    }
+
+    /// The error with the attempts before, and with when to come back.
+    func completed(_ error: AtomError) -> AtomError {
+        let earlier = content.withLock { $0.machine.retries?.failures ?? [] }
+        var retryAt: Date?
+        if case .response(let response) = error {
+            let now = manager.time.date
+            retryAt = RetryAfter.duration(in: response.headerFields, now: now).map {
+                now.addingTimeInterval($0.seconds)
+            }
+        }
+        return earlier.isEmpty && retryAt == nil ? error : error.noting(earlier: earlier, retryAt: retryAt)
     }
 
     private func line(for outcome: Result<AtomResponse, AtomError>) -> String {

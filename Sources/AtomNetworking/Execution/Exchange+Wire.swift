@@ -132,7 +132,8 @@ extension Exchange {
         case .finished:
             ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
-            ended(wire) { $0.failed(failure, wire.number) }
+            let retry = retry(after: failure, of: wire)
+            ended(wire, retry) { $0.failed(failure, wire.number, retry: retry) }
         }
     }
 
@@ -147,10 +148,12 @@ extension Exchange {
     private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
         let now = manager.time.now
         let destination = destination(of: head)
+        let retry = head.statusCode >= 400 ? retry(after: head, of: wire, at: now) : nil
         let (step, concerned, isDelivered) = content.withLock { content in
             let isSpent = content.machine.attempt.body?.isSpent ?? false
             let step = content.machine.headArrived(
-                head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil, at: now)
+                head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil,
+                retry: retry, at: now)
             return (step, content.letGo(for: step), content.machine.deliversHead)
         }
         // Before anyone can be told of the end.
@@ -158,10 +161,11 @@ extension Exchange {
             progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: now)
         }
         if isDelivered, let destination { open(destination, for: head, of: wire) }
+        if let retry { settleQuota(of: retry, step, at: wire) }
         switch step.action {
         case .retry:
             manager.log("← 401 \(wire.target), to be sent again")
-        case .askSession, .enterLane:
+        case .askSession where retry == nil, .enterLane where retry == nil:
             manager.log("← \(head.statusCode) \(wire.target), redirected")
         default:
             break
@@ -221,7 +225,12 @@ extension Exchange {
     }
 
     /// The transport's last event of an attempt.
-    private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
+    ///
+    /// - Parameter retry: Another attempt, if the event offers one.
+    private func ended(
+        _ wire: AttemptOnWire, _ retry: ExchangeMachine.Retry? = nil,
+        _ event: (inout ExchangeMachine) -> ExchangeMachine.Step
+    ) {
         let (step, answer) = content.withLock { content in
             if content.wire === wire {
                 content.wire = nil
@@ -233,12 +242,13 @@ extension Exchange {
             let step = event(&content.machine)
             guard case .deliver = step.action else { return (step, nil as Answer?) }
             switch content.machine.outcome {
-            case .answer(let head)?: return (step, Answer(head: head))
+            case .answer(let head)?: return (step, Answer(head: head, cost: content.machine.retries?.lastCost ?? 0))
             case .bodyNotRepeatable(let head)?: return (step, Answer(head: head, isBodyNotRepeatable: true))
             default: return (step, nil)
             }
         }
         prepare(step)
+        if let retry { settleQuota(of: retry, step, at: wire) }
         if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3) }
         if let answer {
             do {
@@ -248,17 +258,23 @@ extension Exchange {
                         ? .failure(notRepeated(after: answer.head, body, from: wire.target))
                         : judged(answer.head, body, from: wire.target))
             } catch {
-                settle(.failure(error))
+                settle(.failure(completed(error)))
             }
         } else {
             endWithoutAnswer(wire, step)
         }
         if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
-        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+        let hasRetries =
+            step.effects.contains(.giveSlotBack) ? manager.slots.release(origin: wire.target.origin) : true
+        if hasRetries, let answer, acceptableStatusCodes.contains(answer.head.statusCode) {
+            manager.quotas.giveBack(max(answer.cost, 1), at: wire.target.origin)
+        }
     }
 
     private struct Answer {
         var head: TransportResponse
+        /// What its last retry has cost.
+        var cost = 0
         var isBodyNotRepeatable = false
     }
 
@@ -272,7 +288,7 @@ extension Exchange {
             }
         } else {
             wire.abandonSink()
-            if case .tell = step.action { tellOutcome() }
+            act(on: step)
         }
     }
 }

@@ -44,6 +44,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     let progress: ProgressReporter?
     /// The length of the request's body.
     let bodyLength: Int64?
+    /// What the endpoint says about sending the request again, if anything.
+    let retrying: EndpointRetrying?
 
     /// The state, under the lock.
     struct Content {
@@ -87,6 +89,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         requiresAuthorization = request.needsSignature
         acceptableStatusCodes = request.acceptableStatusCodes
         idleTimeout = request.timeouts.idle
+        retrying = request.retrying
         startedAt = manager.time.now
         let terms = ExchangeMachine.Terms(
             policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
@@ -115,7 +118,19 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     /// The outcome is known at once.
     func cancel() { handle { $0.cancelled() } }
 
-    func deadlinePassed(at now: MonotonicInstant) { handle { $0.deadlinePassed(at: now) } }
+    func deadlinePassed(at now: MonotonicInstant) {
+        guard let (retry, silent) = retryAfterSilence(at: now) else {
+            handle { $0.deadlinePassed(at: now) }
+            return
+        }
+        let (step, wire) = content.withLock { content in
+            let step = content.machine.deadlinePassed(at: now, retry: retry)
+            return (step, content.letGo(for: step))
+        }
+        settleQuota(of: retry, step, at: silent)
+        perform(step, wire)
+        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: silent.target.origin) }
+    }
 
     func released() {
         let (step, wire, origin) = content.withLock { content in
@@ -156,6 +171,14 @@ extension Exchange {
     /// - Parameter wire: The attempt that the step stops or discards.
     func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
         prepare(step)
+        act(on: step)
+        if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
+        if let wire, step.effects.contains(.stop) { stop(wire) }
+    }
+
+    /// Performs the action of a step.
+    @inline(__always)
+    func act(on step: ExchangeMachine.Step) {
         switch step.action {
         case .nothing, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
             break
@@ -166,11 +189,11 @@ extension Exchange {
             askSession(isAnew: true)
         case .enterLane(let keepsPlace):
             enterLane(of: origin, keepsPlace: keepsPlace)
+        case .pause:
+            pause()
         case .tell:
             tellOutcome()
         }
-        if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
-        if let wire, step.effects.contains(.stop) { stop(wire) }
     }
 
     /// Performs what a step needs before its action.
@@ -185,6 +208,7 @@ extension Exchange {
         guard !step.effects.isEmpty else { return }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
+        if step.effects.contains(.leavePause) { manager.session?.pauseEnded(self) }
     }
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
@@ -204,6 +228,7 @@ extension Exchange {
     }
 
     /// Gets a slot at once, or waits for one.
+    @inline(__always)
     private func enterLane(of origin: Origin, keepsPlace: Bool) {
         guard policy.takesSlot else { return send(inSlotOf: nil) }
         if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { handle { $0.queuedForSlot() } }

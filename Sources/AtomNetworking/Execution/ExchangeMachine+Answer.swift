@@ -25,15 +25,16 @@ extension ExchangeMachine {
     ///   - isStreamed: Whether the response goes to a file or a stream. Then it
     ///     has its own pace: the head ends the resource timeout, and gives the
     ///     slot back.
+    ///   - retry: Another attempt instead of this response, never for a 401.
     mutating func headArrived(
         _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, isStreamed: Bool = false,
-        at now: MonotonicInstant
+        retry: Retry? = nil, at now: MonotonicInstant
     ) -> Step {
         guard number == self.number, case .sending(var transmission, let version) = state else {
             if number == self.number { touch(at: now) }
             return Step()
         }
-        hasBeenAnswered = true
+        reach = .answered
         var step = Step()
         if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { step.effects = .keepCookies }
         if let version {
@@ -55,6 +56,12 @@ extension ExchangeMachine {
                 return step
             }
         }
+        if retry != nil, let retry = current(retry) {
+            step.effects.formUnion(slotGivenBack(by: transmission))
+            step.effects.formUnion([.letGo, .limitRest])
+            sendAgain(retry, &step)
+            return step
+        }
         switch attempt.following(head, policy: terms.policy.redirects) {
         case .none:
             receive(head, transmission, isStreamed: isStreamed, step: &step, at: now)
@@ -62,16 +69,12 @@ extension ExchangeMachine {
             transmission.needsSpentBody = true
             receive(head, transmission, step: &step, at: now)
         case .redirected(let next):
+            // What a retry has cost belongs to the server that was asked.
+            if retries != nil, next.target.origin != attempt.target.origin { retries?.lastCost = 0 }
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))
             step.effects.formUnion([.letGo, .limitRest])
-            if attemptNeedsSignature, terms.hasSession {
-                state = .waitingForSession(rejection: nil, keepsPlace: false)
-                step.action = .askSession(isAnew: true)
-            } else {
-                state = .waitingForSlot(keepsPlace: false)
-                step.action = .enterLane(keepsPlace: false)
-            }
+            beginAgain(&step)
         case .tooManyRedirects:
             let explanation = "The server redirected more than \(attempt.redirects) times"
             state = .receiving(transmission, head)
@@ -92,6 +95,7 @@ extension ExchangeMachine {
         if isStreamed {
             step.effects.formUnion(slotGivenBack(by: transmission))
             transmission.holdsSlot = false
+            transmission.isStreamed = true
             deadline = nil
         }
         state = .receiving(transmission, head)
@@ -124,7 +128,7 @@ extension ExchangeMachine {
             // A body before its head is an error of the transport, but no silence.
             touch(at: now)
             return Step()
-        case .waitingForSession, .waitingForSlot, .ended:
+        case .waitingForSession, .waitingForSlot, .pausing, .ended:
             return Step()
         }
     }
@@ -164,7 +168,7 @@ extension ExchangeMachine {
         case .waitingForSession(let rejection?, _):
             if case .arriving = rejection.body { return Step(action: .keepBody) }
             return Step()
-        case .waitingForSession, .waitingForSlot, .ended:
+        case .waitingForSession, .waitingForSlot, .pausing, .ended:
             return slotOfEnded()
         }
     }
@@ -181,19 +185,25 @@ extension ExchangeMachine {
         case .receiving(let transmission, let head):
             // The session has refused between `finished` and this event.
             return end(.rejection(head, body), effects: ended(transmission))
-        case .waitingForSession, .waitingForSlot, .sending, .ended:
+        case .waitingForSession, .waitingForSlot, .pausing, .sending, .ended:
             return Step()
         }
     }
 
     /// The attempt has failed; this is its last event.
-    mutating func failed(_ failure: TransportFailure, _ number: Int) -> Step {
+    ///
+    /// - Parameter retry: Another attempt.
+    mutating func failed(_ failure: TransportFailure, _ number: Int, retry: Retry? = nil) -> Step {
         guard number == self.number else { return Step() }
+        let again = current(retry)
         switch state {
+        case .sending(let transmission, _) where again != nil, .receiving(let transmission, _) where again != nil:
+            var step = Step(effects: ended(transmission))
+            if let again { sendAgain(again, &step) }
+            return step
         case .sending(let transmission, _):
-            // Earlier attempts were answered, by a redirect or a 401. Only this one can be lost.
-            let delivery: AtomError.Delivery =
-                failure.delivery == .notSent ? (hasBeenAnswered ? .answered : .notSent) : failure.delivery
+            // Nothing more is known of this attempt than of the earlier ones.
+            let delivery = failure.delivery == .notSent ? reach : failure.delivery
             return end(.failure(failure.atomError(delivery: delivery)), effects: ended(transmission))
         case .receiving(let transmission, _):
             return end(.failure(failure.atomError(delivery: .answered)), effects: ended(transmission))
@@ -201,7 +211,7 @@ extension ExchangeMachine {
             // It has stopped by itself.
             _ = giveRestUp()
             return Step()
-        case .waitingForSlot, .ended:
+        case .waitingForSlot, .pausing, .ended:
             return slotOfEnded()
         }
     }
@@ -219,7 +229,7 @@ extension ExchangeMachine {
         return effects
     }
 
-    private func slotGivenBack(by transmission: Transmission) -> Effects {
+    func slotGivenBack(by transmission: Transmission) -> Effects {
         transmission.holdsSlot ? .giveSlotBack : []
     }
 
@@ -232,7 +242,7 @@ extension ExchangeMachine {
         case .receiving(var transmission, let head):
             transmission.lastActivity = now
             state = .receiving(transmission, head)
-        case .waitingForSession, .waitingForSlot, .ended:
+        case .waitingForSession, .waitingForSlot, .pausing, .ended:
             break
         }
     }

@@ -20,7 +20,7 @@ extension ExchangeMachine {
     mutating func queuedBySession() -> Step {
         switch state {
         case .waitingForSession: Step(deadline: armed())
-        case .waitingForSlot, .sending, .receiving: Step()
+        case .waitingForSlot, .pausing, .sending, .receiving: Step()
         // It ended before it was queued, and must not stay in the queue.
         case .ended: Step(effects: .leaveSession)
         }
@@ -28,7 +28,12 @@ extension ExchangeMachine {
 
     /// The session doesn't admit the request.
     mutating func refused(_ error: AuthenticationError, at now: MonotonicInstant) -> Step {
-        guard case .waitingForSession(let rejection, _) = state else { return Step() }
+        let rejection: Rejection?
+        switch state {
+        case .waitingForSession(let waiting, _): rejection = waiting
+        case .pausing: rejection = nil
+        case .waitingForSlot, .sending, .receiving, .ended: return Step()
+        }
         // There is nothing to refresh with. The server's 401 says more than that.
         if let rejection, case .missingCredential = error {
             switch rejection.body {
@@ -49,7 +54,7 @@ extension ExchangeMachine {
     mutating func queuedForSlot() -> Step {
         switch state {
         case .waitingForSlot: Step(deadline: armed())
-        case .waitingForSession, .sending, .receiving: Step()
+        case .waitingForSession, .pausing, .sending, .receiving: Step()
         case .ended: Step(effects: .leaveLane)
         }
     }
@@ -98,7 +103,10 @@ extension ExchangeMachine {
     mutating func cancelled() -> Step { fail(.cancelled(delivery)) }
 
     /// A deadline has passed; it may be an older one.
-    mutating func deadlinePassed(at now: MonotonicInstant) -> Step {
+    ///
+    /// - Parameter retry: Another attempt, if the server has been silent for too
+    ///   long.
+    mutating func deadlinePassed(at now: MonotonicInstant, retry: Retry? = nil) -> Step {
         let isOver = deadline.map { now >= $0 } ?? false
         switch state {
         case .ended:
@@ -107,17 +115,30 @@ extension ExchangeMachine {
             return fail(.authentication(.waitedTooLong(delivery: delivery)))
         case .waitingForSlot where isOver:
             return timedOut("The request timed out while it waited for its turn")
+        case .pausing where isOver:
+            return timedOut("The request timed out while it waited to be sent again")
+        case .pausing(let until) where now >= until:
+            var step = Step(effects: .leavePause)
+            beginAgain(&step)
+            return step
         case .sending where isOver, .receiving where isOver:
             return timedOut("The request did not complete in \(terms.timeouts.total)")
         case .sending(let transmission, _) where isSilent(transmission, at: now),
             .receiving(let transmission, _) where isSilent(transmission, at: now):
+            if let retry = current(retry) {
+                // Its connection is closed at once, so the slot doesn't wait for the last event.
+                var step = Step(effects: .stop)
+                step.effects.formUnion(slotGivenBack(by: transmission))
+                sendAgain(retry, &step)
+                return step
+            }
             return timedOut("Nothing came or went for \(terms.timeouts.idle)")
-        case .waitingForSession, .waitingForSlot, .sending, .receiving:
+        case .waitingForSession, .waitingForSlot, .pausing, .sending, .receiving:
             return Step(deadline: armed())
         }
     }
 
-    private func isSilent(_ transmission: Transmission, at now: MonotonicInstant) -> Bool {
+    func isSilent(_ transmission: Transmission, at now: MonotonicInstant) -> Bool {
         silenceEnd(transmission).map { now >= $0 } ?? false
     }
 

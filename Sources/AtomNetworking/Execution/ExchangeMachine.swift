@@ -9,9 +9,9 @@ import Foundation
 /// been performed. Each action therefore ends with an event, and the machine
 /// answers with the effect that undoes an action that came too late.
 ///
-/// An exchange makes one attempt. It makes another one after each redirect, and
-/// after a 401 for its first attempt. Attempts are numbered; events of an older
-/// attempt change nothing.
+/// An exchange makes one attempt. It makes another one after each redirect,
+/// after a 401 for its first attempt, and where a ``RetryPolicy`` says so.
+/// Attempts are numbered; events of an older attempt change nothing.
 struct ExchangeMachine: Sendable {
     enum State: Sendable {
         /// It asks the session, or waits for a refresh.
@@ -23,6 +23,8 @@ struct ExchangeMachine: Sendable {
         case waitingForSession(rejection: Rejection?, keepsPlace: Bool)
         /// It asks for a slot, or waits in the lane.
         case waitingForSlot(keepsPlace: Bool)
+        /// It waits before another attempt. It has no slot, and is in no queue.
+        case pausing(until: MonotonicInstant)
         /// The transport has the request; no head has arrived.
         ///
         /// - Parameter version: The version of the session's credential that
@@ -63,6 +65,8 @@ struct ExchangeMachine: Sendable {
         ///
         /// Then silence is not the server's.
         var isPaused = false
+        /// Whether the response goes to a file or a stream.
+        var isStreamed = false
         /// Whether the response would have been followed by another attempt,
         /// for which the body can't be read again.
         var needsSpentBody = false
@@ -108,8 +112,10 @@ struct ExchangeMachine: Sendable {
     var state: State
     /// The number of the current attempt, or of the last one.
     var number = 0
-    /// Whether a head has arrived for any attempt.
-    var hasBeenAnswered = false
+    /// How far the earlier attempts got.
+    var reach = AtomError.Delivery.notSent
+    /// What a policy has sent again; `nil` for nothing.
+    var retries: Retries?
     /// Whether a 401 has been retried.
     var hasRetried = false
     /// The number of the last change of the deadline; 0 for none.
@@ -117,6 +123,7 @@ struct ExchangeMachine: Sendable {
     /// The end of the exchange's time; `nil` if it has no end any more.
     var deadline: MonotonicInstant?
 
+    @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
         self.attempt = attempt
         state =
@@ -155,6 +162,8 @@ extension ExchangeMachine {
         /// Tell the session that the token of this version was rejected, then
         /// ask it for admission anew.
         case retry(rejectedVersion: Int)
+        /// Tell the session that the exchange pauses.
+        case pause
         /// Ask for a slot.
         case enterLane(keepsPlace: Bool)
         /// Ask the session for admission and keep the slot meanwhile.
@@ -184,6 +193,8 @@ extension ExchangeMachine {
         static let leaveSession = Effects(rawValue: 1 << 1)
         /// Leave the lane.
         static let leaveLane = Effects(rawValue: 1 << 2)
+        /// Tell the session that the pause is over.
+        static let leavePause = Effects(rawValue: 1 << 9)
 
         // After the action:
         /// Give the slot back.
@@ -201,6 +212,9 @@ extension ExchangeMachine {
         static let releaseNotice = Effects(rawValue: 1 << 7)
         /// Limit the time for which the rest of this response is read.
         static let limitRest = Effects(rawValue: 1 << 8)
+
+        /// The retry that was offered is used.
+        static let sendAgain = Effects(rawValue: 1 << 10)
     }
 
     /// A change of the deadline, with a number.
@@ -228,7 +242,7 @@ extension ExchangeMachine {
         switch state {
         case .sending: .maybeSent
         case .receiving: .answered
-        case .waitingForSession, .waitingForSlot, .ended: hasBeenAnswered ? .answered : .notSent
+        case .waitingForSession, .waitingForSlot, .pausing, .ended: reach
         }
     }
 
@@ -238,6 +252,7 @@ extension ExchangeMachine {
         switch state {
         case .sending(let transmission, _), .receiving(let transmission, _):
             if let end = silenceEnd(transmission) { next = next.map { min($0, end) } ?? end }
+        case .pausing(let until): next = next.map { min($0, until) } ?? until
         case .waitingForSession, .waitingForSlot, .ended: break
         }
         guard let next else { return disarmed() }
@@ -276,6 +291,8 @@ extension ExchangeMachine {
             if case .arriving? = rejection?.body { step.effects.insert(.stop) }
         case .waitingForSlot:
             step.effects = .leaveLane
+        case .pausing:
+            step.effects = .leavePause
         case .sending(let transmission, _), .receiving(let transmission, _):
             step.effects = .stop
             if transmission.holdsNotice { step.effects.insert(.releaseNotice) }

@@ -6,6 +6,8 @@ struct ExchangePolicy: Sendable, Equatable {
     var usesCookies: Bool
     /// Whether it needs a connection that has not been used.
     var needsFreshConnection: Bool
+    /// Whether a ``RetryPolicy`` applies.
+    var retries: Bool
     /// What happens when the server redirects.
     var redirects: RedirectPolicy
     /// The largest body that is collected in memory, in bytes.
@@ -13,9 +15,10 @@ struct ExchangePolicy: Sendable, Equatable {
 
     /// A request for a token.
     ///
-    /// It waits in no queue, and follows no redirect.
+    /// It waits in no queue, follows no redirect, and is sent once: when a
+    /// refresh is tried again is the session's decision.
     static let token = ExchangePolicy(
-        takesSlot: false, usesCookies: false, needsFreshConnection: true, redirects: .doNotFollow,
+        takesSlot: false, usesCookies: false, needsFreshConnection: true, retries: false, redirects: .doNotFollow,
         maximumBodySize: TokenRequest.maximumAnswerSize)
 
     /// A request to revoke a token.

@@ -53,6 +53,8 @@ final class OriginSlots: Sendable {
         let limit: Int
         /// One counter for all lanes, because lanes come and go.
         var nextTicket = 0
+        /// Whether any request has been sent again.
+        var hasRetries = false
     }
 
     private let lanes: Guarded<Lanes>
@@ -115,14 +117,23 @@ final class OriginSlots: Sendable {
     }
 
     /// Gives a slot back, and grants it to the next waiter.
-    func release(origin: Origin) {
-        guard !isUnlimited else { return }
-        let drains = withLane(of: origin) { lane in
-            lane.taken = max(lane.taken - 1, 0)
-            return lane.startsDraining()
+    ///
+    /// - Returns: Whether the quotas for retries may be touched. So a success
+    ///   need not take their lock to find out.
+    @discardableResult
+    func release(origin: Origin) -> Bool {
+        guard !isUnlimited else { return true }
+        let (drains, hasRetries) = lanes.withLock { lanes in
+            if lanes.recent.origin != origin { lanes.turn(to: origin) }
+            lanes.recent.taken = max(lanes.recent.taken - 1, 0)
+            return (lanes.recent.startsDraining(), lanes.hasRetries)
         }
         if drains { drain(origin) }
+        return hasRetries
     }
+
+    /// A retry is being paid for.
+    func noteRetry() { lanes.withLock { $0.hasRetries = true } }
 
     /// The transport knows how many exchanges with an origin make sense.
     func learn(_ limit: Int, of origin: Origin) {

@@ -11,6 +11,11 @@ import Foundation
 final class RequestableQueueManager: Sendable {
     let transport: any Transport
     let slots: OriginSlots
+    let quotas = RetryQuotas()
+    /// For requests of endpoints without their own.
+    let retryPolicy: RetryPolicy
+    /// Numbers in 0..<1, for the pauses between attempts.
+    let random: @Sendable () -> Double
     let deadlines: DeadlineQueue
     let cookies: CookieStore
     let log: ExchangeLog
@@ -48,8 +53,13 @@ final class RequestableQueueManager: Sendable {
     private let adapters: [any RequestAdapter]
     private let signers: [any RequestSigner]
 
-    init(_ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource()) {
+    init(
+        _ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
         self.time = time
+        self.random = random
+        retryPolicy = configuration.retryPolicy
         refusal = configuration.configuration.violation
         deadlines = DeadlineQueue(time: time)
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
@@ -61,7 +71,7 @@ final class RequestableQueueManager: Sendable {
             limit: configuration.maximumExchangesPerOrigin ?? transport.exchangesPerOrigin,
             isFixed: configuration.maximumExchangesPerOrigin != nil)
         policy = ExchangePolicy(
-            takesSlot: true, usesCookies: true, needsFreshConnection: false,
+            takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
             redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)
         decoder = configuration.decoder
         encoder = configuration.encoder

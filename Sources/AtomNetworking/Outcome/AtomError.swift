@@ -119,6 +119,57 @@ extension AtomError {
         }
     }
 
+    /// What each attempt to send the request met, in order.
+    ///
+    /// The last one is what this error is about. There are several only if a
+    /// ``RetryPolicy`` has sent the request again. The list is empty for an error
+    /// that isn't about an attempt: the request is invalid or was cancelled, it
+    /// could not be signed, or its response could not be decoded.
+    public var attempts: [AttemptFailure] {
+        switch self {
+        case .response(let response): earlierAttempts + (response.statusCode.map { [.status($0)] } ?? [])
+        case .session(let error as URLError): earlierAttempts + [.connection(error.code)]
+        case .transfer(let error): earlierAttempts + (error.response?.statusCode.map { [.status($0)] } ?? [])
+        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: []
+        }
+    }
+
+    /// When another attempt makes sense, if the server or the session has said
+    /// so.
+    ///
+    /// It comes from the `Retry-After` of ``response(_:)``, or from
+    /// ``authentication(_:)``. The SDK has not waited for it: the policy doesn't
+    /// say so, or it is after the request's deadline.
+    public var retryAt: Date? {
+        switch self {
+        case .response(let response): response.notes?.retryAt
+        case .authentication(.refreshFailed(_, let date, _)), .authentication(.credentialNotProvided(_, let date, _)):
+            date
+        case .authentication(.tooManyRefreshes(let date, _)): date
+        case .authentication, .decoder, .requestable, .session, .cancelled, .transfer, .unexpected: nil
+        }
+    }
+
+    /// What the attempts before the last one met.
+    private var earlierAttempts: [AttemptFailure] {
+        switch self {
+        case .response(let response): response.notes?.earlier ?? []
+        case .session(let error as URLError): error.earlierAttempts
+        case .transfer(let error): error.earlier
+        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: []
+        }
+    }
+
+    /// The same error with what is known of the attempts.
+    func noting(earlier: [AttemptFailure], retryAt: Date?) -> AtomError {
+        switch self {
+        case .response(let response): .response(response.noting(AttemptNotes(earlier: earlier, retryAt: retryAt)))
+        case .session(let error as URLError): .session(error.noting(earlier: earlier))
+        case .transfer(let error): .transfer(error.noting(earlier: earlier))
+        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: self
+        }
+    }
+
     /// Whether the caller cancelled the request.
     public var isCancelled: Bool {
         if case .cancelled = self { true } else { false }
@@ -169,6 +220,20 @@ extension AtomError {
 extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
     /// One or two sentences that say what happened and what to do.
     public var description: String {
+        let text = descriptionOfLastAttempt
+        let earlier = earlierAttempts
+        var addition = ""
+        if !earlier.isEmpty {
+            let list = earlier.map(\.description).joined(separator: "; ")
+            addition += " There were \(earlier.count + 1) attempts; before the last one: \(list)."
+        }
+        if case .response = self, let retryAt {
+            addition += " Another attempt makes sense after \(AuthenticationError.format(retryAt))."
+        }
+        return text + addition
+    }
+
+    private var descriptionOfLastAttempt: String {
         switch self {
         case .decoder(let error): ResponseDecoding.describe(error)
         case .requestable(let error): error.description
@@ -246,6 +311,20 @@ extension URLError {
     /// The delivery, if the SDK created this error.
     var delivery: AtomError.Delivery? {
         (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
+    }
+
+    private static let attemptsKey = "AtomNetworking.attempts"
+
+    /// What earlier attempts met, if the SDK has noted it.
+    var earlierAttempts: [AttemptFailure] {
+        (userInfo[Self.attemptsKey] as? [Int] ?? []).map(AttemptFailure.init(code:))
+    }
+
+    /// The same error with what earlier attempts met.
+    func noting(earlier: [AttemptFailure]) -> URLError {
+        var userInfo = userInfo
+        userInfo[Self.attemptsKey] = earlier.map(\.code)
+        return URLError(code, userInfo: userInfo)
     }
 
     /// Creates an error with a description of what happened and the delivery.

@@ -31,6 +31,10 @@ public struct AtomResponse: Sendable {
     /// the request to it was signed, or the app has made this response.
     let isOfTrustedOrigin: Bool
 
+    /// What an error with this response says of the attempts; `nil` for nothing
+    /// that the response itself doesn't say.
+    private(set) var notes: AttemptNotes?
+
     /// Creates a response, for tests and for custom transports.
     public init(data: Data = Data(), statusCode: Int?, headerFields: HeaderFields = HeaderFields(), url: URL? = nil) {
         self.init(
@@ -54,6 +58,13 @@ public struct AtomResponse: Sendable {
         AtomResponse(
             data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
             isOfTrustedOrigin: isOfTrustedOrigin)
+    }
+
+    /// The same response with what an error says of the attempts.
+    func noting(_ notes: AttemptNotes) -> AtomResponse {
+        var response = self
+        response.notes = notes
+        return response
     }
 
     /// An empty response with status 200.

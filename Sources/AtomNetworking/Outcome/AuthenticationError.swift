@@ -313,7 +313,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         return text.hasSuffix(".") ? text : text + "."
     }
 
-    private static func format(_ date: Date) -> String {
+    static func format(_ date: Date) -> String {
         date.formatted(.iso8601)
     }
 }

@@ -23,6 +23,9 @@ public struct TransferError: Error {
     /// The error of the system, or the one that the app's stream threw.
     public let underlyingError: (any Error)?
 
+    /// What the attempts before the last one met.
+    private(set) var earlier: [AttemptFailure] = []
+
     /// What can go wrong with a body, a download or a stream.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
@@ -65,6 +68,13 @@ public struct TransferError: Error {
 }
 
 extension TransferError {
+    /// The same error with what earlier attempts met.
+    func noting(earlier: [AttemptFailure]) -> TransferError {
+        var error = self
+        error.earlier = earlier
+        return error
+    }
+
     /// The same error with another delivery.
     func delivered(_ delivery: AtomError.Delivery) -> TransferError {
         TransferError(reason, explanation, delivery: delivery, response: response, underlying: underlyingError)

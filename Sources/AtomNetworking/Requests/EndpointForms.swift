@@ -4,7 +4,7 @@
 /// for the first request only: thousands of instructions.
 struct EndpointForms: Sendable {
     struct Members: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
 
         static let headerItems = Members(rawValue: 1)
         static let method = Members(rawValue: 2)
@@ -14,6 +14,8 @@ struct EndpointForms: Sendable {
         static let statusCodes = Members(rawValue: 32)
         static let path = Members(rawValue: 64)
         static let requiresAuthorization = Members(rawValue: 128)
+        static let retryPolicy = Members(rawValue: 256)
+        static let idempotency = Members(rawValue: 512)
     }
 
     /// What is declared with the type in ``Requestable``.
@@ -63,6 +65,12 @@ struct EndpointForms: Sendable {
         func place(of member: Members) -> Place {
             guard let known, !known.other.contains(member) else { return .unknown }
             return known.documented.contains(member) ? .documented : .nowhere
+        }
+
+        /// Whether it is known that none of these is declared in any form.
+        func knowsNone(of members: Members) -> Bool {
+            guard let known else { return false }
+            return known.documented.union(known.other).isDisjoint(with: members)
         }
 
         mutating func note(_ member: Members, documented: Bool, other: Bool) {

@@ -70,6 +70,16 @@ extension EndpointSpelling.Plain {
         return Undeclared.isValue(timeout.request) ? nil : timeout
     }
 
+    mutating func plainRetryPolicy() throws -> RetryPolicy? {
+        let policy = try retryPolicy
+        return policy.isSame(as: Undeclared.retryPolicy) ? nil : policy
+    }
+
+    mutating func plainIdempotency() throws -> Idempotency? {
+        let idempotency = try idempotency
+        return idempotency == .undeclared ? nil : idempotency
+    }
+
     mutating func plainStatusCodes() throws -> ClosedRange<Int>? {
         let codes = try acceptableStatusCodes
         if codes == Undeclared.statusCodes { return nil }
@@ -229,6 +239,8 @@ extension EndpointSpelling.Declared {
     fileprivate mutating func documentedRequiresAuthorization() throws -> Bool { try requiresAuthorization }
     fileprivate mutating func documentedBody() throws -> RequestBody? { try body }
     fileprivate mutating func documentedTimeout() throws -> ServiceTimeout? { try timeout }
+    fileprivate mutating func documentedRetryPolicy() throws -> RetryPolicy? { try retryPolicy }
+    fileprivate mutating func documentedIdempotency() throws -> Idempotency? { try idempotency }
     fileprivate mutating func documentedStatusCodes() throws -> ClosedRange<Int> { try acceptableStatusCodes }
 }
 
@@ -262,11 +274,19 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
             let acceptableStatusCodes = try endpoint.anyAcceptableStatusCodes(&search)
             member = "timeout"
             let timeout = try endpoint.anyTimeout(&search)
+            var retrying: EndpointRetrying?
+            // Few endpoints have them.
+            if !search.knowsNone(of: [.retryPolicy, .idempotency]) {
+                member = "retryPolicy"
+                let policy = try endpoint.anyRetryPolicy(&search)
+                member = "idempotency"
+                retrying = EndpointRetrying(policy: policy, idempotency: try endpoint.anyIdempotency(&search))
+            }
             search.remember(for: Self.self)
             return RequestDescription(
                 baseURL: baseURL, path: path, queryItems: queryItems, method: method, headerItems: headerItems,
                 body: body, requiresAuthorization: requiresAuthorization,
-                acceptableStatusCodes: acceptableStatusCodes, timeout: timeout)
+                acceptableStatusCodes: acceptableStatusCodes, timeout: timeout, retrying: retrying)
         } catch {
             throw EndpointReading.error(error, of: "\(member)")
         }
@@ -382,6 +402,34 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         search.note(.timeout, documented: isDocumented, other: plain != nil || seconds != nil)
         if isDocumented, plain != nil { throw EndpointReading.conflict(of: "timeout") }
         return isDocumented ? timeout : plain ?? seconds ?? nil
+    }
+
+    fileprivate mutating func anyRetryPolicy(_ search: inout EndpointForms.Search) throws -> RetryPolicy? {
+        switch search.place(of: .retryPolicy) {
+        case .nowhere: return nil
+        case .documented: return try documentedRetryPolicy()
+        case .unknown: break
+        }
+        let policy = try documentedRetryPolicy()
+        let isDocumented = policy.map { !$0.isSame(as: Undeclared.retryPolicy) } ?? true
+        let plain = try plainRetryPolicy()
+        search.note(.retryPolicy, documented: isDocumented, other: plain != nil)
+        if isDocumented, plain != nil { throw EndpointReading.conflict(of: "retryPolicy") }
+        return isDocumented ? policy : plain
+    }
+
+    fileprivate mutating func anyIdempotency(_ search: inout EndpointForms.Search) throws -> Idempotency? {
+        switch search.place(of: .idempotency) {
+        case .nowhere: return nil
+        case .documented: return try documentedIdempotency()
+        case .unknown: break
+        }
+        let idempotency = try documentedIdempotency()
+        let isDocumented = idempotency != .undeclared
+        let plain = try plainIdempotency()
+        search.note(.idempotency, documented: isDocumented, other: plain != nil)
+        if isDocumented, plain != nil { throw EndpointReading.conflict(of: "idempotency") }
+        return isDocumented ? idempotency : plain
     }
 
     fileprivate mutating func anyAcceptableStatusCodes(_ search: inout EndpointForms.Search) throws -> ClosedRange<Int>

@@ -31,12 +31,13 @@ import Foundation
 /// | `queryItems` | `URLQueryItem`s; a dictionary of ``QueryValue``s |
 /// | `body` | not optional; `Data`, if ``Requestable/method`` has no body |
 /// | `timeout` | not optional; a `Double`, which is used for both deadlines |
+/// | `retryPolicy`, `idempotency` | not optional |
 /// | `acceptableStatusCodes` | `Range<Int>` |
 /// | `requiresAuthorization` | `Bool?`, where `nil` is `true` |
 /// | `method` | `HTTPMethod?`; a `String` that is GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS |
 ///
-/// An endpoint that has a list, a body, a timeout or status codes in two of
-/// these forms, for example its own and one of a protocol extension, is
+/// An endpoint that has a list, a body, a timeout, a policy or status codes in
+/// two of these forms, for example its own and one of a protocol extension, is
 /// rejected with ``RequestableError/unusableMember(_:)``. A member of a
 /// form that means something else in an app, such as a `String`, is used only
 /// if the documented one isn't declared: a `path()` wins over a property `path`,
@@ -64,6 +65,12 @@ public enum EndpointSpelling {
         /// The deadlines.
         @_disfavoredOverload
         var timeout: ServiceTimeout { mutating get throws }
+        /// The policy for failures.
+        @_disfavoredOverload
+        var retryPolicy: RetryPolicy { mutating get throws }
+        /// Whether it may be sent again.
+        @_disfavoredOverload
+        var idempotency: Idempotency { mutating get throws }
         /// The status codes that count as success.
         @_disfavoredOverload
         var acceptableStatusCodes: Range<Int> { mutating get throws }
@@ -144,6 +151,10 @@ public enum EndpointSpelling {
         var body: RequestBody? { get }
         /// The deadlines.
         var timeout: ServiceTimeout? { get }
+        /// The policy for failures.
+        var retryPolicy: RetryPolicy? { get }
+        /// Whether it may be sent again.
+        var idempotency: Idempotency? { get }
         /// The status codes that count as success.
         var acceptableStatusCodes: ClosedRange<Int> { get }
         /// The server's scheme, host and port.
@@ -176,6 +187,12 @@ public enum EndpointSpelling {
         /// The deadlines.
         @_disfavoredOverload
         var timeout: ServiceTimeout? { mutating get throws }
+        /// The policy for failures.
+        @_disfavoredOverload
+        var retryPolicy: RetryPolicy? { mutating get throws }
+        /// Whether it may be sent again.
+        @_disfavoredOverload
+        var idempotency: Idempotency? { mutating get throws }
         /// The status codes that count as success.
         @_disfavoredOverload
         var acceptableStatusCodes: ClosedRange<Int> { mutating get throws }
@@ -219,6 +236,16 @@ extension EndpointSpelling.Fallback {
         var endpoint = self
         return (try? endpoint.plainTimeout() ?? endpoint.secondsOfTimeout() ?? nil) ?? nil
     }
+    /// The service's.
+    public var retryPolicy: RetryPolicy? {
+        var endpoint = self
+        return (try? endpoint.plainRetryPolicy()) ?? nil
+    }
+    /// The method decides.
+    public var idempotency: Idempotency? {
+        var endpoint = self
+        return (try? endpoint.plainIdempotency()) ?? nil
+    }
     /// 200…299.
     public var acceptableStatusCodes: ClosedRange<Int> {
         var endpoint = self
@@ -254,6 +281,12 @@ extension EndpointSpelling.Plain {
     /// Not declared.
     @_disfavoredOverload
     public var timeout: ServiceTimeout { mutating get throws { Undeclared.timeout } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var retryPolicy: RetryPolicy { mutating get throws { Undeclared.retryPolicy } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var idempotency: Idempotency { mutating get throws { .undeclared } }
     /// Not declared.
     @_disfavoredOverload
     public var acceptableStatusCodes: Range<Int> { mutating get throws { Undeclared.statusCodes } }
@@ -335,6 +368,12 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
     /// Not declared.
     @_disfavoredOverload
     public var timeout: ServiceTimeout? { mutating get throws { Undeclared.timeout } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var retryPolicy: RetryPolicy? { mutating get throws { Undeclared.retryPolicy } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var idempotency: Idempotency? { mutating get throws { .undeclared } }
     /// Not declared.
     @_disfavoredOverload
     public var acceptableStatusCodes: ClosedRange<Int> { mutating get throws { Undeclared.closedStatusCodes } }

@@ -38,6 +38,11 @@ public struct LinkedEndpoint: Requestable {
     public var body: RequestBody?
     /// The deadlines; the service's by default.
     public var timeout: ServiceTimeout?
+    /// The policy for failures; the service's by default.
+    public var retryPolicy: RetryPolicy?
+    /// Whether it may be sent again after the server may have received it; the
+    /// method decides by default.
+    public var idempotency: Idempotency?
     /// The status codes that count as success; 200…299 by default.
     public var acceptableStatusCodes: ClosedRange<Int> = 200...299
     /// Whether the request is signed where that is allowed; `true` by default.
@@ -101,6 +106,6 @@ public struct LinkedEndpoint: Requestable {
             baseURL: try BaseURL(scheme: target.scheme, host: target.host, port: target.port), path: .empty,
             queryItems: [], method: method, headerItems: headerItems ?? [], body: body,
             requiresAuthorization: requiresAuthorization, acceptableStatusCodes: acceptableStatusCodes,
-            timeout: timeout)
+            timeout: timeout, retrying: EndpointRetrying(policy: retryPolicy, idempotency: idempotency))
     }
 }

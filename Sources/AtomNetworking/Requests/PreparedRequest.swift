@@ -31,6 +31,8 @@ struct PreparedRequest: Sendable {
     ///
     /// They add nothing to a link that somebody else has chosen.
     let takesSigners: Bool
+    /// What the endpoint says about sending the request again, if anything.
+    let retrying: EndpointRetrying?
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
@@ -84,6 +86,9 @@ struct PreparedRequest: Sendable {
             common.add(to: &fields, where: { $0 != "authorization" || endpoint.requiresAuthorization })
             omitted += common.omitted
         }
+        if let retrying = endpoint.retrying, retrying.idempotency == .byKey, !fields.contains(Idempotency.fieldName) {
+            fields.append(name: Idempotency.fieldName, value: UUID().uuidString)
+        }
         let ownAuthorization = fields.contains("Authorization")
         let timeouts =
             if let timeout = endpoint.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
@@ -91,7 +96,8 @@ struct PreparedRequest: Sendable {
         self.init(
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
             body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
-            acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners)
+            acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
+            retrying: endpoint.retrying)
     }
 
     /// A request of the SDK itself, unsigned.
@@ -102,13 +108,13 @@ struct PreparedRequest: Sendable {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
             body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
-            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false)
+            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false, retrying: nil)
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
         body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>,
-        timeouts: RequestTimeouts, takesSigners: Bool
+        timeouts: RequestTimeouts, takesSigners: Bool, retrying: EndpointRetrying?
     ) {
         self.purpose = purpose
         self.method = method
@@ -120,6 +126,18 @@ struct PreparedRequest: Sendable {
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
         self.takesSigners = takesSigners
+        self.retrying = retrying
+    }
+
+    /// The same request with a policy of its own.
+    ///
+    /// The property is constant: requests would be copied if it were variable.
+    func following(_ retryPolicy: RetryPolicy) -> PreparedRequest {
+        PreparedRequest(
+            purpose: purpose, method: method, target: target, headerFields: headerFields,
+            omittedFields: omittedFields, body: body, needsSignature: needsSignature,
+            acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
+            retrying: EndpointRetrying(policy: retryPolicy, idempotency: retrying?.idempotency))
     }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.

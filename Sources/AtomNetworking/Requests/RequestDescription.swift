@@ -25,6 +25,23 @@ public struct RequestDescription: Sendable {
     public var acceptableStatusCodes: ClosedRange<Int>
     /// The deadlines; `nil` for the service's.
     public var timeout: ServiceTimeout?
+    var retrying: EndpointRetrying?
+}
+
+extension RequestDescription {
+    /// When the request is sent again after a failure; `nil` for the service's
+    /// policy.
+    public var retryPolicy: RetryPolicy? {
+        get { retrying?.policy }
+        set { retrying = EndpointRetrying(policy: newValue, idempotency: retrying?.idempotency) }
+    }
+
+    /// Whether the request may be sent again after the server may have received
+    /// it.
+    public var idempotency: Idempotency {
+        get { retrying?.idempotency ?? .byMethod }
+        set { retrying = EndpointRetrying(policy: retrying?.policy, idempotency: newValue) }
+    }
 }
 
 extension RequestDescription {

@@ -56,6 +56,16 @@ public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declare
     /// The deadlines of this request; `nil`, the default, uses the service's.
     var timeout: ServiceTimeout? { get }
 
+    /// Whether the request is sent again after a failure; `nil`, the default,
+    /// uses the service's policy.
+    ///
+    /// Write `RetryPolicy.none`, because a bare `.none` is `nil` here.
+    var retryPolicy: RetryPolicy? { get }
+
+    /// Whether the request may be sent again after the server may have received
+    /// it; `nil`, the default, is ``Idempotency/byMethod``.
+    var idempotency: Idempotency? { get }
+
     /// The status codes that count as success; 200…299 by default.
     var acceptableStatusCodes: ClosedRange<Int> { get }
 

@@ -43,14 +43,13 @@ public struct ServiceTimeout: Sendable, Hashable {
 struct RequestTimeouts: Sendable {
     /// The longest idle time on the wire.
     let idle: Duration
-    /// The longest time until the result.
-    let total: Duration
+    /// The longest time until the result; only texts need it in this form.
+    var total: Duration { .nanoseconds(totalNanoseconds) }
     let idleNanoseconds: Int64
     let totalNanoseconds: Int64
 
     init(idle: Duration, total: Duration) {
         self.idle = idle
-        self.total = total
         idleNanoseconds = idle.nanoseconds
         totalNanoseconds = total.nanoseconds
     }

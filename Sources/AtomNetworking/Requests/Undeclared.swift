@@ -15,6 +15,8 @@ enum Undeclared {
     /// Not a number, with bits that no calculation results in.
     static let seconds = Double(nan: 0x41_746F6D, signaling: false)
     static let timeout = ServiceTimeout(request: seconds, resource: seconds)
+    /// A policy of its own: only the same object stands for no policy.
+    static let retryPolicy = RetryPolicy(maximumAttempts: 1)
     static let statusCodes = Int.min..<(Int.min + 1)
     static let closedStatusCodes = Int.min...Int.min
 

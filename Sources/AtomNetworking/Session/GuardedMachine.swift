@@ -8,11 +8,16 @@ final class GuardedMachine: Sendable {
         /// How many events have been announced.
         var eventCount = 0
         weak var service: (any RenewalService)?
+        /// The requests of this generation that pause before they ask again.
+        var pausing: [ObjectIdentifier: any SessionWaiter] = [:]
+        var generation = 0
 
         /// As of the last event.
         var stage: Machine.Stage?
 
-        mutating func numbered(_ actions: [Machine.Action]) -> SessionActions {
+        mutating func numbered(_ machinesActions: [Machine.Action]) -> SessionActions {
+            var actions = machinesActions
+            if machine.generation != generation { endPauses(&actions) }
             let stage = machine.stage
             let isNew = stage != self.stage
             self.stage = stage
@@ -22,9 +27,36 @@ final class GuardedMachine: Sendable {
             for action in actions where action.isAnnouncement { eventCount += 1 }
             return SessionActions(actions: actions, firstNumber: firstNumber, hasNewStage: isNew)
         }
+
+        /// Refuses the requests that pause: they belong to a sign-in that is
+        /// over.
+        private mutating func endPauses(_ actions: inout [Machine.Action]) {
+            generation = machine.generation
+            guard !pausing.isEmpty else { return }
+            let inOrder = pausing.values.sorted { ($0.sessionPlace?.ticket ?? 0) < ($1.sessionPlace?.ticket ?? 0) }
+            pausing = [:]
+            actions.insert(.refuse(inOrder, .signedOut(delivery: .notSent)), at: 0)
+        }
     }
 
     private let content: Guarded<Content>
+
+    /// A request pauses before it asks again.
+    ///
+    /// - Returns: Whether the sign-in that it belongs to still counts.
+    func pauses(_ waiter: any SessionWaiter) -> Bool {
+        content.withLock { content in
+            guard waiter.sessionPlace?.generation == content.machine.generation else { return false }
+            content.pausing[ObjectIdentifier(waiter)] = waiter
+            return true
+        }
+    }
+
+    /// A request does not pause any more.
+    func pauseEnded(_ waiter: any SessionWaiter) {
+        // Released outside the lock.
+        _ = content.withLock { $0.pausing.removeValue(forKey: ObjectIdentifier(waiter)) }
+    }
 
     init(_ machine: Machine) {
         content = Guarded(Content(machine: machine))

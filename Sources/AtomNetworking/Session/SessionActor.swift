@@ -121,6 +121,16 @@ extension SessionActor {
         }
     }
 
+    /// A request that this session has admitted pauses before it asks again.
+    ///
+    /// If the app signs in or out meanwhile, it is refused.
+    ///
+    /// - Returns: Whether that has not happened already.
+    nonisolated func pauses(_ waiter: any SessionWaiter) -> Bool { guarded.pauses(waiter) }
+
+    /// A request does not pause any more.
+    nonisolated func pauseEnded(_ waiter: any SessionWaiter) { guarded.pauseEnded(waiter) }
+
     nonisolated func readCurrent() -> (credential: TokenCredential, version: Int)? { gate.readCurrent() }
 
     nonisolated var moment: Moment { Moment(instant: time.now, date: time.date) }

@@ -12,9 +12,7 @@ struct RefreshPolicy: Sendable {
     /// - Parameter random: A number in 0..<1.
     func backOff(afterFailures failures: Int, random: Double) -> Duration {
         guard failures > 1 else { return .zero }
-        var ceiling = backOffBase
-        for _ in 2..<min(max(failures, 2), 32) where ceiling < backOffCap { ceiling *= 2 }
-        return min(ceiling, backOffCap) * random
+        return .backOff(base: backOffBase, doublings: failures - 2, cap: backOffCap, chance: random)
     }
 }
 

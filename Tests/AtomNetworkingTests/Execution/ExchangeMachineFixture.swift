@@ -11,6 +11,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
     case sendingStream, receivingStream, receivingPaused, receivingSpent
+    case pausing, pausingUnsigned
     case ended, endedHoldingSlot
 
     func machine() throws -> ExchangeMachine {
@@ -33,6 +34,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .receivingPaused:
             return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200, .paused)
         case .receivingSpent: return try ExchangeFixture.machine(.spent307)
+        case .pausing: return try ExchangeFixture.machine(.busy)
+        case .pausingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned, .busy)
         case .ended: return try ExchangeFixture.machine(.head200, .finished)
         case .endedHoldingSlot: return try ExchangeFixture.machine(.head200, .cancelled)
         }
@@ -47,6 +50,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case restExpired, oldRestExpired
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
     case lostUnsent, lost
+    case busy, busyAtOnce, lostAgain, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted, oldRetry
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
     @discardableResult
@@ -100,6 +104,30 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .lostUnsent:
             return machine.failed(TransportFailure(URLError(.cannotConnectToHost), delivery: .notSent), number)
         case .lost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number)
+        case .busy:
+            return machine.headArrived(
+                head(503), of: number, retry: ExchangeFixture.retry(number, .status(503), .answered), at: now)
+        case .busyAtOnce:
+            return machine.headArrived(
+                head(503), of: number, retry: ExchangeFixture.retry(number, .status(503), .answered, pauses: false),
+                at: now)
+        case .lostAgain:
+            return machine.failed(
+                TransportFailure(URLError(.networkConnectionLost)), number,
+                retry: ExchangeFixture.retry(number, .connection(.networkConnectionLost), .maybeSent))
+        case .lostUnsentAgain:
+            return machine.failed(
+                TransportFailure(URLError(.cannotConnectToHost), delivery: .notSent), number,
+                retry: ExchangeFixture.retry(number, .connection(.cannotConnectToHost), .notSent, pauses: false))
+        case .ringSilentAgain:
+            return machine.deadlinePassed(
+                at: ExchangeFixture.instant(50),
+                retry: ExchangeFixture.retry(number, .connection(.timedOut), .maybeSent))
+        case .oldRetry:
+            return machine.headArrived(
+                head(503), of: number, retry: ExchangeFixture.retry(number - 1, .status(503), .answered), at: now)
+        case .ringPause: return machine.deadlinePassed(at: ExchangeFixture.instant(6))
+        case .pauseNoted: return machine.pauseNoted()
         case .oldPart: return machine.partArrived(1, of: number - 1, at: now)
         case .oldSinkFailed: return machine.sinkFailed(failure, of: number - 1)
         case .oldFinished: return machine.finished(number - 1)
@@ -115,6 +143,15 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
 enum ExchangeFixture {
     static func instant(_ seconds: Int) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: Int64(seconds) * 1_000_000_000)
+    }
+
+    /// A retry of an attempt, after a pause until the sixth second or at once.
+    static func retry(
+        _ number: Int, _ failure: AttemptFailure, _ delivery: AtomError.Delivery, pauses: Bool = true
+    ) -> ExchangeMachine.Retry {
+        ExchangeMachine.Retry(
+            number: number, setback: RetryPolicy.Setback(failure, delivery: delivery), until: pauses ? instant(6) : nil,
+            cost: 14)
     }
 
     /// A machine that has heard these.
@@ -145,8 +182,8 @@ enum ExchangeFixture {
         let endpoint = PathEndpoint(pathText: "/start", requiresAuthorization: isSigned)
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
         let service = ExchangePolicy(
-            takesSlot: true, usesCookies: true, needsFreshConnection: false, redirects: .follow(limit: 20),
-            maximumBodySize: 1 << 20)
+            takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
+            redirects: .follow(limit: 20), maximumBodySize: 1 << 20)
         var machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(

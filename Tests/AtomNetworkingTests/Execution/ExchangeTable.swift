@@ -23,6 +23,9 @@ enum ExchangeTable {
         admittedWithSlot: lane, sign
         cancelled: ended cancelled notSent, tell, leaveSession
         streamed200, spent401, spent307, paused, goesOn, oldPaused: session
+        oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session
+        ringSilentAgain, ringPause: session, deadline 100
+        pauseNoted: session, leavePause
         """,
         .rejectedAndArriving: """
         admitted: lane, enterLane, letGo, limitRest
@@ -40,6 +43,10 @@ enum ExchangeTable {
         bodyKept: session after a 401 (complete)
         lostUnsent, lost: session after a 401 (given up)
         streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (0)
+        oldRetry, busy, busyAtOnce: session after a 401 (0)
+        lostAgain, lostUnsentAgain: session after a 401 (given up)
+        ringSilentAgain, ringPause: session after a 401 (0), deadline 100
+        pauseNoted: session after a 401 (0), leavePause
         """,
         .rejectedAndComplete: """
         admitted: lane, enterLane
@@ -53,6 +60,9 @@ enum ExchangeTable {
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession
         streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (complete)
+        oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session after a 401 (complete)
+        ringSilentAgain, ringPause: session after a 401 (complete), deadline 100
+        pauseNoted: session after a 401 (complete), leavePause
         """,
         .rejectedAndGivenUp: """
         admitted: lane, enterLane
@@ -66,6 +76,9 @@ enum ExchangeTable {
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession
         streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (given up)
+        oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session after a 401 (given up)
+        ringSilentAgain, ringPause: session after a 401 (given up), deadline 100
+        pauseNoted: session after a 401 (given up), leavePause
         """,
         .keepsItsPlace: """
         admitted: lane in its place, enterLane in its place
@@ -78,6 +91,9 @@ enum ExchangeTable {
         admittedWithSlot: lane in its place, sign
         cancelled: ended cancelled notSent, tell, leaveSession
         streamed200, spent401, spent307, paused, goesOn, oldPaused: session in its place
+        oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session in its place
+        ringSilentAgain, ringPause: session in its place, deadline 100
+        pauseNoted: session in its place, leavePause
         """,
         .standsInLane: """
         admitted, queuedBySession, refusedMissing, refusedOver, sent, head200, head401, head302,
@@ -90,6 +106,9 @@ enum ExchangeTable {
         cancelled: ended cancelled notSent, tell, leaveLane
         ringOver: ended -1001 notSent, tell, leaveLane
         streamed200, spent401, spent307, paused, goesOn, oldPaused: lane
+        oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: lane
+        ringSilentAgain, ringPause: lane, deadline 100
+        pauseNoted: lane, leavePause
         """,
         .sendingSigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -110,6 +129,14 @@ enum ExchangeTable {
         spent401: receiving 401 spent, rejected 7
         spent307: receiving 307 spent, accepted 7
         paused, goesOn, oldPaused: sending 7
+        busy: pausing until 6, pause, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
+        busyAtOnce: session, askSession anew, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
+        lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
+        lostUnsentAgain: session, askSession anew, sendAgain, giveSlotBack
+        ringSilentAgain: pausing until 6, pause, sendAgain, giveSlotBack, stop
+        ringPause: sending 7, deadline 11
+        pauseNoted: sending 7, leavePause
+        oldRetry: receiving 503, accepted 7
         """,
         .sendingSignedAgain: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -130,6 +157,14 @@ enum ExchangeTable {
         spent401: receiving 401
         spent307: receiving 307 spent, accepted 7
         paused, goesOn, oldPaused: sending 7
+        busy: pausing until 6, pause, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
+        busyAtOnce: session, askSession anew, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
+        lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
+        lostUnsentAgain: session, askSession anew, sendAgain, giveSlotBack
+        ringSilentAgain: pausing until 6, pause, sendAgain, giveSlotBack, stop
+        ringPause: sending 7, deadline 11
+        pauseNoted: sending 7, leavePause
+        oldRetry: receiving 503, accepted 7
         """,
         .sendingUnsigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -150,6 +185,14 @@ enum ExchangeTable {
         spent401: receiving 401
         spent307: receiving 307 spent
         paused, goesOn, oldPaused: sending
+        busy: pausing until 6, pause, sendAgain, giveSlotBack, letGo, limitRest
+        busyAtOnce: lane, enterLane, sendAgain, giveSlotBack, letGo, limitRest
+        lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
+        lostUnsentAgain: lane, enterLane, sendAgain, giveSlotBack
+        ringSilentAgain: pausing until 6, pause, sendAgain, giveSlotBack, stop
+        ringPause: sending, deadline 11
+        pauseNoted: sending, leavePause
+        oldRetry: receiving 503
         """,
         .sendingToken: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned,
@@ -169,6 +212,13 @@ enum ExchangeTable {
         spent401: receiving 401 without slot
         spent307: receiving 307 without slot
         paused, goesOn, oldPaused: sending
+        busy, busyAtOnce: receiving 503 without slot
+        lostAgain: ended -1005 maybeSent, tell, no deadline
+        lostUnsentAgain: ended -1004 notSent, tell, no deadline
+        ringSilentAgain: ended -1001 maybeSent, tell, no deadline, stop
+        ringPause: sending, deadline 11
+        pauseNoted: sending, leavePause
+        oldRetry: receiving 503 without slot
         """,
         .receiving: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -187,6 +237,12 @@ enum ExchangeTable {
         streamed200, spent401, spent307, oldPaused: receiving 200
         paused: receiving 200 paused, deadline 100
         goesOn: receiving 200, deadline 11
+        oldRetry, busy, busyAtOnce: receiving 200
+        lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
+        lostUnsentAgain: session, askSession anew, sendAgain, giveSlotBack
+        ringSilentAgain: pausing until 6, pause, sendAgain, giveSlotBack, stop
+        ringPause: receiving 200, deadline 11
+        pauseNoted: receiving 200, leavePause
         """,
         .receivingRefused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -205,6 +261,12 @@ enum ExchangeTable {
         streamed200, spent401, spent307, oldPaused: receiving 401 without slot
         paused: receiving 401 without slot paused, deadline 100
         goesOn: receiving 401 without slot, deadline 11
+        oldRetry, busy, busyAtOnce: receiving 401 without slot
+        lostAgain: ended -1005 answered, tell, no deadline, releaseNotice
+        lostUnsentAgain: ended -1004 answered, tell, no deadline, releaseNotice
+        ringSilentAgain: ended -1001 answered, tell, no deadline, stop, releaseNotice
+        ringPause: receiving 401 without slot, deadline 11
+        pauseNoted: receiving 401 without slot, leavePause
         """,
         .sendingStream: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -225,6 +287,14 @@ enum ExchangeTable {
         spent307: receiving 307 spent, accepted 7
         lostUnsent: ended -1004 notSent, tell, no deadline, giveSlotBack
         lost: ended -1005 maybeSent, tell, no deadline, giveSlotBack
+        busy: pausing until 6, pause, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
+        busyAtOnce: session, askSession anew, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
+        lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
+        lostUnsentAgain: session, askSession anew, sendAgain, giveSlotBack
+        ringSilentAgain: pausing until 6, pause, sendAgain, giveSlotBack, stop
+        ringPause: sending 7, deadline 11
+        pauseNoted: sending 7, leavePause
+        oldRetry: receiving 503, accepted 7
         """,
         .receivingStream: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -241,6 +311,12 @@ enum ExchangeTable {
         paused: receiving 200 without slot paused, no deadline
         lostUnsent: ended -1004 answered, tell, no deadline
         lost: ended -1005 answered, tell, no deadline
+        oldRetry, busy, busyAtOnce: receiving 200 without slot
+        lostAgain: ended -1005 answered, tell, no deadline
+        lostUnsentAgain: ended -1004 answered, tell, no deadline
+        ringSilentAgain: ended -1001 answered, tell, no deadline, stop
+        ringPause: receiving 200 without slot, deadline 11
+        pauseNoted: receiving 200 without slot, leavePause
         """,
         .receivingPaused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -256,6 +332,11 @@ enum ExchangeTable {
         goesOn: receiving 200 without slot, deadline 11
         lostUnsent: ended -1004 answered, tell, no deadline
         lost: ended -1005 answered, tell, no deadline
+        oldRetry, busy, busyAtOnce: receiving 200 without slot paused
+        lostAgain: ended -1005 answered, tell, no deadline
+        lostUnsentAgain: ended -1004 answered, tell, no deadline
+        ringSilentAgain, ringPause: receiving 200 without slot paused, no deadline
+        pauseNoted: receiving 200 without slot paused, leavePause
         """,
         .receivingSpent: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -272,6 +353,36 @@ enum ExchangeTable {
         paused: receiving 307 paused spent, deadline 100
         lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
         lost: ended -1005 answered, tell, no deadline, giveSlotBack
+        oldRetry, busy, busyAtOnce: receiving 307 spent
+        lostAgain: ended -1005 answered, tell, no deadline, giveSlotBack
+        lostUnsentAgain: ended -1004 answered, tell, no deadline, giveSlotBack
+        ringSilentAgain: ended -1001 answered holding a slot, tell, no deadline, stop
+        ringPause: receiving 307 spent, deadline 11
+        pauseNoted: receiving 307 spent, leavePause
+        """,
+        .pausing: """
+        admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
+            bigPart, sinkFailed, finished, bodyKept, restExpired, oldRestExpired, streamed200, spent401, spent307,
+            paused, goesOn, oldPaused, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
+            oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: pausing until 6
+        refusedMissing, refusedOver: ended authentication answered, tell, no deadline, leavePause
+        slotSigned, slotUnsigned, admittedWithSlot: pausing until 6, giveSlotBack
+        cancelled: ended cancelled answered, tell, no deadline, leavePause
+        ringEarly, pauseNoted: pausing until 6, deadline 6
+        ringPause, ringSilent, ringSilentAgain: session, askSession anew, leavePause
+        ringOver: ended -1001 answered, tell, no deadline, leavePause
+        """,
+        .pausingUnsigned: """
+        admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
+            bigPart, sinkFailed, finished, bodyKept, restExpired, oldRestExpired, streamed200, spent401, spent307,
+            paused, goesOn, oldPaused, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
+            oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: pausing until 6
+        refusedMissing, refusedOver: ended authentication answered, tell, no deadline, leavePause
+        slotSigned, slotUnsigned, admittedWithSlot: pausing until 6, giveSlotBack
+        cancelled: ended cancelled answered, tell, no deadline, leavePause
+        ringEarly, pauseNoted: pausing until 6, deadline 6
+        ringPause, ringSilent, ringSilentAgain: lane, enterLane, leavePause
+        ringOver: ended -1001 answered, tell, no deadline, leavePause
         """,
         .ended: """
         admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -281,6 +392,8 @@ enum ExchangeTable {
         queuedForSlot: ended 200, leaveLane
         slotSigned, slotUnsigned, admittedWithSlot: ended 200, giveSlotBack
         streamed200, spent401, spent307, paused, goesOn, oldPaused: ended 200
+        oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, ringSilentAgain, ringPause: ended 200
+        pauseNoted: ended 200, leavePause
         """,
         .endedHoldingSlot: """
         admitted, restExpired, oldRestExpired, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -291,6 +404,9 @@ enum ExchangeTable {
         slotSigned, slotUnsigned, admittedWithSlot: ended cancelled answered holding a slot, giveSlotBack
         finished, lostUnsent, lost: ended cancelled answered, giveSlotBack
         streamed200, spent401, spent307, paused, goesOn, oldPaused: ended cancelled answered holding a slot
+        oldRetry, busy, busyAtOnce, ringSilentAgain, ringPause: ended cancelled answered holding a slot
+        lostAgain, lostUnsentAgain: ended cancelled answered, giveSlotBack
+        pauseNoted: ended cancelled answered holding a slot, leavePause
         """,
     ]
 
@@ -301,6 +417,7 @@ enum ExchangeTable {
         case .nothing: break
         case .askSession(let isAnew): words.append(isAnew ? "askSession anew" : "askSession")
         case .retry(let version): words.append("retry \(version)")
+        case .pause: words.append("pause")
         case .enterLane(let keepsPlace): words.append(keepsPlace ? "enterLane in its place" : "enterLane")
         case .askSessionWithSlot: words.append("askSessionWithSlot")
         case .sign: words.append("sign")
@@ -319,6 +436,7 @@ enum ExchangeTable {
         if let version = step.rejectedVersion { words.append("rejected \(version)") }
         let names: [(ExchangeMachine.Effects, String)] = [
             (.keepCookies, "keepCookies"), (.leaveSession, "leaveSession"), (.leaveLane, "leaveLane"),
+            (.leavePause, "leavePause"), (.sendAgain, "sendAgain"),
             (.giveSlotBack, "giveSlotBack"), (.stop, "stop"), (.letGo, "letGo"),
             (.keepNotice, "keepNotice"), (.releaseNotice, "releaseNotice"), (.limitRest, "limitRest"),
         ]
@@ -338,6 +456,7 @@ enum ExchangeTable {
                 }
             return "session\(body)\(keepsPlace ? " in its place" : "")"
         case .waitingForSlot(let keepsPlace): return keepsPlace ? "lane in its place" : "lane"
+        case .pausing(let until): return "pausing until \(until.nanoseconds / 1_000_000_000)"
         case .sending(_, let version): return "sending\(version.map { " \($0)" } ?? "")"
         case .receiving(let transmission, let head):
             return "receiving \(head.statusCode)\(transmission.holdsSlot ? "" : " without slot")"

@@ -18,7 +18,8 @@ struct PreparedRequestTests {
         #expect(
             endpoint.reads == [
                 "baseURL()": 1, "path()": 1, "method": 1, "headerItems": 1, "queryItems": 1, "body": 1,
-                "requiresAuthorization": 1, "timeout": 1, "acceptableStatusCodes": 1,
+                "requiresAuthorization": 1, "timeout": 1, "retryPolicy": 1, "idempotency": 1,
+                "acceptableStatusCodes": 1,
             ])
     }
 

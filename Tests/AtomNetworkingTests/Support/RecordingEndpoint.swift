@@ -18,19 +18,21 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
         var body: RequestBody?
         var requiresAuthorization: Bool
         var timeout: ServiceTimeout?
+        var retryPolicy: RetryPolicy?
+        var idempotency: Idempotency?
         var acceptableStatusCodes: ClosedRange<Int>
     }
 
     init(
         host: String = "api.example.com", path: String? = nil, method: HTTPMethod = .get,
         headerItems: [HeaderItem]? = nil, queryItems: [QueryItem]? = nil, body: RequestBody? = nil,
-        requiresAuthorization: Bool = true, timeout: ServiceTimeout? = nil,
-        acceptableStatusCodes: ClosedRange<Int> = 200...299
+        requiresAuthorization: Bool = true, timeout: ServiceTimeout? = nil, retryPolicy: RetryPolicy? = nil,
+        idempotency: Idempotency? = nil, acceptableStatusCodes: ClosedRange<Int> = 200...299
     ) {
         values = Values(
             host: host, path: path, method: method, headerItems: headerItems, queryItems: queryItems, body: body,
-            requiresAuthorization: requiresAuthorization, timeout: timeout,
-            acceptableStatusCodes: acceptableStatusCodes)
+            requiresAuthorization: requiresAuthorization, timeout: timeout, retryPolicy: retryPolicy,
+            idempotency: idempotency, acceptableStatusCodes: acceptableStatusCodes)
     }
 
     /// How often each member has been read so far.
@@ -47,6 +49,8 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
     var body: RequestBody? { read(values.body) }
     var requiresAuthorization: Bool { read(values.requiresAuthorization) }
     var timeout: ServiceTimeout? { read(values.timeout) }
+    var retryPolicy: RetryPolicy? { read(values.retryPolicy) }
+    var idempotency: Idempotency? { read(values.idempotency) }
     var acceptableStatusCodes: ClosedRange<Int> { read(values.acceptableStatusCodes) }
 
     func baseURL() throws(AtomError) -> BaseURL {

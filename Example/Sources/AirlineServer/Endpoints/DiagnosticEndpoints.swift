@@ -2,7 +2,11 @@ import Foundation
 
 /// Responses that a client must handle: slow, invalid, redirected, missing.
 struct DiagnosticEndpoints {
+    /// How often each name has been answered.
+    private let answers = Locked<[String: Int]>([:])
+
     func install(on router: inout Router) {
+        let answers = answers
         router.on("*", "/echo/*") { call in .json(Echo(call)) }
 
         router.on("GET", "/slow") { call in
@@ -20,6 +24,23 @@ struct DiagnosticEndpoints {
                 return .redirect(to: "/flights", status: 302)
             }
             return .redirect(to: "/redirect/\(count - 1)", status: 302)
+        }
+
+        // Busy for the first calls with a name, and then no more.
+        router.on("*", "/busy/:name") { call in
+            let times = try call.query("times", default: 2, in: 0...1000)
+            let status = try call.query("status", default: 503, in: 400...599)
+            let retryAfter = try call.query("retryAfter", default: 0, in: 0...86_400)
+            let number = answers.withLock { answers in
+                // The names are a client's choice.
+                if answers.count > 1_000 { answers = [:] }
+                answers[call.parameter("name"), default: 0] += 1
+                return answers[call.parameter("name"), default: 0]
+            }
+            guard number <= times else { return .json(["attempts": number]) }
+            var reply = Problem(status, "busy", "This is failure \(number) of \(times).").reply
+            if retryAfter > 0 { reply.headers.append(("Retry-After", String(retryAfter))) }
+            return reply
         }
 
         router.on("*", "/errors/html") { _ in

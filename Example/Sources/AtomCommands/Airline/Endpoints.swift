@@ -158,6 +158,8 @@ enum DiagnosticEndpoint: Requestable {
     case repeatedElsewhere(Airline, text: String)
     case malformed(Airline)
     case hangUp(Airline)
+    /// Busy so often, and then no more.
+    case busy(Airline, name: String, times: Int, policy: RetryPolicy? = nil)
 
     var method: HTTPMethod {
         if case .repeatedElsewhere = self { .post } else { .get }
@@ -171,6 +173,7 @@ enum DiagnosticEndpoint: Requestable {
         switch self {
         case .slow(_, let milliseconds, _): ["milliseconds": String(milliseconds)]
         case .repeatedElsewhere: ["status": "307", "to": "/echo/moved"]
+        case .busy(_, _, let times, _): ["times": String(times)]
         case .redirect, .malformed, .hangUp: nil
         }
     }
@@ -179,9 +182,14 @@ enum DiagnosticEndpoint: Requestable {
         if case .slow(_, _, let timeout) = self { timeout } else { nil }
     }
 
+    var retryPolicy: RetryPolicy? {
+        if case .busy(_, _, _, let policy) = self { policy } else { nil }
+    }
+
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .slow(let airline, _, _), .redirect(let airline, _), .repeatedElsewhere(let airline, _),
+        case .busy(let airline, _, _, _), .slow(let airline, _, _), .redirect(let airline, _),
+            .repeatedElsewhere(let airline, _),
             .malformed(let airline), .hangUp(let airline):
             airline.base
         }
@@ -194,6 +202,7 @@ enum DiagnosticEndpoint: Requestable {
         case .repeatedElsewhere: try URLPath("/redirect")
         case .malformed: try URLPath("/errors/malformed")
         case .hangUp: try URLPath("/errors/hang-up")
+        case .busy(_, let name, _, _): try URLPath("/busy/\(name)")
         }
     }
 }

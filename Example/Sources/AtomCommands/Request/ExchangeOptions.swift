@@ -35,6 +35,13 @@ struct ExchangeOptions: ParsableArguments {
     @Flag(help: "Show a redirect instead of following it.")
     var noFollow = false
 
+    @Flag(
+        help: """
+            Send the request again if it fails for now: up to three times in all, with pauses. Only what does no harm \
+            when it arrives twice.
+            """)
+    var retry = false
+
     func validate() throws {
         guard !session || basic == nil else { throw ValidationError("Use only one of --session and --basic.") }
         guard session || sessionOptions.sessionFile == nil else {
@@ -90,6 +97,7 @@ struct ExchangeOptions: ParsableArguments {
         func configure(_ configuration: inout ServiceConfiguration) {
             configuration.transport = tap
             if let queue { configuration.dispatchQueue = queue }
+            if retry { configuration.retryPolicy = .standard }
             if noFollow { configuration.redirectPolicy = .doNotFollow }
         }
         if session { return try signedAtom(for: request, configure) }

@@ -21,6 +21,10 @@ struct RequestCommand: AsyncParsableCommand {
             when necessary. Any number of processes may use the session at once. The tokens are sent only to the \
             server that issued them.
 
+            With --retry a request that fails for now is sent again:
+
+              atom request GET http://127.0.0.1:8080/busy/me --retry
+
             On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
             pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
             always verified.

@@ -79,7 +79,10 @@ struct ResponsePrinter {
         if let last = records.last, let answeredAt = last.answeredAt {
             parts.append("answered after \(Self.duration(answeredAt - last.startedAt))")
         }
-        if records.count > 1 { parts.append("\(records.count - 1) redirects") }
+        let earlier = records.dropLast()
+        let redirects = earlier.count { $0.status.map { (300...399).contains($0) } ?? false }
+        if redirects > 0 { parts.append("\(redirects) redirects") }
+        if earlier.count > redirects { parts.append("\(earlier.count - redirects) retries") }
         if let transportName { parts.append("over \(transportName)") }
         return parts.joined(separator: ", ")
     }

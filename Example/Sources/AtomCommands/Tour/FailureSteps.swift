@@ -19,6 +19,7 @@ struct FailureSteps {
         await findNobody(with: atom, &checklist)
         await cancel(with: atom, &checklist)
         await hearNonsense(with: atom, &checklist)
+        await tryAgain(with: atom, &checklist)
     }
 
     private func sendNothing(with atom: Atom, _ checklist: inout Checklist) async {
@@ -76,6 +77,27 @@ struct FailureSteps {
         checklist.check(
             result.error?.isCancelled == true && result.error?.delivery == .maybeSent && seconds < 1,
             "a cancelled task ends at once", detail: result.summary)
+    }
+
+    private func tryAgain(with atom: Atom, _ checklist: inout Checklist) async {
+        struct Attempts: Model { let attempts: Int }
+        let patient = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(
+                DiagnosticEndpoint.busy(tour.airline, name: "tour", times: 2, policy: .standard)
+            ).resume(expecting: Attempts.self)
+        }
+        checklist.check(
+            patient.value?.attempts == 3, "a server that is busy twice answers the third attempt",
+            detail: patient.summary)
+
+        let tired = await outcome { () async throws(AtomError) in
+            try await atom.enqueue(
+                DiagnosticEndpoint.busy(tour.airline, name: "all-day", times: 1_000, policy: .standard)
+            ).resume()
+        }
+        checklist.check(
+            tired.error?.attempts == [.status(503), .status(503), .status(503)],
+            "one that stays busy is asked three times, and the error lists them", detail: tired.summary)
     }
 
     private func hearNonsense(with atom: Atom, _ checklist: inout Checklist) async {

@@ -9,6 +9,11 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         case ok = 200
         case unauthorized = 401
         case redirect = 302
+        case busy = 503
+        /// Busy until long after every deadline.
+        case busyForLong = 429
+
+        var isBusy: Bool { self == .busy || self == .busyForLong }
     }
 
     enum Part: Hashable, Sendable {
@@ -41,6 +46,14 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
     var redirectsLeft = 0
     /// The redirects that the policy follows.
     var redirectLimit = 1
+    /// How often a server is busy.
+    var busyLeft = 0
+    /// Whether each exchange may be sent again after the server may have got it.
+    var idempotent: [Bool] = [true, true]
+    /// How many retries the quota has.
+    var quota = 0
+    /// How often the app signs out, and somebody else in.
+    var signOutsLeft = 0
     /// How many attempts the transport loses.
     var failuresLeft = 0
     var renewals: [Renewal] = [.renewed]
@@ -89,6 +102,23 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         ExchangeModelSettings(
             name: "slow readers that leave, and lost streams", signed: [true, false], streamed: [true, true],
             pausesLeft: 1, parts: [.refused], partsLeft: 1, failuresLeft: 1, cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "busy servers while callers leave", signed: [true, false], heads: [.ok, .busy], busyLeft: 3, quota: 1,
+            cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "busy servers while people sign out", heads: [.ok, .busy], busyLeft: 1, quota: 1, signOutsLeft: 1),
+        ExchangeModelSettings(
+            name: "busy servers and 401s", signed: [true, false], heads: [.ok, .unauthorized, .busy], busyLeft: 1,
+            quota: 1, renewals: [.renewed, .failed]),
+        ExchangeModelSettings(
+            name: "busy servers that want too much time", signed: [true, false], heads: [.ok, .busyForLong],
+            busyLeft: 2, quota: 2),
+        ExchangeModelSettings(
+            name: "lost attempts that are sent again", signed: [true, false], idempotent: [true, false], quota: 2,
+            failuresLeft: 2, expiriesLeft: 1, earlyRingsLeft: 1),
+        ExchangeModelSettings(
+            name: "streams that are lost before and after their heads", signed: [true, false],
+            streamed: [true, false], quota: 2, failuresLeft: 2, cancellationsLeft: 1),
     ]
 }
 
@@ -118,6 +148,18 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
     case slotKeptByAStream
     case slowReaderCountsAsSilence
     case silenceUnwatchedAfterAPause
+    case slotKeptInAPause
+    case pauseNeverEnds
+    case pauseCutShort
+    case pauseEndKept
+    case signOutIgnoredInAPause
+    case retriedForEver
+    case retriedUnpaid
+    case quotaLost
+    case retriedAfterTheDeadline
+    case unsafeRequestRepeated
+    case streamRepeated
+    case retryOfAnOlderAttempt
 
     var settings: ExchangeModelSettings {
         func named(_ name: String) -> ExchangeModelSettings {
@@ -136,6 +178,13 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
         case .signedByWhoeverHasTheSlot: named("a token that dies in the lane")
         case .slotKeptByAStream, .slowReaderCountsAsSilence, .silenceUnwatchedAfterAPause:
             named("a slow reader while time runs out")
+        case .slotKeptInAPause, .pauseNeverEnds, .retriedUnpaid, .quotaLost:
+            named("busy servers while callers leave")
+        case .pauseEndKept, .signOutIgnoredInAPause: named("busy servers while people sign out")
+        case .retriedAfterTheDeadline: named("busy servers that want too much time")
+        case .unsafeRequestRepeated, .pauseCutShort, .retriedForEver, .retryOfAnOlderAttempt:
+            named("lost attempts that are sent again")
+        case .streamRepeated: named("streams that are lost before and after their heads")
         }
     }
 }

@@ -10,6 +10,7 @@ extension ExchangeWorld {
             describe(exchange, to: &key)
             key.add(lane.firstIndex(of: index) ?? -1)
             key.add(queue.firstIndex(of: index) ?? -1)
+            key.add(pausing.contains(index))
         }
         // Which thread came first makes no difference.
         var threadKeys = threads.map { thread in
@@ -35,6 +36,9 @@ extension ExchangeWorld {
         key.add(left.earlyRingsLeft)
         key.add(left.deathsLeft)
         key.add(left.pausesLeft)
+        key.add(left.busyLeft)
+        key.add(left.signOutsLeft)
+        key.add(spent)
         return key
     }
 
@@ -53,6 +57,8 @@ extension ExchangeWorld {
         case .waitingForSlot(let keepsPlace):
             key.add(2)
             key.add(keepsPlace)
+        case .pausing:
+            key.add(9)
         case .sending(let transmission, let version):
             key.add(3)
             key.add(version.map { $0 == self.version ? 1 : 2 } ?? 0)
@@ -73,12 +79,16 @@ extension ExchangeWorld {
         }
         key.add(machine.number)
         key.add(machine.hasRetried)
-        key.add(machine.hasBeenAnswered)
+        key.add(machine.reach.hashValue)
         key.add(machine.attempt.redirects)
         key.add(machine.lastDeadline - exchange.deadlineNumber)
         key.add(machine.lastDeadline == 0)
         key.add(exchange.deadline != nil)
-        key.add(exchange.isSilenceWatched)
+        key.add(exchange.alarm)
+        key.add(exchange.generation.map { $0 == generation ? 1 : 2 } ?? 0)
+        key.add(exchange.paid)
+        key.add(machine.retries?.failures.count ?? 0)
+        key.add(machine.retries?.lastCost ?? 0)
         key.add(exchange.hasBegun)
         key.add(exchange.tellings)
         key.add(exchange.retries)
@@ -100,11 +110,11 @@ extension ExchangeWorld {
 
     private func describe(_ operation: Operation, to key: inout ModelKey) {
         switch operation {
-        case .setDeadline(let index, let number, let isSilence):
+        case .setDeadline(let index, let number, let instant):
             key.add(21)
             key.add(index)
             key.add(number == .max ? -1 : exchanges[index].sut.machine.lastDeadline - number)
-            key.add(isSilence)
+            key.add(instant)
         case .removeDeadline(let index, let number):
             key.add(22)
             key.add(index)

@@ -2,19 +2,34 @@
 
 // What the exchange does with its machine's steps, as operations.
 extension ExchangeWorld {
-    mutating func handle(_ event: Event, of index: Int) throws(Violation) -> [Operation] {
+    mutating func handle(_ wholeEvent: Event, of index: Int) throws(Violation) -> [Operation] {
+        let event = wholeEvent.plain
         noteLastEvent(event, of: index)
-        let wasEnded = exchanges[index].sut.machine.hasEnded
+        let before = exchanges[index].sut.machine
+        let wasEnded = before.hasEnded
         let isPaused = isPaused(index)
-        let step = exchanges[index].sut.take(event)
+        let step = exchanges[index].sut.take(wholeEvent)
         let letGo = letGo(for: step, of: index)
         var operations = preparation(of: step, index)
+        if event != wholeEvent {
+            if step.effects.contains(.sendAgain) {
+                exchanges[index].paid += 1
+                try checkRepetition(of: index, from: before)
+            } else {
+                operations.append(.refund(index))
+            }
+        }
         switch event {
-        case .ring:
+        case .ring(let instant):
+            if case .pausing = before.state, instant < ModelledExchange.pauseEnd, !isPausing(index) {
+                throw Violation("exchange \(index) goes on before its pause is over")
+            }
+            if step.effects.contains(.sendAgain), let letGo { exchanges[index].wires[letGo - 1].isPassed = true }
             if isPaused, exchanges[index].sut.machine.hasEnded, !wasEnded {
                 throw Violation("exchange \(index) runs out of time while its reader is slow (G14)")
             }
-            return operations + action(of: step, index) + afterwards(step, index, letGo)
+            operations += action(of: step, index) + afterwards(step, index, letGo)
+            return operations + (step.effects.contains(.sendAgain) ? slotGivenBack(by: step) : [])
         case .pauseChanged(let isPaused, let number):
             exchanges[index].wires[number - 1].isPaused = isPaused
             return operations + action(of: step, index) + afterwards(step, index, letGo)
@@ -55,6 +70,25 @@ extension ExchangeWorld {
         }
     }
 
+    private func isPausing(_ index: Int) -> Bool {
+        if case .pausing = exchanges[index].sut.machine.state { true } else { false }
+    }
+
+    /// What must hold when an exchange goes on to another attempt.
+    private func checkRepetition(of index: Int, from before: ExchangeMachine) throws(Violation) {
+        let machine = exchanges[index].sut.machine
+        if machine.retries.map({ $0.failures.count > 1 }) ?? false {
+            throw Violation("exchange \(index) is sent again too often")
+        }
+        if !settings.idempotent[index] { throw Violation("exchange \(index) must not be sent twice") }
+        if case .receiving = before.state, exchanges[index].wires[before.number - 1].isStreaming {
+            throw Violation("exchange \(index) is sent again after its reader has the head")
+        }
+        if exchanges[index].wires[before.number - 1].head == .busyForLong {
+            throw Violation("exchange \(index) waits for a time after its deadline")
+        }
+    }
+
     /// Whether the reader of its response doesn't keep up.
     private func isPaused(_ index: Int) -> Bool {
         isReceiving(index) && exchanges[index].wires[current(index) - 1].isPaused
@@ -91,13 +125,14 @@ extension ExchangeWorld {
         switch step.deadline {
         case .none: break
         case .set(let instant, let number):
-            let isSilence = instant < ModelledExchange.instant(ModelledExchange.end)
-            operations.append(.setDeadline(index, number: number, isSilence: isSilence))
+            operations.append(
+                .setDeadline(index, number: number, at: Int(instant.nanoseconds / 1_000_000_000)))
         case .removed(let number): operations.append(.removeDeadline(index, number: number))
         }
         if let version = step.acceptedVersion { operations.append(.accepted(version: version)) }
         if step.effects.contains(.leaveSession) { operations.append(.leaveSession(index)) }
         if step.effects.contains(.leaveLane) { operations.append(.leaveLane(index)) }
+        if step.effects.contains(.leavePause) { operations.append(.leavePause(index)) }
         return operations
     }
 
@@ -109,6 +144,7 @@ extension ExchangeWorld {
             return [.rejected(version: version), .askSession(index)]
         case .enterLane: return [.enterLane(index)]
         case .tell: return [.tell(index)]
+        case .pause: return [.notePause(index)]
         case .nothing, .askSessionWithSlot, .sign, .send, .keepPart, .keepBody, .deliver: return []
         }
     }
@@ -157,7 +193,7 @@ extension ExchangeWorld {
             case .deliver: [.deliver(index, number)]
             case .keepBody: [.keepBody(index, number)]
             case .tell: [.abandon(index, number), .tell(index)]
-            default: bug == .sinkNeverEnded ? [] : [.abandon(index, number)]
+            default: (bug == .sinkNeverEnded ? [] : [.abandon(index, number)]) + action(of: step, index)
             }
         let notice: [Operation] = step.effects.contains(.releaseNotice) ? [.releaseNotice] : []
         return body + notice + slotGivenBack(by: step)
@@ -189,6 +225,7 @@ extension ExchangeWorld {
                 try check(wire, index, place + 1)
             }
         }
+        try checkPauses()
         guard taken == holders else { throw Violation("\(taken) slots are taken by \(holders) attempts") }
         if isNoticeHeld, self.holders == 0 { throw Violation("the app is never told of its session's end") }
         let waiting = exchanges.contains { exchange in
@@ -201,10 +238,30 @@ extension ExchangeWorld {
         if self.holders > 0, !waiting { throw Violation("the app is never told of its session's end") }
     }
 
+    private func checkPauses() throws(Violation) {
+        for (index, exchange) in exchanges.enumerated() {
+            guard isPausing(index) else {
+                if pausing.contains(index) { throw Violation("the session thinks that exchange \(index) pauses") }
+                continue
+            }
+            if exchange.deadline == nil || exchange.alarm > ModelledExchange.pauseEnd {
+                throw Violation("the pause of exchange \(index) never ends")
+            }
+            if isSigned(index), exchange.generation != generation {
+                throw Violation("exchange \(index) is not told that its session is over (G9)")
+            }
+            if isSigned(index), !pausing.contains(index) {
+                throw Violation("the session doesn't know that exchange \(index) pauses")
+            }
+        }
+        let paid = exchanges.reduce(0) { $0 + $1.paid }
+        guard spent == paid else { throw Violation("retries have cost \(spent), and \(paid) were paid for") }
+    }
+
     private func isOnWire(_ index: Int) -> Bool {
         switch exchanges[index].sut.machine.state {
         case .sending, .receiving: true
-        case .waitingForSession, .waitingForSlot, .ended: false
+        case .waitingForSession, .waitingForSlot, .pausing, .ended: false
         }
     }
 
@@ -225,7 +282,7 @@ extension ExchangeWorld {
         case .waitingForSession(let rejection?, _):
             if case .arriving = rejection.body { return true }
             return false
-        case .waitingForSession, .waitingForSlot, .ended: return false
+        case .waitingForSession, .waitingForSlot, .pausing, .ended: return false
         }
     }
 }
@@ -235,6 +292,7 @@ extension ModelledExchange.Event {
     var endedAttempt: Int? {
         switch self {
         case .finished(let number), .failed(let number): number
+        case .again(let event, _): event.endedAttempt
         default: nil
         }
     }

@@ -13,8 +13,12 @@ extension ExchangeWorld {
             try spawn([.event(index, .cancelled)])
         case .ring(let index, let instant):
             exchanges[index].deadline = nil
-            if instant == 1 { left.earlyRingsLeft -= 1 } else { left.expiriesLeft -= 1 }
-            try spawn([.event(index, .ring(at: instant))])
+            switch instant {
+            case 1: left.earlyRingsLeft -= 1
+            case ModelledExchange.pauseEnd: break
+            default: left.expiriesLeft -= 1
+            }
+            try spawn([offered(.ring(at: instant), to: index)])
         case .drained(let index, let number):
             exchanges[index].wires[number - 1].isDraining = false
             let isCurrent = exchanges[index].wire == number
@@ -26,8 +30,9 @@ extension ExchangeWorld {
             isGood = false
         case .head(let index, let number, let head):
             if head == .redirect { left.redirectsLeft -= 1 }
+            if head.isBusy { left.busyLeft -= 1 }
             exchanges[index].wires[number - 1].head = head
-            try spawn([.event(index, .head(head, number))], [index, number])
+            try spawn([offered(.head(head, number), to: index)], [index, number])
         case .part(let index, let number, let part):
             left.partsLeft -= 1
             try spawn([.event(index, .part(part, number))], [index, number])
@@ -42,10 +47,24 @@ extension ExchangeWorld {
             try spawn([.event(index, .pauseChanged(false, number))], [index, number, 1])
         case .lose(let index, let number):
             if !exchanges[index].wires[number - 1].isCancelled { left.failuresLeft -= 1 }
-            try spawn([.event(index, .failed(number))], [index, number])
+            try spawn([offered(.failed(number), to: index)], [index, number])
+        case .signOut:
+            left.signOutsLeft -= 1
+            generation += 1
+            version += 1
+            isGood = true
+            isOver = false
+            let refused = pausing.sorted()
+            pausing = []
+            try spawn(refused.flatMap { [.holdNotice, .event($0, .refused(isMissing: false))] })
         }
         threads.removeAll { $0.operations.isEmpty }
         if threads.isEmpty { try checkAtRest() }
+    }
+
+    /// What may be followed by another attempt is asked about first.
+    private func offered(_ event: Event, to index: Int) -> Operation {
+        settings.quota > 0 ? .offer(index, event) : .event(index, event)
     }
 
     private mutating func run(_ index: Int) throws(Violation) {
@@ -87,11 +106,11 @@ extension ExchangeWorld {
         switch operation {
         case .event(let index, let event):
             return try handle(event, of: index)
-        case .setDeadline(let index, let number, let isSilence):
+        case .setDeadline(let index, let number, let instant):
             guard number == .max || number > exchanges[index].deadlineNumber else { return [] }
             if number != .max { exchanges[index].deadlineNumber = number }
             exchanges[index].deadline = number
-            exchanges[index].isSilenceWatched = isSilence
+            exchanges[index].alarm = instant
         case .removeDeadline(let index, let number):
             guard number == .max || number > exchanges[index].deadlineNumber else { return [] }
             if number != .max { exchanges[index].deadlineNumber = number }
@@ -102,6 +121,24 @@ extension ExchangeWorld {
             if rejected == version { isGood = false }
         case .accepted:
             break
+        case .notePause(let index):
+            guard isSigned(index) else { return [.event(index, .pauseNoted)] }
+            guard exchanges[index].generation == generation else {
+                return [.holdNotice, .event(index, .refused(isMissing: false))]
+            }
+            pausing.insert(index)
+            return [.event(index, .pauseNoted)]
+        case .leavePause(let index):
+            pausing.remove(index)
+        case .offer(let index, let event):
+            let number = exchanges[index].sut.machine.number
+            return [exchanges[index].sut.isRepeated(after: event) ? .pay(index, event, number) : .event(index, event)]
+        case .pay(let index, let event, let number):
+            guard spent < settings.quota || bug == .retriedUnpaid else { return [.event(index, event)] }
+            if spent < settings.quota { spent += 1 }
+            return [.event(index, .again(event, number))]
+        case .refund:
+            if bug != .quotaLost { spent -= 1 }
         case .leaveSession(let index):
             queue.removeAll { $0 == index }
         case .enterLane(let index):
@@ -111,7 +148,8 @@ extension ExchangeWorld {
         case .releaseSlot:
             return try releaseSlot()
         case .sign(let index):
-            let version = isSigned(index) && isGood && !isOver ? version : nil
+            let isMember = exchanges[index].generation == generation
+            let version = isSigned(index) && isMember && isGood && !isOver ? version : nil
             return [.event(index, .slotGranted(isSigned: version != nil, version: version))]
         case .askWithSlot(let index):
             // The slot is in hand: whoever doesn't go on gives it back.
@@ -133,6 +171,7 @@ extension ExchangeWorld {
         case .release:
             guard isGood, !queue.isEmpty else { return [] }
             let index = queue.removeFirst()
+            exchanges[index].generation = generation
             return [.event(index, .admitted), .release]
         }
         return []
@@ -140,7 +179,11 @@ extension ExchangeWorld {
 
     /// The session's answer to an exchange that asks to go on.
     private mutating func admit(_ index: Int, _ admitted: [Operation]) -> [Operation] {
+        if let admitted = exchanges[index].generation, admitted != generation {
+            return [.holdNotice, .event(index, .refused(isMissing: false))]
+        }
         if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce] }
+        exchanges[index].generation = generation
         if isGood, !isRefreshing, queue.isEmpty { return admitted }
         queue.append(index)
         // A queue that is being emptied is good by the time its end has its turn.
@@ -188,6 +231,11 @@ extension ExchangeWorld {
             guard case .ended(.answer(let head), _) = exchanges[index].sut.machine.state,
                 head.headerFields["X-Attempt"] == "\(number)"
             else { throw Violation("exchange \(index) is given the answer of another attempt") }
+            if head.statusCode == 200 {
+                // A success gives back what the last retry has cost.
+                spent -= (exchanges[index].sut.machine.retries?.lastCost ?? 0)
+                exchanges[index].paid -= (exchanges[index].sut.machine.retries?.lastCost ?? 0)
+            }
             try tell(index)
         case .keepBody(let index, let number):
             try endSink(index, number, .finished)

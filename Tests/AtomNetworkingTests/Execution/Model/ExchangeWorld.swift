@@ -14,14 +14,19 @@ struct ExchangeWorld: ModelledWorld {
     typealias Event = ModelledExchange.Event
 
     /// One thing that a thread does.
-    enum Operation: Hashable {
+    enum Operation: Hashable, Sendable {
         case event(Int, Event)
-        case setDeadline(Int, number: Int, isSilence: Bool)
+        case setDeadline(Int, number: Int, at: Int)
         case removeDeadline(Int, number: Int)
         case askSession(Int)
         case rejected(version: Int)
         case accepted(version: Int)
         case leaveSession(Int)
+        case notePause(Int)
+        case leavePause(Int)
+        case offer(Int, Event)
+        case pay(Int, Event, Int)
+        case refund(Int)
         case enterLane(Int)
         case leaveLane(Int)
         case releaseSlot
@@ -86,7 +91,13 @@ struct ExchangeWorld: ModelledWorld {
         var retries = 0
         var deadline: Int?
         var deadlineNumber = 0
-        var isSilenceWatched = false
+        /// When the clock rings.
+        var alarm = 0
+        var isSilenceWatched: Bool { alarm < ModelledExchange.end }
+        /// The sign-in that it belongs to.
+        var generation: Int?
+        /// What its retries have cost that was not given back.
+        var paid = 0
     }
 
     let settings: ExchangeModelSettings
@@ -99,6 +110,12 @@ struct ExchangeWorld: ModelledWorld {
     var isOver = false
     var isRefreshing = false
     var queue: [Int] = []
+    /// Counts sign-ins.
+    var generation = 0
+    /// The requests that it knows to pause.
+    var pausing: Set<Int> = []
+    // The quota.
+    var spent = 0
     // The lane.
     var taken = 0
     var lane: [Int] = []
@@ -112,9 +129,11 @@ struct ExchangeWorld: ModelledWorld {
         self.settings = settings
         self.bug = bug
         left = settings
-        exchanges = try zip(settings.signed, settings.streamed).map { isSigned, isStreamed in
+        exchanges = try settings.signed.indices.map { index in
             Exchange(
-                sut: try ModelledExchange(settings, isSigned: isSigned, isStreamed: isStreamed, bug: bug))
+                sut: try ModelledExchange(
+                    settings, isSigned: settings.signed[index], isStreamed: settings.streamed[index],
+                    isIdempotent: settings.idempotent[index], bug: bug))
         }
     }
 
@@ -134,6 +153,7 @@ struct ExchangeWorld: ModelledWorld {
         case drained(Int, Int)
         case renewal(ExchangeModelSettings.Renewal)
         case die
+        case signOut
         case head(Int, Int, ExchangeModelSettings.Head)
         case part(Int, Int, ExchangeModelSettings.Part)
         case finish(Int, Int)
@@ -150,6 +170,7 @@ struct ExchangeWorld: ModelledWorld {
             case .drained(let index, let number): "attempt \(index).\(number): the rest has taken too long"
             case .renewal(let renewal): "the refresh ends: \(renewal)"
             case .die: "the token dies"
+            case .signOut: "the app signs out, and somebody else in"
             case .head(let index, let number, let head): "attempt \(index).\(number): \(head.rawValue)"
             case .part(let index, let number, let part): "attempt \(index).\(number): a \(part) part"
             case .finish(let index, let number): "attempt \(index).\(number): finished"
@@ -164,7 +185,8 @@ struct ExchangeWorld: ModelledWorld {
         switch step {
         case .run, .renewal, .head, .finish, .begin, .drained, .goOn: true
         case .lose(let index, let number): exchanges[index].wires[number - 1].isCancelled
-        case .cancel, .ring, .die, .part, .pause: false
+        case .ring(_, let instant): instant == ModelledExchange.pauseEnd
+        case .cancel, .die, .part, .pause, .signOut: false
         }
     }
 
@@ -178,6 +200,7 @@ struct ExchangeWorld: ModelledWorld {
             steps += settings.renewals.map { .renewal($0) }
         }
         if left.deathsLeft > 0, isGood { steps.append(.die) }
+        if left.signOutsLeft > 0, !isRefreshing, queue.isEmpty { steps.append(.signOut) }
         for (index, exchange) in exchanges.enumerated() {
             // In order: which of them is first makes no difference but to its name.
             if !exchange.hasBegun {
@@ -188,6 +211,9 @@ struct ExchangeWorld: ModelledWorld {
             }
             if left.cancellationsLeft > 0, exchange.tellings == 0 { steps.append(.cancel(index)) }
             if exchange.deadline != nil {
+                if exchange.alarm <= ModelledExchange.pauseEnd {
+                    steps.append(.ring(index, at: ModelledExchange.pauseEnd))
+                }
                 if left.expiriesLeft > 0 {
                     steps.append(.ring(index, at: ModelledExchange.end))
                     if exchange.isSilenceWatched { steps.append(.ring(index, at: ModelledExchange.silence)) }
@@ -217,7 +243,8 @@ struct ExchangeWorld: ModelledWorld {
         guard !threads.contains(where: { $0.wire == [index, number] }) else { return steps }
         if wire.isCancelled { return steps + [.lose(index, number)] }
         if wire.head == nil {
-            for head in settings.heads where head != .redirect || left.redirectsLeft > 0 {
+            for head in settings.heads
+            where (head != .redirect || left.redirectsLeft > 0) && (!head.isBusy || left.busyLeft > 0) {
                 // A 401 twice says nothing new of an exchange that is not signed.
                 steps.append(.head(index, number, head))
             }

@@ -8,7 +8,7 @@ import Foundation
 
 /// An exchange's machine as it is, or with a bug.
 struct ModelledExchange {
-    enum Event: Hashable {
+    enum Event: Hashable, Sendable {
         case admitted
         case queuedBySession
         case refused(isMissing: Bool)
@@ -25,31 +25,46 @@ struct ModelledExchange {
         case restExpired(Int)
         case sinkFailed(Int)
         case pauseChanged(Bool, Int)
+        case pauseNoted
+        /// This, with another attempt after the one with this number; it has
+        /// been paid for.
+        indirect case again(Event, Int)
+
+        /// The event itself.
+        var plain: Event { if case .again(let event, _) = self { event } else { self } }
     }
 
     /// When the exchange's time is up, and when the wire has been silent for
     /// too long.
     static let end = 100
     static let silence = 10
+    /// When a pause between attempts ends.
+    static let pauseEnd = 5
+
+    /// Two attempts, with five seconds between them.
+    private static let policy = RetryPolicy(
+        maximumAttempts: 2, baseDelay: .seconds(10), throttledBaseDelay: .seconds(10), cost: 1, throttledCost: 1)
 
     var machine: ExchangeMachine
     let bug: PlantedExchangeBug?
     let isStreamed: Bool
 
     init(
-        _ settings: ExchangeModelSettings, isSigned: Bool, isStreamed: Bool, bug: PlantedExchangeBug?
+        _ settings: ExchangeModelSettings, isSigned: Bool, isStreamed: Bool, isIdempotent: Bool,
+        bug: PlantedExchangeBug?
     ) throws {
         var endpoint = PathEndpoint(pathText: "/start")
         endpoint.requiresAuthorization = isSigned
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
         let policy = ExchangePolicy(
-            takesSlot: settings.takesSlots, usesCookies: true, needsFreshConnection: false,
+            takesSlot: settings.takesSlots, usesCookies: true, needsFreshConnection: false, retries: true,
             redirects: .follow(limit: settings.redirectLimit), maximumBodySize: 1 << 20)
         machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(
                 policy: policy, needsSignature: isSigned, hasSession: true, timeouts: request.timeouts,
                 deadline: Self.instant(Self.end)))
+        if !isIdempotent { machine.attempt.method = "POST" }
         self.bug = bug
         self.isStreamed = isStreamed
     }
@@ -64,9 +79,57 @@ struct ModelledExchange {
         return TransportResponse(statusCode: head.rawValue, headerFields: fields)
     }
 
+    /// Whether this would be followed by another attempt.
+    func isRepeated(after event: Event) -> Bool {
+        let setback: RetryPolicy.Setback
+        var number = machine.number
+        switch event {
+        case .head(.busy, let attempt):
+            setback = RetryPolicy.Setback(.status(503), delivery: .answered)
+            number = attempt
+        case .head(.busyForLong, let attempt):
+            setback = RetryPolicy.Setback(.status(429), delivery: .answered, serverDelay: .seconds(1_000))
+            number = attempt
+        case .failed(let attempt):
+            setback = RetryPolicy.Setback(.connection(.networkConnectionLost), delivery: .maybeSent)
+            number = attempt
+        case .ring(let instant) where machine.isSilent(at: Self.instant(instant)):
+            setback = RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent)
+        default:
+            return false
+        }
+        var machine = machine
+        if bug == .retriedAfterTheDeadline { machine.deadline = nil }
+        if bug == .retriedForEver { machine.retries = nil }
+        if bug == .unsafeRequestRepeated { machine.attempt.method = "GET" }
+        if bug == .streamRepeated, case .receiving(var transmission, let head) = machine.state {
+            transmission.isStreamed = false
+            machine.state = .receiving(transmission, head)
+        }
+        return machine.retry(after: setback, of: number, by: Self.policy, chance: 0.5, at: Self.instant(0)) != nil
+    }
+
+    private func retry(_ event: Event) -> ExchangeMachine.Retry? {
+        guard case .again(let plain, let attempt) = event else { return nil }
+        let number = bug == .retryOfAnOlderAttempt ? machine.number : attempt
+        let setback: RetryPolicy.Setback
+        switch plain {
+        case .head(let head, _): setback = RetryPolicy.Setback(.status(head.rawValue), delivery: .answered)
+        default: setback = RetryPolicy.Setback(.connection(.networkConnectionLost), delivery: .maybeSent)
+        }
+        return ExchangeMachine.Retry(
+            number: number, setback: setback, until: Self.instant(Self.pauseEnd), cost: 1)
+    }
+
     mutating func take(_ event: Event) -> ExchangeMachine.Step {
         let now = Self.instant(0)
         let before = machine
+        let retry = retry(event)
+        if bug == .streamRepeated, retry != nil, case .receiving(var transmission, let head) = machine.state {
+            transmission.isStreamed = false
+            machine.state = .receiving(transmission, head)
+        }
+        let event = event.plain
         var step: ExchangeMachine.Step
         switch event {
         case .admitted: step = machine.admitted()
@@ -81,11 +144,14 @@ struct ModelledExchange {
             if bug == .sentAfterItsEnd, before.hasEnded { step = ExchangeMachine.Step(action: .send) }
         case .admittedWithSlot: step = machine.admittedWithSlot()
         case .cancelled: step = machine.cancelled()
-        case .ring(let instant): step = machine.deadlinePassed(at: Self.instant(instant))
+        case .ring(let instant):
+            let isEarly = bug == .pauseCutShort && instant == 1
+            step = machine.deadlinePassed(at: Self.instant(isEarly ? Self.pauseEnd : instant), retry: retry)
         case .head(let head, let number):
             if bug == .retriedTwice { machine.hasRetried = false }
             step = machine.headArrived(
-                Self.head(head, number), of: number, isStreamed: isStreamed && head == .ok, at: now)
+                Self.head(head, number), of: number, isStreamed: isStreamed && head == .ok, retry: retry,
+                at: now)
         case .part(let part, let number):
             step = machine.partArrived(
                 part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
@@ -99,11 +165,13 @@ struct ModelledExchange {
             step = machine.pauseChanged(
                 isPaused && bug != .slowReaderCountsAsSilence, of: number, at: now)
             if !isPaused, bug == .silenceUnwatchedAfterAPause { step.deadline = .none }
+        case .pauseNoted: step = machine.pauseNoted()
         case .bodyKept(let number): step = machine.bodyKept(Data([UInt8(number)]), of: number)
         case .failed(let number):
             step = machine.failed(
                 TransportFailure(URLError(.networkConnectionLost)),
-                bug == .lateEventCounts ? machine.number : number)
+                bug == .lateEventCounts ? machine.number : number, retry: retry)
+        case .again: step = ExchangeMachine.Step()
         }
         plant(event, before, &step)
         return step
@@ -127,6 +195,14 @@ struct ModelledExchange {
             case .set(let instant, _): step.deadline = .set(instant, .max)
             case .removed: step.deadline = .removed(.max)
             case .none: break
+            }
+        case (.slotKeptInAPause, .head(.busy, _)): step.effects.remove(.giveSlotBack)
+        case (.pauseNeverEnds, .pauseNoted): step.deadline = .none
+        case (.pauseEndKept, .ring): step.effects.remove(.leavePause)
+        case (.signOutIgnoredInAPause, .refused):
+            if case .pausing = before.state {
+                machine = before
+                step = ExchangeMachine.Step()
             }
         case (.queuedAfterItsEnd, .queuedBySession): step.effects.remove(.leaveSession)
         case (.standsInTheLaneAfterItsEnd, .queuedForSlot): step.effects.remove(.leaveLane)

@@ -1,0 +1,77 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// Another attempt after a failure: the policy, the quota and the pause.
+extension Exchange {
+    /// Another attempt instead of a response, if there is to be one.
+    ///
+    /// Its quota has been paid: ``settleQuota(of:_:at:)`` follows.
+    func retry(
+        after head: TransportResponse, of wire: AttemptOnWire, at now: MonotonicInstant
+    ) -> ExchangeMachine.Retry? {
+        guard !acceptableStatusCodes.contains(head.statusCode) else { return nil }
+        let serverDelay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
+        return retry(
+            after: RetryPolicy.Setback(.status(head.statusCode), delivery: .answered, serverDelay: serverDelay),
+            of: wire, at: now)
+    }
+
+    /// Another attempt after a failure of the transport.
+    func retry(after failure: TransportFailure, of wire: AttemptOnWire) -> ExchangeMachine.Retry? {
+        // A body that could not be read, and the like.
+        guard !(failure.error is AtomError) else { return nil }
+        let code = (failure.error as? URLError)?.code ?? .unknown
+        return retry(
+            after: RetryPolicy.Setback(.connection(code), delivery: failure.delivery), of: wire, at: manager.time.now)
+    }
+
+    /// Another attempt after a silence, if there has been one.
+    func retryAfterSilence(at now: MonotonicInstant) -> (ExchangeMachine.Retry, AttemptOnWire)? {
+        let silent = content.withLock { $0.machine.isSilent(at: now) ? $0.wire : nil }
+        guard let silent else { return nil }
+        return retry(
+            after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent), of: silent, at: now
+        ).map { ($0, silent) }
+    }
+
+    private func retry(
+        after setback: RetryPolicy.Setback, of wire: AttemptOnWire, at now: MonotonicInstant
+    ) -> ExchangeMachine.Retry? {
+        let retryPolicy = retrying?.policy ?? manager.retryPolicy
+        let isDeclared = retrying?.idempotency == .declared
+        let chance = manager.random()
+        let retry = content.withLock {
+            $0.machine.retry(
+                after: setback, of: wire.number, by: retryPolicy, isDeclaredIdempotent: isDeclared, chance: chance,
+                at: now)
+        }
+        guard let retry else { return nil }
+        manager.slots.noteRetry()
+        guard manager.quotas.pay(retry.cost, of: retryPolicy.quota, at: wire.target.origin) else {
+            return nil
+        }
+        return retry
+    }
+
+    /// Logs an attempt that is sent again, or gives back what was paid for
+    /// nothing: the exchange may have ended in the meantime.
+    func settleQuota(of retry: ExchangeMachine.Retry, _ step: ExchangeMachine.Step, at wire: AttemptOnWire) {
+        guard step.effects.contains(.sendAgain) else {
+            return manager.quotas.giveBack(retry.cost, at: wire.target.origin)
+        }
+        manager.log(
+            "↻ \(wire.target): \(retry.setback.failure), to be sent again "
+                + (retry.until.map { "in \(manager.time.now.duration(to: $0))" } ?? "at once"))
+    }
+
+    /// The session has to know of a pause, so that a sign-out ends it.
+    func pause() {
+        if needsSignature, let session = manager.session, !session.pauses(self) {
+            return refused(.signedOut(delivery: .notSent))
+        }
+        handle { $0.pauseNoted() }
+    }
+}

@@ -1,0 +1,126 @@
+// What follows a failed attempt that the policy sends again.
+extension ExchangeMachine {
+    /// Another attempt, as the policy has decided.
+    ///
+    /// The quota has to be paid before the machine gets it. It is an object,
+    /// because nearly every event comes without one.
+    final class Retry: Sendable {
+        /// The attempt that it follows; it counts for no other one.
+        let number: Int
+        let setback: RetryPolicy.Setback
+        /// When the pause before it ends; `nil` for no pause.
+        let until: MonotonicInstant?
+        /// What it costs.
+        let cost: Int
+
+        init(number: Int, setback: RetryPolicy.Setback, until: MonotonicInstant?, cost: Int) {
+            self.number = number
+            self.setback = setback
+            self.until = until
+            self.cost = cost
+        }
+    }
+
+    /// The retries of an exchange.
+    struct Retries: Sendable {
+        /// What the attempts met that were sent again, in order.
+        var failures: [AttemptFailure] = []
+        /// What the last retry has cost.
+        var lastCost = 0
+    }
+
+    /// Another attempt after this, if the policy and the state of the exchange
+    /// allow one.
+    ///
+    /// - Parameters:
+    ///   - setback: What the attempt with this number has met.
+    ///   - isDeclaredIdempotent: Whether the endpoint declares that the request
+    ///     may be sent twice.
+    ///   - chance: A random number in 0..<1.
+    func retry(
+        after setback: RetryPolicy.Setback, of number: Int, by policy: RetryPolicy,
+        isDeclaredIdempotent: Bool = false, chance: Double, at now: MonotonicInstant
+    ) -> Retry? {
+        guard number == self.number, canRepeat, attempt.body?.isSpent != true,
+            setback.delivery == .notSent || isDeclaredIdempotent
+                || Idempotency.allows(attempt.method, attempt.headerFields),
+            let delay = policy.delay(
+                after: setback, attempt: (retries?.failures.count ?? 0) + 1, chance: chance)
+        else { return nil }
+        let until = now.advanced(by: delay)
+        // Whoever would wait until its deadline is told at once.
+        if let deadline, until >= deadline { return nil }
+        return Retry(
+            number: number, setback: setback, until: delay > .zero ? until : nil, cost: policy.cost(after: setback))
+    }
+
+    /// The retry, if it is one of the current attempt.
+    @inline(never)
+    func current(_ retry: Retry?) -> Retry? {
+        guard let retry, retry.number == number, canRepeat else { return nil }
+        return retry
+    }
+
+    /// Whether there may be another attempt: nobody has seen anything of the
+    /// current one's response.
+    private var canRepeat: Bool {
+        guard terms.policy.retries else { return false }
+        switch state {
+        case .sending:
+            return true
+        case .receiving(let transmission, _):
+            return !transmission.isStreamed && !transmission.holdsNotice && !transmission.needsSpentBody
+        case .waitingForSession, .waitingForSlot, .pausing, .ended:
+            return false
+        }
+    }
+
+    /// Goes on to another attempt: after a pause, or at once.
+    ///
+    /// Never inlined: the events would pay for it that come without a retry.
+    @inline(never)
+    mutating func sendAgain(_ retry: Retry, _ step: inout Step) {
+        var retries = retries ?? Retries()
+        retries.failures.append(retry.setback.failure)
+        retries.lastCost = retry.cost
+        self.retries = retries
+        if retry.setback.delivery == .maybeSent { reach = .maybeSent }
+        step.effects.insert(.sendAgain)
+        if let until = retry.until {
+            state = .pausing(until: until)
+            step.action = .pause
+        } else {
+            beginAgain(&step)
+        }
+    }
+
+    /// Asks for what the next attempt needs.
+    mutating func beginAgain(_ step: inout Step) {
+        if attemptNeedsSignature, terms.hasSession {
+            state = .waitingForSession(rejection: nil, keepsPlace: false)
+            step.action = .askSession(isAnew: true)
+        } else {
+            state = .waitingForSlot(keepsPlace: false)
+            step.action = .enterLane(keepsPlace: false)
+        }
+    }
+
+    /// The session knows of the pause, or there is no session.
+    mutating func pauseNoted() -> Step {
+        switch state {
+        case .pausing: Step(deadline: armed())
+        // It was over before the session knew of it.
+        case .waitingForSession, .waitingForSlot, .sending, .receiving, .ended: Step(effects: .leavePause)
+        }
+    }
+
+    /// Whether the attempt on the wire has been silent for too long, while the
+    /// exchange still has time.
+    func isSilent(at now: MonotonicInstant) -> Bool {
+        if let deadline, now >= deadline { return false }
+        switch state {
+        case .sending(let transmission, _), .receiving(let transmission, _): return isSilent(transmission, at: now)
+        case .waitingForSession, .waitingForSlot, .pausing, .ended: return false
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What one attempt to send a request met instead of a usable response.
+///
+/// ``AtomError/attempts`` lists one for each attempt.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum AttemptFailure: Sendable, Hashable {
+    /// The server answered with this status.
+    case status(Int)
+    /// There was no complete response: no connection could be made, it was
+    /// lost, or nothing came for too long.
+    case connection(URLError.Code)
+}
+
+extension AttemptFailure: CustomStringConvertible {
+    /// The status, or what was wrong with the connection.
+    public var description: String {
+        switch self {
+        case .status(let code): "HTTP \(code) \(HTTPStatus.reasonPhrase(for: code))"
+        case .connection(.timedOut): "a timeout"
+        case .connection(.secureConnectionFailed): "no secure connection"
+        case .connection(let code): URLError(code).connectivityProblem ?? "URLError \(code.rawValue)"
+        }
+    }
+}
+
+/// What an error says of the attempts of its request.
+///
+/// An object, because nearly every response has none.
+final class AttemptNotes: Sendable {
+    /// What the attempts before the last one met.
+    let earlier: [AttemptFailure]
+    /// When the server wants to be asked again.
+    let retryAt: Date?
+
+    init(earlier: [AttemptFailure], retryAt: Date?) {
+        self.earlier = earlier
+        self.retryAt = retryAt
+    }
+}
+
+extension AttemptFailure {
+    /// As a number: a property list can hold it, and with it the `userInfo` of
+    /// an error.
+    ///
+    /// The codes of Foundation's errors are negative, statuses are not.
+    var code: Int {
+        switch self {
+        case .status(let code): code
+        case .connection(let code): code.rawValue
+        }
+    }
+
+    init(code: Int) {
+        // Not every system makes a code of every number.
+        let known: URLError.Code? = URLError.Code(rawValue: code)
+        self = code < 0 ? .connection(known ?? .unknown) : .status(code)
+    }
+}

@@ -1,0 +1,61 @@
+/// Whether a request may be sent again after the server may have received it.
+///
+/// It only matters where a ``RetryPolicy`` would send the request again. A
+/// request that can't have reached the server may always be sent again.
+public struct Idempotency: Sendable, Hashable {
+    private enum Kind { case byMethod, declared, byKey, undeclared }
+
+    private let kind: Kind
+
+    /// The method decides: GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be sent
+    /// again (RFC 9110 §9.2.2).
+    ///
+    /// So may a request with an `Idempotency-Key` field of the endpoint's own.
+    public static let byMethod = Idempotency(kind: .byMethod)
+
+    /// Sending it twice has the same effect as sending it once.
+    public static let declared = Idempotency(kind: .declared)
+
+    /// The SDK adds an `Idempotency-Key` field, by which the server recognises
+    /// a request that it has processed before.
+    ///
+    /// The key is a random UUID. It is made once for each `resume`, and it is
+    /// the same in every attempt. An endpoint with a field of this name keeps
+    /// its own value. Use it only for servers that know the field.
+    public static let byKey = Idempotency(kind: .byKey)
+
+    /// Stands for an endpoint that doesn't declare the member.
+    static let undeclared = Idempotency(kind: .undeclared)
+}
+
+extension Idempotency: CustomStringConvertible {
+    /// The name of the value.
+    public var description: String { "\(kind)" }
+}
+
+/// What an endpoint says about sending its request again.
+///
+/// An object, because most endpoints say nothing.
+final class EndpointRetrying: Sendable {
+    /// `nil` for the service's policy.
+    let policy: RetryPolicy?
+    let idempotency: Idempotency
+
+    init?(policy: RetryPolicy?, idempotency: Idempotency?) {
+        guard policy != nil || idempotency != nil else { return nil }
+        self.policy = policy
+        self.idempotency = idempotency ?? .byMethod
+    }
+}
+
+extension Idempotency {
+    static let fieldName = "Idempotency-Key"
+
+    /// Whether a request with this method and these fields may be sent again.
+    static func allows(_ method: String, _ fields: HeaderFields) -> Bool {
+        switch method {
+        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
+        default: fields.contains(fieldName)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Whether a request that has failed is sent again, how often, and when.
+///
+/// A service has one in ``ServiceConfiguration/retryPolicy``, and an endpoint
+/// may have its own in ``Requestable/retryPolicy``.
+///
+/// ```swift
+/// import AtomNetworking
+///
+/// var configuration = ServiceConfiguration()
+/// configuration.retryPolicy = .standard
+///
+/// // More patient, and for one more status.
+/// configuration.retryPolicy = RetryPolicy(
+///     maximumAttempts: 5, statusCodes: RetryPolicy.temporaryStatusCodes.union([520]))
+/// ```
+///
+/// A failed connection, a timeout and the statuses of ``statusCodes`` are
+/// reasons to try again. A request is sent again if it can't have reached the
+/// server, or if ``Requestable/idempotency`` allows it. A body that can be read
+/// only once, and has been read, is never sent again.
+///
+/// The time between two attempts is random, below a limit that doubles each
+/// time. A `Retry-After` makes it longer. If the next attempt would begin after
+/// the request's deadline, the request fails at once. The retry after a 401,
+/// and redirects, are no attempts in this sense, and a refresh of tokens isn't
+/// affected.
+///
+/// Each retry takes its cost from a quota of the server, which successes refill.
+/// So a server that is down gets next to no additional load, however many
+/// requests fail.
+public struct RetryPolicy: Sendable {
+    fileprivate struct Values: Hashable {
+        var maximumAttempts: Int
+        var baseDelay: Duration
+        var throttledBaseDelay: Duration
+        var maximumDelay: Duration
+        var quota: Int
+        var cost: Int
+        var throttledCost: Int
+        var statusCodes: Set<Int>
+    }
+
+    /// Each request carries a policy, so it is only a reference.
+    private final class Box: Sendable {
+        let values: Values
+        init(_ values: Values) { self.values = values }
+    }
+
+    private let box: Box
+
+    /// Only a request that can't have reached the server is sent again: once,
+    /// and at once.
+    ///
+    /// This is the default of a service.
+    public static let none = RetryPolicy(maximumAttempts: 1)
+
+    /// Three attempts, with the arguments that ``init(maximumAttempts:baseDelay:throttledBaseDelay:maximumDelay:quota:cost:throttledCost:statusCodes:)``
+    /// has by default.
+    public static let standard = RetryPolicy()
+
+    /// 408, 425, 429, 500, 502, 503 and 504.
+    public static let temporaryStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+    /// Creates a policy.
+    ///
+    /// - Parameters:
+    ///   - maximumAttempts: How often a request is sent in all. With 1 or less,
+    ///     only a request that can't have reached the server is sent again:
+    ///     once, and at once.
+    ///   - baseDelay: The longest time before the second attempt; it doubles
+    ///     before each later one.
+    ///   - throttledBaseDelay: The same if the server wants fewer requests: it
+    ///     answered 429, or said `Retry-After`.
+    ///   - maximumDelay: The time does not grow beyond this. The server may ask
+    ///     for more.
+    ///   - quota: How much all retries at one server (scheme, host and port) may
+    ///     cost together. A success gives back what its last retry has cost, or
+    ///     1 if there was none.
+    ///   - cost: What a retry costs.
+    ///   - throttledCost: What a retry costs if the server wants fewer requests.
+    ///   - statusCodes: The statuses after which a request is sent again, unless
+    ///     the endpoint accepts them. A 401 and redirects are not among them,
+    ///     even if they are named.
+    public init(
+        maximumAttempts: Int = 3,
+        baseDelay: Duration = .milliseconds(50),
+        throttledBaseDelay: Duration = .seconds(1),
+        maximumDelay: Duration = .seconds(20),
+        quota: Int = 500,
+        cost: Int = 14,
+        throttledCost: Int = 5,
+        statusCodes: Set<Int> = temporaryStatusCodes
+    ) {
+        box = Box(
+            Values(
+                maximumAttempts: max(maximumAttempts, 1), baseDelay: baseDelay.bounded,
+                throttledBaseDelay: throttledBaseDelay.bounded, maximumDelay: maximumDelay.bounded,
+                quota: max(quota, 0), cost: max(cost, 0), throttledCost: max(throttledCost, 0),
+                statusCodes: statusCodes))
+    }
+
+    /// How often a request is sent in all.
+    public var maximumAttempts: Int { box.values.maximumAttempts }
+    /// The longest time before the second attempt.
+    public var baseDelay: Duration { box.values.baseDelay }
+    /// The same if the server wants fewer requests.
+    public var throttledBaseDelay: Duration { box.values.throttledBaseDelay }
+    /// The longest time before an attempt, unless the server asks for more.
+    public var maximumDelay: Duration { box.values.maximumDelay }
+    /// How much all retries at one server may cost together.
+    public var quota: Int { box.values.quota }
+    /// What a retry costs.
+    public var cost: Int { box.values.cost }
+    /// What a retry costs if the server wants fewer requests.
+    public var throttledCost: Int { box.values.throttledCost }
+    /// The statuses after which a request is sent again.
+    public var statusCodes: Set<Int> { box.values.statusCodes }
+
+    /// Whether this is the same object, and not only an equal policy.
+    func isSame(as other: RetryPolicy) -> Bool { box === other.box }
+}
+
+extension RetryPolicy: Hashable {
+    /// Whether all arguments are equal.
+    public static func == (first: RetryPolicy, second: RetryPolicy) -> Bool {
+        first.box === second.box || first.box.values == second.box.values
+    }
+
+    /// Hashes the arguments.
+    public func hash(into hasher: inout Hasher) { hasher.combine(box.values) }
+}
+
+// MARK: - The decision
+
+extension RetryPolicy {
+    /// What an attempt met, as far as it matters here.
+    struct Setback: Sendable, Equatable {
+        let failure: AttemptFailure
+        /// How far this attempt got.
+        let delivery: AtomError.Delivery
+        /// The time that the server asked for; zero for one in the past.
+        let serverDelay: Duration?
+
+        init(_ failure: AttemptFailure, delivery: AtomError.Delivery, serverDelay: Duration? = nil) {
+            self.failure = failure
+            self.delivery = delivery
+            self.serverDelay = serverDelay
+        }
+
+        /// Whether the server wants fewer requests.
+        var isThrottled: Bool { failure == .status(429) || serverDelay != nil }
+    }
+
+    /// How long to wait before the next attempt, if there is one.
+    ///
+    /// - Parameters:
+    ///   - attempt: The number of the attempt that failed; 1 for the first.
+    ///   - chance: A random number in 0..<1.
+    /// - Returns: How long to wait; `nil` if the request isn't sent again.
+    func delay(after setback: Setback, attempt: Int, chance: Double) -> Duration? {
+        guard isTemporary(setback.failure) else { return nil }
+        let values = box.values
+        guard values.maximumAttempts > 1 else {
+            return setback.delivery == .notSent && attempt == 1 ? .zero : nil
+        }
+        guard attempt < values.maximumAttempts else { return nil }
+        let delay = Duration.backOff(
+            base: setback.isThrottled ? values.throttledBaseDelay : values.baseDelay, doublings: attempt - 1,
+            cap: values.maximumDelay, chance: chance)
+        return setback.serverDelay.map { max($0, delay) } ?? delay
+    }
+
+    /// What a retry after this costs.
+    func cost(after setback: Setback) -> Int {
+        setback.isThrottled ? box.values.throttledCost : box.values.cost
+    }
+
+    private func isTemporary(_ failure: AttemptFailure) -> Bool {
+        switch failure {
+        case .status(401), .status(300..<400): false
+        case .status(let code): box.values.statusCodes.contains(code)
+        case .connection(let code): Self.temporaryCodes.contains(code)
+        }
+    }
+
+    /// What another attempt may cure: not an untrusted certificate, a response
+    /// that isn't HTTP, or what the app or the system has forbidden.
+    ///
+    /// `unknown` is what a transport of the app's says of its own errors.
+    private static let temporaryCodes: Set<URLError.Code> = [
+        .timedOut, .cannotConnectToHost, .networkConnectionLost, .cannotFindHost, .dnsLookupFailed,
+        .notConnectedToInternet, .secureConnectionFailed, .resourceUnavailable, .unknown,
+    ]
+}
