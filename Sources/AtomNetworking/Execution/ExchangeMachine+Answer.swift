@@ -70,7 +70,9 @@ extension ExchangeMachine {
             receive(head, transmission, step: &step, at: now)
         case .redirected(let next):
             // What a retry has cost belongs to the server that was asked.
-            if retries != nil, next.target.origin != attempt.target.origin { retries?.lastCost = 0 }
+            if let made = retries, next.target.origin != attempt.target.origin {
+                retries = Retries(failures: made.failures, lastCost: 0)
+            }
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))
             step.effects.formUnion([.letGo, .limitRest])

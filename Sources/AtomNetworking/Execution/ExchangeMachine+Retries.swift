@@ -22,11 +22,18 @@ extension ExchangeMachine {
     }
 
     /// The retries of an exchange.
-    struct Retries: Sendable {
+    ///
+    /// An object, because nearly every exchange has none.
+    final class Retries: Sendable {
         /// What the attempts met that were sent again, in order.
-        var failures: [AttemptFailure] = []
+        let failures: [AttemptFailure]
         /// What the last retry has cost.
-        var lastCost = 0
+        let lastCost: Int
+
+        init(failures: [AttemptFailure], lastCost: Int) {
+            self.failures = failures
+            self.lastCost = lastCost
+        }
     }
 
     /// Another attempt after this, if the policy and the state of the exchange
@@ -80,10 +87,7 @@ extension ExchangeMachine {
     /// Never inlined: the events would pay for it that come without a retry.
     @inline(never)
     mutating func sendAgain(_ retry: Retry, _ step: inout Step) {
-        var retries = retries ?? Retries()
-        retries.failures.append(retry.setback.failure)
-        retries.lastCost = retry.cost
-        self.retries = retries
+        retries = Retries(failures: (retries?.failures ?? []) + [retry.setback.failure], lastCost: retry.cost)
         if retry.setback.delivery == .maybeSent { reach = .maybeSent }
         step.effects.insert(.sendAgain)
         if let until = retry.until {
