@@ -58,6 +58,9 @@ final class GuardedMachine: Sendable {
         _ = content.withLock { $0.pausing.removeValue(forKey: ObjectIdentifier(waiter)) }
     }
 
+    /// How many requests pause.
+    var pausingCount: Int { content.withLock { $0.pausing.count } }
+
     init(_ machine: Machine) {
         content = Guarded(Content(machine: machine))
     }
