@@ -154,7 +154,7 @@ import Testing
             let cut = try await download(url, path("film"), "--resume")
             #expect(cut.status == .connectionLost)
             let size = Quantity.bytes(Int64(try content("film.partial").count))
-            #expect(cut.notes.contains("\(size) of 1.0 MB\n"))
+            #expect(cut.notes.contains("\(size) of 1.0 MB"))
             #expect(cut.notes.contains("\(size) are kept in"))
             #expect(cut.notes.contains("Run the same command again"))
             #expect(folder.names == ["film.partial", "film.partial.json", "whole"])
