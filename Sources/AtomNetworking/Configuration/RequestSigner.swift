@@ -22,8 +22,9 @@ public protocol RequestSigner: Sendable {
     /// Adds header fields to one sending.
     ///
     /// It is called for the first sending of a request and for each later one:
-    /// after a 401 and after a redirect. It is called on any thread, while the
-    /// request holds its place, so it must not wait.
+    /// after a 401, after a redirect, and for each attempt of a ``RetryPolicy``.
+    /// It is called on any thread, while the request holds its place, so it must
+    /// not wait.
     ///
     /// It isn't called after a redirect to another origin, for a
     /// ``LinkedEndpoint`` that may not be signed, nor for the SDK's own requests
