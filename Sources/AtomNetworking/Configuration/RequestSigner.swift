@@ -8,7 +8,7 @@ import Foundation
 ///
 /// struct Trace: RequestSigner {
 ///     func sign(_ request: inout SignableRequest) throws {
-///         let trace = String(format: "%016x%016x", Int.random(in: 0 ... .max), Int.random(in: 0 ... .max))
+///         let trace = String(format: "%016llx%016llx", UInt64.random(in: 1 ... .max), UInt64.random(in: 0 ... .max))
 ///         try request.set("traceparent", to: "00-\(trace)-00f067aa0ba902b7-01")
 ///     }
 /// }

@@ -176,14 +176,15 @@ final class RequestableQueueManager: Sendable {
         let isTrusted = allowedOrigins.signs(link)
         if isTrusted {
             description = try adapted(description, of: link)
-            if description.requiresAuthorization, let signingRefusal { throw signingRefusal }
         } else {
             description.requiresAuthorization = false
             common = common?.map { $0.harmless }
         }
-        return try PreparedRequest(
+        let request = try PreparedRequest(
             description, target: link.target, timeouts: timeouts, encoder: encoder, common: common,
             takesSigners: isTrusted)
+        if request.needsSignature, let signingRefusal { throw signingRefusal }
+        return request
     }
 
     /// Reads an endpoint, lets the adapters change it, and validates it.

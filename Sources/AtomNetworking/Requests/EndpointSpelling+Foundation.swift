@@ -41,6 +41,23 @@ extension EndpointSpelling {
         @_disfavoredOverload
         var body: String { mutating get throws }
     }
+
+    /// A query whose values may be anything.
+    public protocol Untyped: Sendable {
+        /// The query; not accepted.
+        @_disfavoredOverload
+        var queryItems: [String: Any] { mutating get throws }
+    }
+}
+
+extension EndpointSpelling.Untyped {
+    /// Not declared.
+    @_disfavoredOverload
+    public var queryItems: [String: Any] { mutating get throws { throw Undeclared.Marker() } }
+
+    fileprivate mutating func hasUntypedQuery() throws -> Bool {
+        try Undeclared.value { _ = try queryItems } != nil
+    }
 }
 
 extension EndpointSpelling.Foundational {
@@ -132,8 +149,10 @@ extension EndpointSpelling.Fallback {
 
     /// Refuses a list whose type the SDK doesn't read; called if there is none
     /// in another form.
-    func refuseStrangeQueryItems() throws {
-        guard let type = EndpointReading.typeOfProperty("queryItems", in: self) else { return }
+    mutating func refuseStrangeQueryItems() throws {
+        let isUntyped = try hasUntypedQuery()
+        guard let type = isUntyped ? "[String: Any]" : EndpointReading.typeOfProperty("queryItems", in: self)
+        else { return }
         throw EndpointReading.unreadable("queryItems", type: type, remedy: "[QueryItem]?")
     }
 
@@ -154,12 +173,15 @@ extension EndpointReading {
                 .init(subject: member, reason: "its type is \(type), which the SDK doesn't read; make it \(remedy)")))
     }
 
-    /// The type of a stored property, for a member that no requirement finds.
+    /// The type of a stored property, for a member that no requirement finds;
+    /// `nil` also for one without a value.
     static func typeOfProperty(_ name: String, in endpoint: Any) -> String? {
         let mirror = Mirror(reflecting: endpoint)
         // The children of an enum have the names of its cases.
         guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return nil }
-        return mirror.children.first { $0.label == name }.map { "\(type(of: $0.value))" }
+        guard let value = mirror.children.first(where: { $0.label == name })?.value else { return nil }
+        let content = Mirror(reflecting: value)
+        return content.displayStyle == .optional && content.children.isEmpty ? nil : "\(type(of: value))"
     }
 }
 

@@ -138,7 +138,7 @@ public enum EndpointSpelling {
 
     /// The documented members, with the defaults for endpoints that don't
     /// declare them in this form.
-    public protocol Fallback: Plain, Loose, OptionalLoose, Literal, Foundational, OptionalFoundational, Mixed {
+    public protocol Fallback: Plain, Loose, OptionalLoose, Literal, Foundational, OptionalFoundational, Mixed, Untyped {
         /// Header fields.
         var headerItems: [HeaderItem]? { get }
         /// The method.

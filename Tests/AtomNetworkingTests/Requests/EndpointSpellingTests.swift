@@ -451,6 +451,12 @@ struct EndpointSpellingTests {
         struct Counts: AppEndpoint { let queryItems = ["page": 2] }
         final class Pairs: AppEndpoint { let queryItems = [("page", "2")] }
         struct Fields: AppEndpoint { let headerItems = ["X-A": 1] }
+        struct Anything: AppEndpoint { var queryItems: [String: Any] { ["page": 2] } }
+        struct Nothing: AppEndpoint {
+            let body: [Int]?
+            let queryItems: [String: Double]?
+            var method: HTTPMethod { .post(Data()) }
+        }
         struct Text: AppEndpoint {
             var method: HTTPMethod
             var body: String { "text" }
@@ -472,7 +478,9 @@ struct EndpointSpellingTests {
             (Counts(), "queryItems", "Dictionary<String, Int>"), (Pairs(), "queryItems", "(String, String)"),
             (Fields(), "headerItems", "Dictionary<String, Int>"), (Text(method: .post), "body", "String"),
             (Dictionary(), "body", "[String: Any]"), (OptionalDictionary(), "body", "[String: Any]"),
-            (Generic(method: .post, body: [1]), "body", "Array<Int>"),
+            (Generic(method: .post, body: [1]), "body", "Array<Int>"), (Anything(), "queryItems", "[String: Any]"),
+            (Nothing(body: [1], queryItems: nil), "body", "Array<Int>"),
+            (Nothing(body: nil, queryItems: [:]), "queryItems", "Double"),
         ] as [(any Requestable, String, String)] {
             for _ in 0..<2 {
                 guard case .requestable(.unusableMember(let violation)) = await Self.refusal(endpoint) else {
@@ -483,6 +491,7 @@ struct EndpointSpellingTests {
                 #expect(violation.reason.contains(type))
             }
         }
+        #expect(try await Self.sent(Nothing(body: nil, queryItems: nil)).method == "POST", "nothing is lost")
         // With bytes in the method, or no body wanted, it means something else.
         for endpoint in [
             Text(method: .post(Data("own".utf8))), Text(method: .get),
