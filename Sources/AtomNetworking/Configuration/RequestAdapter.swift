@@ -41,15 +41,6 @@ public protocol RequestAdapter: Sendable {
 extension RequestAdapter {
     /// What the adapter threw, as the SDK's error.
     func error(_ error: any Error) -> AtomError {
-        switch error {
-        case let error as AtomError: error
-        case let error as RequestableError: .requestable(error)
-        case is CancellationError: .cancelled(.notSent)
-        default:
-            // Its text may contain a value.
-            .requestable(
-                .adapterFailed(
-                    .init(subject: "\(type(of: self))", reason: "it threw \(type(of: error))"), cause: error))
-        }
+        EndpointReading.error(error, of: "\(type(of: self))") { .adapterFailed($0, cause: error) }
     }
 }

@@ -102,8 +102,7 @@ public struct SignableRequest: Sendable {
                         subject: name,
                         reason: "the service's authentication method has set it; use .none, or requiresAuthorization")))
         }
-        headerFields.removeAll { HeaderFields.isSameName($0.name, name) }
-        headerFields.append(name: name, value: value)
+        headerFields[name] = value
     }
 }
 

@@ -22,14 +22,24 @@ enum EndpointReading {
 
     /// What an endpoint threw, as the SDK's error.
     static func error(_ error: any Error, of member: String) -> AtomError {
+        self.error(error, of: member) { .endpointFailed($0, cause: error) }
+    }
+
+    /// What the app's code threw before a request was sent, as the SDK's error.
+    ///
+    /// - Parameters:
+    ///   - error: What it threw.
+    ///   - part: The part of the app that threw it.
+    ///   - otherwise: The case for an error that isn't one of the SDK's.
+    static func error(
+        _ error: any Error, of part: String, otherwise: (RequestableError.Violation) -> RequestableError
+    ) -> AtomError {
         switch error {
         case let error as AtomError: error
         case let error as RequestableError: .requestable(error)
         case is CancellationError: .cancelled(.notSent)
-        default:
-            // Its text may contain a value.
-            .requestable(
-                .endpointFailed(.init(subject: member, reason: "it threw \(type(of: error))"), cause: error))
+        // Its text may contain a value.
+        default: .requestable(otherwise(.init(subject: part, reason: "it threw \(type(of: error))")))
         }
     }
 
