@@ -42,10 +42,19 @@ import Testing
     }
 
     @Test func waitingForASlotDoesNotEatTheIdleTimeout() async throws {
-        let server = try LoopbackServer { _ in .json("{}").delayed(milliseconds: 500) }
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
-        let atom = Atom.forTest(request: 5) { $0.maximumExchangesPerOrigin = 1 }
-        let outcomes = await outcomes(atom, (0..<12).map { _ in server.endpoint() })
+        let time = ManualTimeSource()
+        let atom = Atom(.forTest(request: 5, resource: 1_000) { $0.maximumExchangesPerOrigin = 1 }, time: time)
+        var endpoints = (0..<12).map { _ in server.endpoint() }
+        endpoints[0].timeout = ServiceTimeout(request: 1_000, resource: 1_000)
+        async let all = outcomes(atom, endpoints)
+        #expect(await server.waitForRequests(1))
+        // Only the first has a slot.
+        time.advance(by: .seconds(100))
+        gate.open()
+        let outcomes = await all
         #expect(outcomes.count == 12 && outcomes.allSatisfy { $0.response?.statusCode == 200 })
     }
 

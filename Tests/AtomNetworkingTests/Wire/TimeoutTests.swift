@@ -28,20 +28,19 @@ import Testing
         #expect(await server.waitForOpenConnections(atMost: 0))
     }
 
-    @Test func theIdleTimeoutAlsoRunsAfterTheHead() async throws {
-        let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
-        defer { server.stop() }
-        let outcome = await Atom.forTest(request: 0.8).outcome(of: server.endpoint())
-        #expect(outcome.urlError?.code == .timedOut)
-        #expect(outcome.error?.delivery == .answered)
-    }
-
     @Test func aDrippingServerNeverRunsIntoTheIdleTimeout() async throws {
-        let steps = (0..<20).flatMap { _ in [LoopbackServer.Response.Step.write(text: "."), .delay(milliseconds: 200)] }
-        let server = try LoopbackServer { _ in .streamed(steps) }
+        let gates = (0..<20).map { _ in Gate() }
+        let server = try LoopbackServer { _ in .streamed(gates.flatMap { [.write(text: "."), .wait($0)] }) }
         defer { server.stop() }
-        let outcome = await Atom.forTest(request: 3).outcome(of: server.endpoint())
-        #expect(outcome.text == String(repeating: ".", count: 20))
+        let time = ManualTimeSource()
+        let stream = try await Atom(.forTest(request: 3), time: time).enqueue(server.endpoint()).bytes()
+        var iterator = stream.makeAsyncIterator()
+        for gate in gates {
+            #expect(try await iterator.next() == Data(".".utf8))
+            time.advance(by: .milliseconds(2_900))
+            gate.open()
+        }
+        #expect(try await iterator.next() == nil)
     }
 
     @Test func theResourceTimeoutEndsADrippingExchange() async throws {
