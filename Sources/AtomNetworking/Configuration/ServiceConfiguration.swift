@@ -79,6 +79,12 @@ public struct ServiceConfiguration: Sendable {
     /// default.
     public var signers: [any RequestSigner] = []
 
+    /// Hear what happens to each request; none by default.
+    ///
+    /// The requests with which the SDK itself gets and revokes tokens are among
+    /// them.
+    public var observers: [any RequestObserver] = []
+
     /// How redirects are handled; by default up to twenty in a row are
     /// followed.
     public var redirectPolicy: RedirectPolicy = .follow(limit: 20)

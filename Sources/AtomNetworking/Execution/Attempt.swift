@@ -61,7 +61,7 @@ extension Attempt {
     ///   - needsFreshConnection: Whether it needs a connection of its own.
     func transportRequest(
         authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil, idleTimeout: Duration,
-        needsFreshConnection: Bool
+        needsFreshConnection: Bool, wantsMetrics: Bool = false
     ) -> TransportRequest {
         var fields = signed ?? headerFields
         if signed == nil {
@@ -70,7 +70,7 @@ extension Attempt {
         }
         return TransportRequest(
             method: method, target: target, headerFields: fields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics)
     }
 
     /// Drops the body and the header fields that describe it.

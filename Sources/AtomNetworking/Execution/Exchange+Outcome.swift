@@ -39,6 +39,7 @@ extension Exchange {
 
     /// Tells the outcome; called once.
     func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
+        observation?.finish(outcome)
         if manager.log.isEnabled { manager.log(line(for: outcome)) }
         switch listener {
         case .awaiting:

@@ -62,6 +62,8 @@ extension Exchange {
         guard step.effects.contains(.sendAgain) else {
             return manager.quotas.giveBack(retry.cost, at: wire.target.origin)
         }
+        observation?.tell(
+            .retried(after: retry.setback.failure, delay: retry.until.map { manager.time.now.duration(to: $0) }))
         manager.log(
             "↻ \(wire.target): \(retry.setback.failure), to be sent again "
                 + (retry.until.map { "in \(manager.time.now.duration(to: $0))" } ?? "at once"))

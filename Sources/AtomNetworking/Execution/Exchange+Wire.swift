@@ -29,7 +29,9 @@ extension Exchange {
                 request = content.machine.attempt.transportRequest(
                     authorization: content.machine.attemptNeedsSignature ? signature.authorization : nil,
                     cookie: cookie, replacedBy: additions,
-                    idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
+                    idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
+                    wantsMetrics: observation != nil)
+                if let observation, let request { observation.noteSent(request, number: content.machine.number) }
                 let wire = AttemptOnWire(
                     of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
                 content.wire = wire
@@ -86,7 +88,7 @@ extension Exchange {
     /// - Returns: Whether to sign again now.
     private func asksWithSlot() -> Bool {
         guard isAdmitted(anew: false) else {
-            handle { $0.queuedBySession() }
+            queuedBySession()
             return false
         }
         return content.withLock { content in
@@ -104,6 +106,7 @@ extension Exchange {
 
     private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
         manager.log("→ \(request.method) \(request.target)")
+        observation?.deliver()
         let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
         let unwanted = content.withLock { content in
@@ -125,10 +128,13 @@ extension Exchange {
             let now = manager.time.now
             content.withLock { $0.machine.sent(by: wire.number, at: now) }
             if progress != nil { reportSent(count, of: wire, at: now) }
+            observation?.sent(count)
         case .response(let head):
             received(head, from: wire)
         case .data(let data):
             received(data, from: wire)
+        case .measured(let metrics):
+            observation?.tell(.measured(metrics, number: wire.number))
         case .finished:
             ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
@@ -151,6 +157,9 @@ extension Exchange {
         let retry = head.statusCode >= 400 ? retry(after: head, of: wire, at: now) : nil
         let (step, concerned, isDelivered) = content.withLock { content in
             let isSpent = content.machine.attempt.body?.isSpent ?? false
+            if let observation, content.machine.awaitsHead(of: wire.number) {
+                observation.note(.answered(ReceivedHead(head, number: wire.number)))
+            }
             let step = content.machine.headArrived(
                 head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil,
                 retry: retry, at: now)
@@ -164,12 +173,15 @@ extension Exchange {
         if let retry { settleQuota(of: retry, step, at: wire) }
         switch step.action {
         case .retry:
+            observation?.note(.retried(after: .status(head.statusCode), delay: nil))
             manager.log("← 401 \(wire.target), to be sent again")
         case .askSession where retry == nil, .enterLane where retry == nil:
+            observation?.note(.redirected(to: content.withLock { $0.machine.attempt.target }.description))
             manager.log("← \(head.statusCode) \(wire.target), redirected")
         default:
             break
         }
+        observation?.deliver()
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {
@@ -207,6 +219,7 @@ extension Exchange {
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
+        observation?.received(part.count)
         let (step, concerned) = content.withLock { content in
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
             return (step, content.letGo(for: step))

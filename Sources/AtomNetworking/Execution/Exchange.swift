@@ -46,6 +46,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     let bodyLength: Int64?
     /// What the endpoint says about sending the request again, if anything.
     let retrying: EndpointRetrying?
+    /// Tells the app's observers; `nil` if there are none.
+    let observation: RequestObservation?
 
     /// The state, under the lock.
     struct Content {
@@ -90,6 +92,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         acceptableStatusCodes = request.acceptableStatusCodes
         idleTimeout = request.timeouts.idle
         retrying = request.retrying
+        observation = manager.observation(of: request)
         startedAt = manager.time.now
         let terms = ExchangeMachine.Terms(
             policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
@@ -108,6 +111,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     /// Asks to be sent; called once, by the manager.
     func start() {
+        observation?.deliver()
         // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
         askSession(isAnew: false)
@@ -135,8 +139,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     func released() {
         let (step, wire, origin) = content.withLock { content in
             let step = content.machine.admitted()
+            if let observation, case .enterLane = step.action { observation.noteAdmitted() }
             return (step, content.letGo(for: step), content.machine.attempt.target.origin)
         }
+        observation?.deliver()
         if let wire { limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2) }
         if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
     }
@@ -214,7 +220,23 @@ extension Exchange {
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
 
     private func askSession(isAnew: Bool) {
-        if isAdmitted(anew: isAnew) { released() } else { handle { $0.queuedBySession() } }
+        if isAdmitted(anew: isAnew) { released() } else { queuedBySession() }
+    }
+
+    func queuedBySession() {
+        handle { [observation] machine in
+            if let observation, case .waitingForSession = machine.state { observation.note(.queued(.refresh)) }
+            return machine.queuedBySession()
+        }
+        observation?.deliver()
+    }
+
+    private func queuedForSlot() {
+        handle { [observation] machine in
+            if let observation, case .waitingForSlot = machine.state { observation.note(.queued(.slot)) }
+            return machine.queuedForSlot()
+        }
+        observation?.deliver()
     }
 
     /// Whether the request may go on now; otherwise the session has queued or
@@ -231,7 +253,7 @@ extension Exchange {
     @inline(__always)
     private func enterLane(of origin: Origin, keepsPlace: Bool) {
         guard policy.takesSlot else { return send(inSlotOf: nil) }
-        if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { handle { $0.queuedForSlot() } }
+        if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { queuedForSlot() }
     }
 
     /// Stops an attempt that was let go of, as soon as its handle is known.

@@ -16,6 +16,11 @@ extension ExchangeMachine {
         }
     }
 
+    /// Whether the next head of this attempt counts.
+    func awaitsHead(of number: Int) -> Bool {
+        if case .sending = state { number == self.number } else { false }
+    }
+
     /// The head of a response has arrived.
     ///
     /// It decides how the exchange goes on.

@@ -52,6 +52,7 @@ final class RequestableQueueManager: Sendable {
     private let allowedOrigins: AllowedOrigins
     private let adapters: [any RequestAdapter]
     private let signers: [any RequestSigner]
+    private let observers: [any RequestObserver]
 
     init(
         _ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource(),
@@ -65,6 +66,7 @@ final class RequestableQueueManager: Sendable {
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         adapters = configuration.adapters
         signers = configuration.signers
+        observers = configuration.observers
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
         transport = configuration.transport ?? configuration.makeDefaultTransport()
         slots = OriginSlots(
@@ -144,7 +146,7 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
-            let request: PreparedRequest
+            var request: PreparedRequest
             do throws(AtomError) {
                 request =
                     adapters.isEmpty
@@ -153,7 +155,9 @@ final class RequestableQueueManager: Sendable {
             } catch {
                 // A link can't be read like other endpoints. Asked only here, because nearly every request is none.
                 guard let link = requestable as? LinkedEndpoint else { throw error }
-                return try prepare(link)
+                var prepared = try prepare(link)
+                if !observers.isEmpty { prepared.endpoint = LinkedEndpoint.self }
+                return prepared
             }
             if request.needsSignature {
                 if let signingRefusal { throw signingRefusal }
@@ -161,8 +165,10 @@ final class RequestableQueueManager: Sendable {
                     throw refusal(of: request.target.origin)
                 }
             }
+            if !observers.isEmpty { request.endpoint = type(of: requestable) }
             return request
         } catch {
+            if !observers.isEmpty { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
             log("✗ \(type(of: requestable)), not sent: \(error.description)")
             throw error
         }
@@ -216,6 +222,12 @@ final class RequestableQueueManager: Sendable {
     /// Lets the app's signers add to a request that is about to be sent.
     func sign(_ request: inout SignableRequest) throws {
         for signer in signers { try signer.sign(&request) }
+    }
+
+    /// Who hears of a request; `nil` for nobody.
+    @inline(__always)
+    func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
+        observers.isEmpty ? nil : RequestObservation(request, observers: observers, time: time)
     }
 
     /// Starts or queues a request before it returns.
@@ -317,6 +329,7 @@ extension RequestableQueueManager: RenewalService {
 
     func announce(_ event: SessionEvent, isOver: Bool) {
         if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
+        if !observers.isEmpty { RequestObservation.announce(event, to: observers, time: time) }
         guard isOver, let reason = event.reasonToSignIn else { return }
         let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(reason, on: dispatchQueue) }
         if let session { session.notices.post(post) } else { post() }

@@ -33,6 +33,8 @@ struct PreparedRequest: Sendable {
     let takesSigners: Bool
     /// What the endpoint says about sending the request again, if anything.
     let retrying: EndpointRetrying?
+    /// The type of the endpoint, if somebody observes the request.
+    var endpoint: Any.Type?
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///

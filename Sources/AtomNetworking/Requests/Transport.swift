@@ -48,7 +48,8 @@ public protocol Transport: Sendable {
     ///   - receive: Gets the events of this exchange in order, one at a time,
     ///     on any thread, also inside this call: any number of
     ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``,
-    ///     any number of ``TransportEvent/data(_:)``, and exactly one
+    ///     any number of ``TransportEvent/data(_:)``, at most one
+    ///     ``TransportEvent/measured(_:)`` where it is wanted, and exactly one
     ///     ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``, also
     ///     for a cancelled exchange. Inside `receive` the SDK may start and
     ///     cancel exchanges, so don't hold a lock around the call: a response is
@@ -124,6 +125,12 @@ public struct TransportRequest: Sendable {
     /// a reused connection without a response.
     public let needsFreshConnection: Bool
 
+    /// Whether somebody wants to know how long the parts of the exchange took.
+    ///
+    /// A transport that can measure reports ``TransportEvent/measured(_:)`` then,
+    /// and otherwise never.
+    public let wantsMetrics: Bool
+
     /// Creates a request, for the tests of a transport.
     ///
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
@@ -158,7 +165,7 @@ public struct TransportRequest: Sendable {
         }
         return TransportRequest(
             method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics)
     }
 
     /// The same request to another URL, for example to a proxy of your own.
@@ -168,12 +175,12 @@ public struct TransportRequest: Sendable {
     public func replacing(target: TargetURL) -> TransportRequest {
         TransportRequest(
             method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics)
     }
 
     init(
         method: String, target: TargetURL, headerFields: HeaderFields, body: TransportBody?, idleTimeout: Duration,
-        needsFreshConnection: Bool = false
+        needsFreshConnection: Bool = false, wantsMetrics: Bool = false
     ) {
         self.method = method
         self.target = target
@@ -181,6 +188,7 @@ public struct TransportRequest: Sendable {
         self.body = body
         self.idleTimeout = idleTimeout
         self.needsFreshConnection = needsFreshConnection
+        self.wantsMetrics = wantsMetrics
     }
 }
 
@@ -224,6 +232,9 @@ public enum TransportEvent: Sendable {
     case response(TransportResponse)
     /// A part of the body, decoded from content and transfer codings.
     case data(Data)
+    /// What the transport has measured, if ``TransportRequest/wantsMetrics`` is
+    /// set: once, directly before the last event.
+    case measured(TransportMetrics)
     /// The exchange is complete.
     case finished
     /// The exchange has failed.
@@ -237,6 +248,7 @@ extension TransportEvent: CustomStringConvertible, CustomReflectable {
         case .sent(let count): "\(count) bytes sent"
         case .response(let response): "response \(response.statusCode)"
         case .data(let data): "\(data.count) bytes received"
+        case .measured: "measured"
         case .finished: "finished"
         case .failed(let failure): "failed: \(failure)"
         }

@@ -1,0 +1,179 @@
+import Foundation
+
+/// Tells the observers what happens to one request.
+///
+/// Events are noted in their order, also under the exchange's lock, and told
+/// outside of every lock, by one thread at a time.
+final class RequestObservation: Sendable {
+    private let observers: [any RequestObserver]
+    private let time: any TimeSource
+    private let requestID: UInt64
+    private let purpose: RequestEvent.Purpose
+    private let startedAt: MonotonicInstant
+    private let startDate: Date
+
+    private struct Content {
+        /// Noted, and not told yet.
+        var pending: [RequestEvent] = []
+        /// Whether a thread is telling events.
+        var isDelivering = false
+        var isOver = false
+        /// Whether it has been queued, and not admitted since.
+        var isQueued = false
+        var sendings = 0
+        var bytesSent: Int64 = 0
+        var bytesReceived: Int64 = 0
+    }
+
+    private let content = Guarded(Content())
+
+    /// The number of the last request.
+    private static let lastID = Guarded<UInt64>(0)
+
+    private static func nextID() -> UInt64 {
+        lastID.withLock { last in
+            last += 1
+            return last
+        }
+    }
+
+    /// A request that has been checked; its first event is noted.
+    init(_ request: borrowing PreparedRequest, observers: [any RequestObserver], time: any TimeSource) {
+        self.observers = observers
+        self.time = time
+        requestID = Self.nextID()
+        purpose =
+            switch request.purpose {
+            case .service: .service
+            case .token: .token
+            case .revocation: .revocation
+            }
+        startedAt = time.now
+        startDate = time.date
+        note(
+            .described(
+                DescribedRequest(
+                    endpoint: request.endpoint, method: request.method,
+                    target: request.target, body: request.body)))
+    }
+
+    /// Tells that an endpoint can't be sent.
+    static func refuse(
+        _ endpoint: Any.Type, _ error: AtomError, _ observers: [any RequestObserver], time: any TimeSource
+    ) {
+        let request = RefusedRequest(endpoint: endpoint, failure: RequestFailure(error))
+        let event = RequestEvent(
+            requestID: nextID(), purpose: .service, kind: .refused(request), elapsed: .zero, startedAt: time.date)
+        for observer in observers { observer.observe(event) }
+    }
+
+    /// Tells what has happened to the session.
+    static func announce(_ event: SessionEvent, to observers: [any RequestObserver], time: any TimeSource) {
+        let kind: RequestEvent.Kind
+        switch event {
+        case .refreshed: kind = .refreshed(failure: nil)
+        case .refreshFailed(let error): kind = .refreshed(failure: RequestFailure(.authentication(error)))
+        case .ended(let error): kind = .sessionEnded(RequestFailure(.authentication(error)))
+        case .signedIn, .signedOut, .credentialChanged, .credentialNotStored, .credentialStored: return
+        }
+        let event = RequestEvent(requestID: nil, purpose: .service, kind: kind, elapsed: .zero, startedAt: time.date)
+        for observer in observers { observer.observe(event) }
+    }
+}
+
+// MARK: - Noting
+
+extension RequestObservation {
+    private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+        RequestEvent(
+            requestID: requestID, purpose: purpose, kind: kind, elapsed: startedAt.duration(to: time.now),
+            startedAt: startDate)
+    }
+
+    /// Notes an event; ``deliver()`` follows, outside of the exchange's lock.
+    func note(_ kind: RequestEvent.Kind) {
+        let event = event(kind)
+        content.withLock { content in
+            guard !content.isOver else { return }
+            if case .queued = kind { content.isQueued = true }
+            content.pending.append(event)
+        }
+    }
+
+    /// Notes that the request goes on, if it has waited.
+    func noteAdmitted() {
+        let wasQueued = content.withLock { content in
+            defer { content.isQueued = false }
+            return content.isQueued
+        }
+        if wasQueued { note(.admitted) }
+    }
+
+    /// Notes a sending.
+    func noteSent(_ request: TransportRequest, number: Int) {
+        noteAdmitted()
+        content.withLock { $0.sendings = number }
+        note(.sent(SentRequest(request, number: number)))
+    }
+
+    /// Counts bytes of the request's body.
+    func sent(_ count: Int) { content.withLock { $0.bytesSent += Int64(count) } }
+
+    /// Counts bytes of a response's body.
+    func received(_ count: Int) { content.withLock { $0.bytesReceived += Int64(count) } }
+}
+
+// MARK: - Telling
+
+extension RequestObservation {
+    /// Notes and tells an event.
+    func tell(_ kind: RequestEvent.Kind) {
+        note(kind)
+        deliver()
+    }
+
+    /// Tells the outcome: the last event.
+    func finish(_ outcome: borrowing Result<AtomResponse, AtomError>) {
+        let statusCode: Int?
+        let failure: RequestFailure?
+        switch copy outcome {
+        case .success(let response): (statusCode, failure) = (response.statusCode, nil)
+        case .failure(.response(let response)):
+            (statusCode, failure) = (response.statusCode, RequestFailure(.response(response)))
+        case .failure(let error): (statusCode, failure) = (nil, RequestFailure(error))
+        }
+        let duration = startedAt.duration(to: time.now)
+        content.withLock { content in
+            guard !content.isOver else { return }
+            content.isOver = true
+            let summary = RequestSummary(
+                statusCode: statusCode, failure: failure, duration: duration, sendings: content.sendings,
+                bytesSent: content.bytesSent, bytesReceived: content.bytesReceived)
+            content.pending.append(
+                RequestEvent(
+                    requestID: requestID, purpose: purpose, kind: .finished(summary), elapsed: duration,
+                    startedAt: startDate))
+        }
+        deliver()
+    }
+
+    /// Tells what has been noted, unless another thread is doing so.
+    func deliver() {
+        var events = take(isFirst: true)
+        while !events.isEmpty {
+            for event in events {
+                for observer in observers { observer.observe(event) }
+            }
+            events = take(isFirst: false)
+        }
+    }
+
+    private func take(isFirst: Bool) -> [RequestEvent] {
+        content.withLock { content in
+            if isFirst, content.isDelivering { return [] }
+            content.isDelivering = !content.pending.isEmpty
+            defer { content.pending = [] }
+            return content.pending
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+/// Something that has happened to a request.
+///
+/// Events are redacted. They show methods, URLs without the values of the query,
+/// status codes, sizes and times. Of header fields they show the values that
+/// can't be secret, and of all others the names. They never have a body.
+public struct RequestEvent: Sendable {
+    /// Who has made the request.
+    public enum Purpose: Sendable, Hashable {
+        /// The app.
+        case service
+        /// The SDK: it gets a new access token.
+        case token
+        /// The SDK: it revokes a token.
+        case revocation
+    }
+
+    /// What has happened.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum Kind: Sendable {
+        /// The endpoint has been read and checked; the request's first event.
+        case described(DescribedRequest)
+        /// The endpoint can't be sent; the request's only event.
+        case refused(RefusedRequest)
+        /// It takes part in a request that is running already, because
+        /// ``Requestable/sharesIdenticalRequests`` says so; then the number of
+        /// that request. The next event is `finished`.
+        case joined(UInt64)
+        /// It waits in a queue.
+        case queued(QueueReason)
+        /// It has left the queue.
+        case admitted
+        /// It is handed to the transport.
+        case sent(SentRequest)
+        /// The head of a response has arrived.
+        case answered(ReceivedHead)
+        /// The response leads to another URL, and the request goes there.
+        ///
+        /// The text is the URL without the values of its query.
+        case redirected(to: String)
+        /// The request will be sent again: after a 401, or because a
+        /// ``RetryPolicy`` says so.
+        ///
+        /// The delay is `nil` if it is sent again at once.
+        case retried(after: AttemptFailure, delay: Duration?)
+        /// The transport has measured the sending with this number, which has
+        /// ended.
+        case measured(TransportMetrics, number: Int)
+        /// The outcome is known; the last event.
+        case finished(RequestSummary)
+        /// A refresh that a request of this service has started is over; the
+        /// failure is `nil` if there is a new access token. The event belongs to
+        /// no request. The request to the token endpoint has events of its own.
+        case refreshed(failure: RequestFailure?)
+        /// The session of this service is over, and the user has to sign in
+        /// again. The event belongs to no request.
+        case sessionEnded(RequestFailure)
+    }
+
+    /// What a request waits for.
+    public enum QueueReason: Sendable, Hashable {
+        /// A new access token.
+        case refresh
+        /// The end of other requests to the same origin, of which only so many
+        /// run at a time.
+        case slot
+    }
+
+    /// The number of the request, from 1.
+    ///
+    /// No other request of this process has it. It is `nil` for an event that belongs to no request.
+    public let requestID: UInt64?
+    /// Who has made the request.
+    public let purpose: Purpose
+    /// What has happened.
+    public let kind: Kind
+    /// The time since the first event of the request, by a clock that never goes
+    /// back.
+    public let elapsed: Duration
+    /// When the request was described.
+    let startedAt: Date
+
+    init(requestID: UInt64?, purpose: Purpose, kind: Kind, elapsed: Duration, startedAt: Date) {
+        self.requestID = requestID
+        self.purpose = purpose
+        self.kind = kind
+        self.elapsed = elapsed
+        self.startedAt = startedAt
+    }
+
+    /// When it happened.
+    ///
+    /// The times of one request are consistent, also if the system's clock is
+    /// changed in between.
+    public var date: Date { startedAt.addingTimeInterval(elapsed.seconds) }
+}
+
+extension RequestEvent: CustomStringConvertible, CustomReflectable {
+    /// One line with the number, the time and what has happened.
+    public var description: String {
+        "\(requestID.map { "\($0)" } ?? "session") +\(elapsed): \(kind)"
+    }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
+}
+
+extension RequestEvent.Kind: CustomStringConvertible, CustomReflectable {
+    /// What has happened, without secrets.
+    public var description: String {
+        switch self {
+        case .described(let request): "described \(request)"
+        case .refused(let request): "refused \(request)"
+        case .joined(let other): "joined request \(other)"
+        case .queued(.refresh): "waits for a refresh"
+        case .queued(.slot): "waits for its turn"
+        case .admitted: "goes on"
+        case .sent(let request): "sent \(request)"
+        case .answered(let head): "answered \(head)"
+        case .redirected(let address): "redirected to \(address)"
+        case .retried(let failure, let delay):
+            "\(failure): to be sent again " + (delay.map { "in \($0)" } ?? "at once")
+        case .measured(let metrics, let number):
+            "measured sending \(number): \(metrics.networkProtocol ?? "an unknown protocol"), "
+                + (metrics.isConnectionReused.map { $0 ? "connection kept" : "connection new" } ?? "connection unknown")
+        case .finished(let summary): "finished \(summary)"
+        case .refreshed(let failure): failure.map { "the refresh failed: \($0)" } ?? "the token is refreshed"
+        case .sessionEnded(let failure): "the session is over: \(failure)"
+        }
+    }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
+}

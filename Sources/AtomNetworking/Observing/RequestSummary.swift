@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The end of a request.
+public struct RequestSummary: Sendable {
+    /// The status of the response; `nil` if there is none.
+    public let statusCode: Int?
+    /// Why the caller gets an error; `nil` if it gets the response.
+    ///
+    /// Whether the response can be decoded shows only later, and isn't in it.
+    public let failure: RequestFailure?
+    /// The time since the request was described, with all waiting.
+    public let duration: Duration
+    /// How often the request was sent.
+    public let sendings: Int
+    /// The bytes of the bodies that were sent, in all sendings.
+    public let bytesSent: Int64
+    /// The bytes of the bodies that were received, decoded from the content
+    /// coding, in all sendings.
+    public let bytesReceived: Int64
+}
+
+extension RequestSummary: CustomStringConvertible {
+    /// Shows the outcome and the duration.
+    public var description: String {
+        let outcome = failure.map(\.description) ?? statusCode.map { "HTTP \($0)" } ?? "without a response"
+        return "in \(duration): \(outcome)"
+    }
+}
+
+/// An ``AtomError`` without what it carries: no response and no error of the
+/// app's.
+public struct RequestFailure: Sendable, Hashable {
+    /// The case of the error.
+    public enum Kind: String, Sendable, Hashable {
+        /// ``AtomError/requestable(_:)``
+        case requestable
+        /// ``AtomError/response(_:)``
+        case response
+        /// ``AtomError/session(_:)``
+        case session
+        /// ``AtomError/authentication(_:)``
+        case authentication
+        /// ``AtomError/decoder(_:)``
+        case decoder
+        /// ``AtomError/transfer(_:)``
+        case transfer
+        /// ``AtomError/cancelled(_:)``
+        case cancelled
+        /// ``AtomError/unexpected``
+        case unexpected
+    }
+
+    /// The case of the error.
+    public let kind: Kind
+    /// The code of an ``AtomError/session(_:)``.
+    public let code: URLError.Code?
+    /// How far the request got.
+    public let delivery: AtomError.Delivery
+    /// Whether the network is the cause.
+    public let isConnectivityFailure: Bool
+    /// The error in one line, without secrets.
+    public let description: String
+
+    init(_ error: AtomError) {
+        kind =
+            switch error {
+            case .requestable: .requestable
+            case .response: .response
+            case .session: .session
+            case .authentication: .authentication
+            case .decoder: .decoder
+            case .transfer: .transfer
+            case .cancelled: .cancelled
+            case .unexpected: .unexpected
+            }
+        if case .session(let cause) = error { code = (cause as? URLError)?.code } else { code = nil }
+        delivery = error.delivery
+        isConnectivityFailure = error.isConnectivityFailure
+        description = error.description
+    }
+}
+
+extension RequestFailure: CustomStringConvertible {}

@@ -1,0 +1,67 @@
+/// One sending of a request, without its secrets.
+public struct SentRequest: Sendable {
+    /// Which sending of the request it is, from 1.
+    ///
+    /// The first sending has number 1. A redirect, the retry after a 401 and
+    /// each attempt of a ``RetryPolicy`` have the next number.
+    public let number: Int
+    /// All of it, with its secrets.
+    let request: TransportRequest
+
+    init(_ request: TransportRequest, number: Int) {
+        self.request = request
+        self.number = number
+    }
+
+    /// The method.
+    public var method: String { request.method }
+    /// The URL without the values of its query; a piece of the path that looks
+    /// like a token is hidden.
+    public var url: String { request.target.description }
+    /// The scheme of the URL.
+    public var scheme: BaseURLScheme { request.target.scheme }
+    /// The host of the URL, in lower case.
+    public var host: String { request.target.host }
+    /// The port of the URL; the scheme's own if it has none.
+    public var port: Int { request.target.port }
+    /// The header fields, with "…" for each value that may be a secret.
+    public var headerFields: HeaderFields { request.headerFields.redacted }
+    /// The number of bytes in the body; 0 for none, and `nil` if it isn't known
+    /// before the end.
+    public var bodyLength: Int64? { request.body.map(\.length) ?? 0 }
+
+    /// The value of `traceparent` (W3C Trace Context), which isn't a secret.
+    public var traceParent: String? { request.headerFields["traceparent"] }
+}
+
+extension SentRequest: CustomStringConvertible, CustomReflectable {
+    /// Shows the number, the method and the URL without the values of the query.
+    public var description: String { "\(number): \(method) \(url)" }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}
+
+/// The head of a response, without its secrets.
+public struct ReceivedHead: Sendable {
+    /// The number of the sending that it answers, from 1.
+    public let number: Int
+    /// The status code.
+    public var statusCode: Int { head.statusCode }
+    /// The header fields, with "…" for each value that may be a secret.
+    public var headerFields: HeaderFields { head.headerFields.redacted }
+    let head: TransportResponse
+
+    init(_ head: TransportResponse, number: Int) {
+        self.head = head
+        self.number = number
+    }
+}
+
+extension ReceivedHead: CustomStringConvertible, CustomReflectable {
+    /// Shows the number of the sending and the status.
+    public var description: String { "\(number): HTTP \(statusCode)" }
+
+    /// Limits `dump` to the content of ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["head": description]) }
+}
