@@ -327,6 +327,16 @@ long atom_curl_get_long(atom_curl_easy easy, int info) {
     return curl.easy_getinfo(easy, info, &value) == 0 ? value : -1;
 }
 
+int64_t atom_curl_get_offset(atom_curl_easy easy, int info) {
+    int64_t value = -1;
+    return curl.easy_getinfo(easy, info, &value) == 0 ? value : -1;
+}
+
+const char *atom_curl_get_text(atom_curl_easy easy, int info) {
+    const char *text = NULL;
+    return curl.easy_getinfo(easy, info, &text) == 0 ? text : NULL;
+}
+
 int atom_curl_easy_continue(atom_curl_easy easy) {
     enter();
     int result = curl.easy_pause(easy, CURLPAUSE_CONT);

@@ -285,11 +285,13 @@
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
                 let event = transfer.end(code: Int(code))
+                let metrics = transfer.metrics
                 if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
                 if let exchange = transfer.exchange {
                     transfer.handOverPart()
                     transfer.release()
                     exchangeCount -= 1
+                    if let metrics { report(.measured(metrics), of: exchange) }
                     report(event, of: exchange)
                 }
                 recycle(transfer)

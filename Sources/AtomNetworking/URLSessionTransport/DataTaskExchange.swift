@@ -9,6 +9,7 @@ import Foundation
 final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     let delegate: ExchangeDelegate
     let receive: @Sendable (TransportEvent) -> Void
+    let wantsMetrics: Bool
     // These are accessed only under the delegate's lock.
     /// The task to cancel; `nil` until the exchange has been started.
     var task: URLSessionTask?
@@ -30,8 +31,12 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     /// has ended.
     var spooledBody: SpooledBody?
 
-    init(_ delegate: ExchangeDelegate, receive: @escaping @Sendable (TransportEvent) -> Void) {
+    init(
+        _ delegate: ExchangeDelegate, wantsMetrics: Bool = false,
+        receive: @escaping @Sendable (TransportEvent) -> Void
+    ) {
         self.delegate = delegate
+        self.wantsMetrics = wantsMetrics
         self.receive = receive
     }
 

@@ -300,15 +300,26 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         }
         guard let ended else { return }
         let (exchange, hasResponse) = (ended.exchange, ended.hasResponse)
+        #if !canImport(FoundationNetworking)
+            let metrics = state.withLock { _ in exchange.wantsMetrics ? exchange.metrics : nil }
+            let measured = metrics?.transactionMetrics.last.map {
+                TransportEvent.measured(TransactionTimes($0).metrics)
+            }
+        #else
+            // On Linux there are no metrics.
+            let measured: TransportEvent? = nil
+        #endif
         guard let error else {
             // On Linux the head of a redirect without a valid target stays in
             // the task, and its body is lost.
             if !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
                 exchange.receive(.response(TransportResponse(response)))
             }
+            if let measured { exchange.receive(measured) }
             exchange.receive(.finished)
             return
         }
+        if let measured { exchange.receive(measured) }
         if let failure = ended.bodyFailure {
             let delivery = hasResponse ? AtomError.Delivery.answered : failure.delivery
             exchange.receive(.failed(TransportFailure(failure, delivery: delivery)))

@@ -119,8 +119,12 @@ public final class URLSessionTransport: Transport {
             return EndedExchange()
         }
         let urlRequest = Self.urlRequest(for: request, url: url)
-        if case .stream(let body) = request.body { return start(urlRequest, body, receive: receive) }
-        guard request.needsFreshConnection else { return start(urlRequest, receive: receive) }
+        if case .stream(let body) = request.body {
+            return start(urlRequest, body, wantsMetrics: request.wantsMetrics, receive: receive)
+        }
+        guard request.needsFreshConnection else {
+            return start(urlRequest, wantsMetrics: request.wantsMetrics, receive: receive)
+        }
         // A session has its own connections. On Linux the request would
         // otherwise wait for one of six, and if the server closes the
         // kept-alive connection, the request is lost, and a refresh token with
@@ -128,15 +132,15 @@ public final class URLSessionTransport: Transport {
         let delegate = ExchangeDelegate(challenges: challenges)
         let session = makeSession(delegate)
         defer { session.finishTasksAndInvalidate() }
-        let exchange = DataTaskExchange(delegate, receive: receive)
+        let exchange = DataTaskExchange(delegate, wantsMetrics: request.wantsMetrics, receive: receive)
         delegate.start(exchange, urlRequest, in: session)
         return exchange
     }
 
     private func start(
-        _ request: URLRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+        _ request: URLRequest, wantsMetrics: Bool, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
-        let exchange = DataTaskExchange(delegate, receive: receive)
+        let exchange = DataTaskExchange(delegate, wantsMetrics: wantsMetrics, receive: receive)
         #if canImport(FoundationNetworking)
             if delegate.putsOffStart() {
                 // Keeps the transport alive, because the session ends with it.
@@ -154,9 +158,10 @@ public final class URLSessionTransport: Transport {
     /// can't be read on demand, and on Apple's systems its length would not be
     /// sent.
     private func start(
-        _ request: URLRequest, _ body: TransportBodyStream, receive: @escaping @Sendable (TransportEvent) -> Void
+        _ request: URLRequest, _ body: TransportBodyStream, wantsMetrics: Bool,
+        receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
-        let exchange = DataTaskExchange(delegate, receive: receive)
+        let exchange = DataTaskExchange(delegate, wantsMetrics: wantsMetrics, receive: receive)
         let delegate = delegate
         delegate.isExpected(exchange)
         #if canImport(FoundationNetworking)

@@ -114,6 +114,11 @@ int atom_curl_set_list(atom_curl_easy easy, int option, struct atom_curl_list *v
 
 /// A figure of the transfer (`curl_easy_getinfo`); -1 if it isn't known.
 long atom_curl_get_long(atom_curl_easy easy, int info);
+/// A time or a size of the transfer (`curl_off_t`); -1 if it isn't known.
+int64_t atom_curl_get_offset(atom_curl_easy easy, int info);
+/// A text about the transfer, valid until the next use of the handle; `NULL` if
+/// it isn't known.
+const char *atom_curl_get_text(atom_curl_easy easy, int info);
 
 /// Lets a paused transfer go on.
 int atom_curl_easy_continue(atom_curl_easy easy);
@@ -186,6 +191,16 @@ enum {
     ATOM_CURLINFO_REQUEST_SIZE = 0x200000 + 12,
     ATOM_CURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
     ATOM_CURLINFO_OS_ERRNO = 0x200000 + 25,
+    ATOM_CURLINFO_NUM_CONNECTS = 0x200000 + 26,
+    ATOM_CURLINFO_PRIMARY_IP = 0x100000 + 32,
+    ATOM_CURLINFO_PRIMARY_PORT = 0x200000 + 40,
+    ATOM_CURLINFO_HTTP_VERSION = 0x200000 + 46,
+    ATOM_CURLINFO_TOTAL_TIME = 0x600000 + 50,
+    ATOM_CURLINFO_NAMELOOKUP_TIME = 0x600000 + 51,
+    ATOM_CURLINFO_CONNECT_TIME = 0x600000 + 52,
+    ATOM_CURLINFO_PRETRANSFER_TIME = 0x600000 + 53,
+    ATOM_CURLINFO_STARTTRANSFER_TIME = 0x600000 + 54,
+    ATOM_CURLINFO_APPCONNECT_TIME = 0x600000 + 56,
 };
 
 /// The size of the buffer for libcurl's words on an error.

@@ -33,6 +33,7 @@ final class EventRecorder: @unchecked Sendable {
         case sent
         case response
         case data
+        case measured
         case finished
         case failed
     }
@@ -81,6 +82,7 @@ final class EventRecorder: @unchecked Sendable {
             case .sent: .sent
             case .response: .response
             case .data: .data
+            case .measured: .measured
             case .finished: .finished
             case .failed: .failed
             }

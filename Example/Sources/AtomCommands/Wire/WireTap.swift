@@ -67,7 +67,7 @@ final class WireTap: Transport, @unchecked Sendable {
             receive(event)
             switch event {
             case .finished, .failed: lock.withLock { openExchanges -= 1 }
-            case .sent, .response, .data: break
+            case .sent, .response, .data, .measured: break
             }
         }
     }
@@ -94,7 +94,7 @@ final class WireTap: Transport, @unchecked Sendable {
             case .finished, .failed:
                 notes[index].endedAt = now
                 return notes[index]
-            case .sent, .data: break
+            case .sent, .data, .measured: break
             }
             return nil
         }
