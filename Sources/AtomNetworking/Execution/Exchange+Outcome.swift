@@ -40,7 +40,6 @@ extension Exchange {
     /// Tells the outcome; called once.
     func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
         observation?.finish(outcome)
-        if manager.log.isEnabled { manager.log(line(for: outcome)) }
         switch listener {
         case .awaiting:
             let awaiting = content.withLock { content in
@@ -72,17 +71,6 @@ extension Exchange {
             }
         }
         return earlier.isEmpty && retryAt == nil ? error : error.noting(earlier: earlier, retryAt: retryAt)
-    }
-
-    private func line(for outcome: Result<AtomResponse, AtomError>) -> String {
-        let elapsed = startedAt.duration(to: manager.time.now)
-        let attempt = content.withLock { $0.machine.attempt }
-        return switch outcome {
-        case .success(let response), .failure(.response(let response)):
-            "← \(response.description) \(attempt.method) \(attempt.target) in \(elapsed)"
-        case .failure(let error):
-            "✗ \(attempt.method) \(attempt.target) in \(elapsed): \(error.description)"
-        }
     }
 
     // These two are never inlined: else an async frame would reserve memory for them.

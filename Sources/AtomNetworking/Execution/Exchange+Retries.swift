@@ -56,7 +56,7 @@ extension Exchange {
         return retry
     }
 
-    /// Logs an attempt that is sent again, or gives back what was paid for
+    /// Tells of an attempt that is sent again, or gives back what was paid for
     /// nothing: the exchange may have ended in the meantime.
     func settleQuota(of retry: ExchangeMachine.Retry, _ step: ExchangeMachine.Step, at wire: AttemptOnWire) {
         guard step.effects.contains(.sendAgain) else {
@@ -64,9 +64,6 @@ extension Exchange {
         }
         observation?.tell(
             .retried(after: retry.setback.failure, delay: retry.until.map { manager.time.now.duration(to: $0) }))
-        manager.log(
-            "↻ \(wire.target): \(retry.setback.failure), to be sent again "
-                + (retry.until.map { "in \(manager.time.now.duration(to: $0))" } ?? "at once"))
     }
 
     /// The session has to know of a pause, so that a sign-out ends it.

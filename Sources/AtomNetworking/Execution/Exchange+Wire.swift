@@ -105,7 +105,6 @@ extension Exchange {
     }
 
     private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
-        manager.log("→ \(request.method) \(request.target)")
         observation?.deliver()
         let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
@@ -174,10 +173,8 @@ extension Exchange {
         switch step.action {
         case .retry:
             observation?.note(.retried(after: .status(head.statusCode), delay: nil))
-            manager.log("← 401 \(wire.target), to be sent again")
         case .askSession where retry == nil, .enterLane where retry == nil:
             observation?.note(.redirected(to: content.withLock { $0.machine.attempt.target }.description))
-            manager.log("← \(head.statusCode) \(wire.target), redirected")
         default:
             break
         }

@@ -7,10 +7,8 @@ import Foundation
 final class RequestObservation: Sendable {
     private let observers: [any RequestObserver]
     private let time: any TimeSource
-    private let requestID: UInt64
-    private let purpose: RequestEvent.Purpose
+    private let subject: RequestEvent.Subject
     private let startedAt: MonotonicInstant
-    private let startDate: Date
 
     private struct Content {
         /// Noted, and not told yet.
@@ -41,20 +39,19 @@ final class RequestObservation: Sendable {
     init(_ request: borrowing PreparedRequest, observers: [any RequestObserver], time: any TimeSource) {
         self.observers = observers
         self.time = time
-        requestID = Self.nextID()
-        purpose =
+        let purpose: RequestEvent.Purpose =
             switch request.purpose {
             case .service: .service
             case .token: .token
             case .revocation: .revocation
             }
         startedAt = time.now
-        startDate = time.date
-        note(
-            .described(
-                DescribedRequest(
-                    endpoint: request.endpoint, method: request.method,
-                    target: request.target, body: request.body)))
+        subject = RequestEvent.Subject(
+            requestID: Self.nextID(), purpose: purpose,
+            request: DescribedRequest(
+                endpoint: request.endpoint, method: request.method, target: request.target, body: request.body),
+            startedAt: time.date)
+        note(.described)
     }
 
     /// Tells that an endpoint can't be sent.
@@ -62,8 +59,9 @@ final class RequestObservation: Sendable {
         _ endpoint: Any.Type, _ error: AtomError, _ observers: [any RequestObserver], time: any TimeSource
     ) {
         let request = RefusedRequest(endpoint: endpoint, failure: RequestFailure(error))
-        let event = RequestEvent(
-            requestID: nextID(), purpose: .service, kind: .refused(request), elapsed: .zero, startedAt: time.date)
+        let subject = RequestEvent.Subject(
+            requestID: nextID(), purpose: .service, request: nil, startedAt: time.date)
+        let event = RequestEvent(.refused(request), of: subject)
         for observer in observers { observer.observe(event) }
     }
 
@@ -76,7 +74,8 @@ final class RequestObservation: Sendable {
         case .ended(let error): kind = .sessionEnded(RequestFailure(.authentication(error)))
         case .signedIn, .signedOut, .credentialChanged, .credentialNotStored, .credentialStored: return
         }
-        let event = RequestEvent(requestID: nil, purpose: .service, kind: kind, elapsed: .zero, startedAt: time.date)
+        let subject = RequestEvent.Subject(requestID: nil, purpose: .service, request: nil, startedAt: time.date)
+        let event = RequestEvent(kind, of: subject)
         for observer in observers { observer.observe(event) }
     }
 }
@@ -85,9 +84,7 @@ final class RequestObservation: Sendable {
 
 extension RequestObservation {
     private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
-        RequestEvent(
-            requestID: requestID, purpose: purpose, kind: kind, elapsed: startedAt.duration(to: time.now),
-            startedAt: startDate)
+        RequestEvent(kind, of: subject, elapsed: startedAt.duration(to: time.now))
     }
 
     /// Notes an event; ``deliver()`` follows, outside of the exchange's lock.
@@ -149,10 +146,7 @@ extension RequestObservation {
             let summary = RequestSummary(
                 statusCode: statusCode, failure: failure, duration: duration, sendings: content.sendings,
                 bytesSent: content.bytesSent, bytesReceived: content.bytesReceived)
-            content.pending.append(
-                RequestEvent(
-                    requestID: requestID, purpose: purpose, kind: .finished(summary), elapsed: duration,
-                    startedAt: startDate))
+            content.pending.append(RequestEvent(.finished(summary), of: subject, elapsed: duration))
         }
         deliver()
     }

@@ -66,7 +66,9 @@ final class RequestableQueueManager: Sendable {
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         adapters = configuration.adapters
         signers = configuration.signers
-        observers = configuration.observers
+        observers =
+            configuration.isLogEnabled
+            ? configuration.observers + [RequestLog(configuration.logHandler)] : configuration.observers
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
         transport = configuration.transport ?? configuration.makeDefaultTransport()
         slots = OriginSlots(
@@ -169,7 +171,6 @@ final class RequestableQueueManager: Sendable {
             return request
         } catch {
             if !observers.isEmpty { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
-            log("✗ \(type(of: requestable)), not sent: \(error.description)")
             throw error
         }
     }
@@ -328,7 +329,6 @@ extension RequestableQueueManager: RenewalService {
     }
 
     func announce(_ event: SessionEvent, isOver: Bool) {
-        if case .refreshFailed(let failure) = event { log("✗ refresh: \(failure.description)") }
         if !observers.isEmpty { RequestObservation.announce(event, to: observers, time: time) }
         guard isOver, let reason = event.reasonToSignIn else { return }
         let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(reason, on: dispatchQueue) }

@@ -22,7 +22,7 @@ public struct RequestEvent: Sendable {
     #endif
     public enum Kind: Sendable {
         /// The endpoint has been read and checked; the request's first event.
-        case described(DescribedRequest)
+        case described
         /// The endpoint can't be sent; the request's only event.
         case refused(RefusedRequest)
         /// It takes part in a request that is running already, because
@@ -69,39 +69,61 @@ public struct RequestEvent: Sendable {
         case slot
     }
 
-    /// The number of the request, from 1.
-    ///
-    /// No other request of this process has it. It is `nil` for an event that belongs to no request.
-    public let requestID: UInt64?
-    /// Who has made the request.
-    public let purpose: Purpose
     /// What has happened.
     public let kind: Kind
     /// The time since the first event of the request, by a clock that never goes
     /// back.
     public let elapsed: Duration
-    /// When the request was described.
-    let startedAt: Date
+    private let subject: Subject
 
-    init(requestID: UInt64?, purpose: Purpose, kind: Kind, elapsed: Duration, startedAt: Date) {
-        self.requestID = requestID
-        self.purpose = purpose
+    init(_ kind: Kind, of subject: Subject, elapsed: Duration = .zero) {
         self.kind = kind
+        self.subject = subject
         self.elapsed = elapsed
-        self.startedAt = startedAt
     }
+
+    /// What all events of one request have in common.
+    final class Subject: Sendable {
+        let requestID: UInt64?
+        let purpose: Purpose
+        let request: DescribedRequest?
+        let startedAt: Date
+
+        init(requestID: UInt64?, purpose: Purpose, request: DescribedRequest?, startedAt: Date) {
+            self.requestID = requestID
+            self.purpose = purpose
+            self.request = request
+            self.startedAt = startedAt
+        }
+    }
+
+    /// The number of the request, from 1.
+    ///
+    /// No other request of this process has it. It is `nil` for an event that
+    /// belongs to no request.
+    public var requestID: UInt64? { subject.requestID }
+
+    /// Who has made the request.
+    public var purpose: Purpose { subject.purpose }
+
+    /// The request as it was described: the endpoint, the method and the URL.
+    ///
+    /// It is the same in all events of a request, also after a redirect; `nil`
+    /// for an endpoint that was refused, and for an event that belongs to no
+    /// request.
+    public var request: DescribedRequest? { subject.request }
 
     /// When it happened.
     ///
     /// The times of one request are consistent, also if the system's clock is
     /// changed in between.
-    public var date: Date { startedAt.addingTimeInterval(elapsed.seconds) }
+    public var date: Date { subject.startedAt.addingTimeInterval(elapsed.seconds) }
 }
 
 extension RequestEvent: CustomStringConvertible, CustomReflectable {
     /// One line with the number, the time and what has happened.
     public var description: String {
-        "\(requestID.map { "\($0)" } ?? "session") +\(elapsed): \(kind)"
+        "\(requestID.map { "\($0)" } ?? "session") +\(elapsed): \(kind)" + (request.map { ", \($0)" } ?? "")
     }
 
     /// Limits `dump` to the content of ``description``.
@@ -112,7 +134,7 @@ extension RequestEvent.Kind: CustomStringConvertible, CustomReflectable {
     /// What has happened, without secrets.
     public var description: String {
         switch self {
-        case .described(let request): "described \(request)"
+        case .described: "described"
         case .refused(let request): "refused \(request)"
         case .joined(let other): "joined request \(other)"
         case .queued(.refresh): "waits for a refresh"

@@ -153,7 +153,7 @@
                         received.bytes += data.count
                     }
                 case .finished, .failed: hasEnded.raise()
-                case .sent, .response: break
+                case .sent, .response, .measured: break
                 }
             }
             // The connection's buffers fill, and then nothing moves.

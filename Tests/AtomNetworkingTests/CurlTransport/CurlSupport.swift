@@ -44,7 +44,7 @@
                 recorder.receive(event)
                 switch event {
                 case .finished, .failed: hasEnded.raise()
-                case .sent, .response, .data: break
+                case .sent, .response, .data, .measured: break
                 }
             }
             return StartedExchange(recorder: recorder, exchange: exchange, hasEnded: hasEnded)

@@ -185,7 +185,7 @@ extension TransportEvent {
     fileprivate var isLast: Bool {
         switch self {
         case .finished, .failed: true
-        case .sent, .response, .data: false
+        case .sent, .response, .data, .measured: false
         }
     }
 }

@@ -15,9 +15,21 @@ public struct Logger: Sendable {
     }
 
     /// Records a line.
-    public func debug(_ message: OSLogMessage) {
+    public func log(level: OSLogType, _ message: OSLogMessage) {
         Self.store.append("\(prefix): \(message.text)")
     }
+}
+
+/// The level of a message.
+public struct OSLogType: Sendable {
+    /// For developers.
+    public static let debug = OSLogType()
+    /// Of some use.
+    public static let info = OSLogType()
+    /// What is needed to find a fault.
+    public static let `default` = OSLogType()
+    /// An error.
+    public static let error = OSLogType()
 }
 
 /// A message whose parts have privacy settings.

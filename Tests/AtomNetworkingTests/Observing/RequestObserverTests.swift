@@ -1,0 +1,257 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What observers hear of requests, by a clock and a network that the test
+/// holds.
+@Suite(.timeLimit(.minutes(5))) struct RequestObserverTests {
+    private let observer = RecordingObserver()
+
+    private func atom(_ session: SessionFixture, _ change: (inout ServiceConfiguration) -> Void = { _ in }) -> Atom {
+        var configuration = session.configuration
+        configuration.observers = [observer]
+        change(&configuration)
+        return Atom(configuration, time: session.time, random: { 0.5 })
+    }
+
+    private func call(_ atom: Atom, _ path: String = "/x", signed: Bool = true) -> Call {
+        let call = Call()
+        call.keep(
+            atom.enqueue(PathEndpoint(pathText: path, requiresAuthorization: signed)).resume { call.heard($0) })
+        return call
+    }
+
+    @Test func aRequestThatIsSentAtOnce() async throws {
+        let session = try SessionFixture()
+        let call = call(atom(session))
+        session.time.advance(by: .milliseconds(20))
+        let exchange = session.sent[0]
+        exchange.send(.sent(7))
+        exchange.send(.response(TransportResponse(statusCode: 200)))
+        session.time.advance(by: .milliseconds(5))
+        exchange.send(.data(Data("hello".utf8)))
+        exchange.send(.finished)
+        #expect(await call.status() == 200)
+        #expect(
+            observer.story() == [
+                "described", "sent 1: GET https://api.example.com/x", "answered 1: HTTP 200",
+                "finished in 0.025 seconds: HTTP 200",
+            ])
+        let summary = try #require(observer.summaries.first)
+        #expect(summary.bytesSent == 7 && summary.bytesReceived == 5 && summary.sendings == 1)
+        #expect(summary.failure == nil && summary.duration == .milliseconds(25))
+        #expect(observer.events.map(\.elapsed) == [.zero, .zero, .milliseconds(20), .milliseconds(25)])
+        #expect(Set(observer.events.map(\.requestID)).count == 1)
+        #expect(observer.events.last?.date == session.time.date)
+        let request = try #require(observer.events.last?.request)
+        #expect(request.endpoint == "PathEndpoint" && request.method == "GET" && request.bodyLength == 0)
+        #expect(request.host == "api.example.com" && request.port == 443 && request.scheme == .https)
+    }
+
+    @Test func waitingForARefresh() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = call(atom(session))
+        await session.refresh().grant(1)
+        await session.transport.exchange(1).answer()
+        #expect(await call.status() == 200)
+        #expect(
+            observer.story(at: "/x") == [
+                "described", "waits for a refresh", "goes on", "sent 1: GET https://api.example.com/x",
+                "answered 1: HTTP 200", "finished in 0.0 seconds: HTTP 200",
+            ])
+        #expect(
+            observer.story(of: .token) == [
+                "described", "sent 1: POST https://auth.example.com/token", "answered 1: HTTP 200",
+                "finished in 0.0 seconds: HTTP 200",
+            ])
+        #expect(observer.events.count { if case .refreshed(failure: nil) = $0.kind { true } else { false } } == 1)
+        let numbers = observer.events.compactMap { if case .sent(let sent) = $0.kind { sent.number } else { nil } }
+        #expect(numbers == [1, 1])
+    }
+
+    @Test func aRefreshThatFails() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let call = call(atom(session))
+        await session.refresh().deny("invalid_grant")
+        _ = await call.error()
+        #expect(observer.story(at: "/x").last?.hasPrefix("finished in 0.0 seconds: ") == true)
+        #expect(observer.summaries.last?.failure?.kind == .authentication)
+        #expect(observer.summaries.last?.sendings == 0)
+        #expect(observer.events.contains { if case .refreshed(.some) = $0.kind { true } else { false } })
+    }
+
+    @Test func a401IsRetried() async throws {
+        let session = try SessionFixture()
+        let call = call(atom(session))
+        session.sent[0].answer("no", status: 401)
+        await session.refresh().grant(1)
+        await session.transport.exchange(2).answer("yes")
+        #expect(await call.status() == 200)
+        #expect(
+            observer.story(at: "/x") == [
+                "described", "sent 1: GET https://api.example.com/x", "answered 1: HTTP 401",
+                "HTTP 401 Unauthorized: to be sent again at once", "waits for a refresh", "goes on",
+                "sent 2: GET https://api.example.com/x", "answered 2: HTTP 200",
+                "finished in 0.0 seconds: HTTP 200",
+            ])
+        #expect(observer.summaries.last?.bytesReceived == 5)
+    }
+
+    @Test func waitingForASlot() async throws {
+        let session = try SessionFixture()
+        let atom = atom(session) { $0.maximumExchangesPerOrigin = 1 }
+        let calls = [call(atom, "/0"), call(atom, "/1")]
+        session.sent[0].answer()
+        #expect(observer.story(at: "/1").prefix(3) == ["described", "waits for its turn", "goes on"])
+        session.sent[1].answer()
+        for call in calls { #expect(await call.status() == 200) }
+        #expect(!observer.story(at: "/0").contains("waits for its turn"))
+    }
+
+    @Test func redirectsHideTheQuery() async throws {
+        let session = try SessionFixture()
+        let call = call(atom(session), signed: false)
+        session.sent[0].redirect(to: "/y?code=hunter2")
+        await session.transport.exchange(1).answer()
+        #expect(await call.status() == 200)
+        #expect(
+            observer.story() == [
+                "described", "sent 1: GET https://api.example.com/x", "answered 1: HTTP 302",
+                "redirected to https://api.example.com/y?code=…", "sent 2: GET https://api.example.com/y?code=…",
+                "answered 2: HTTP 200", "finished in 0.0 seconds: HTTP 200",
+            ])
+    }
+
+    @Test func aPolicysRetriesSayAfterWhatAndWhen() async throws {
+        let session = try SessionFixture()
+        let call = call(atom(session) { $0.retryPolicy = .standard }, signed: false)
+        session.sent[0].fail(.networkConnectionLost)
+        session.time.advance(by: .milliseconds(25))
+        await session.transport.exchange(1).answer(status: 500)
+        session.time.advance(by: .milliseconds(50))
+        await session.transport.exchange(2).answer()
+        #expect(await call.status() == 200)
+        #expect(
+            observer.story() == [
+                "described", "sent 1: GET https://api.example.com/x",
+                "The connection was lost: to be sent again in 0.025 seconds",
+                "sent 2: GET https://api.example.com/x", "answered 2: HTTP 500",
+                "HTTP 500 Internal Server Error: to be sent again in 0.05 seconds",
+                "sent 3: GET https://api.example.com/x", "answered 3: HTTP 200",
+                "finished in 0.075 seconds: HTTP 200",
+            ])
+        #expect(observer.summaries.last?.sendings == 3)
+    }
+
+    @Test func anEndpointThatCannotBeSentIsRefused() async throws {
+        let session = try SessionFixture()
+        #expect(await call(atom(session), "/a\u{0}b").error() != nil)
+        #expect(observer.events.count == 1)
+        guard case .refused(let refused)? = observer.events.first?.kind else { throw Unexpected("no refusal") }
+        #expect(refused.endpoint == "PathEndpoint" && refused.failure.kind == .requestable)
+        #expect(observer.events.first?.requestID != nil && observer.events.first?.request == nil)
+    }
+
+    @Test func aCancelledRequestIsFinishedAndNothingFollows() async throws {
+        let session = try SessionFixture()
+        let call = call(atom(session))
+        call.cancel()
+        session.sent[0].answer()
+        #expect(await call.error()?.isCancelled == true)
+        #expect(observer.story().count == 3)
+        #expect(observer.summaries.map(\.failure?.kind) == [.cancelled])
+        #expect(observer.summaries.first?.failure?.delivery == .maybeSent)
+    }
+
+    @Test func theLastEventComesBeforeTheCallerIsTold() async throws {
+        let session = try SessionFixture { $0.answer() }
+        let isTold = Guarded(false)
+        let wasTold = Guarded<Bool?>(nil)
+        var configuration = session.configuration
+        configuration.observers = [
+            RecordingObserver { event in
+                guard case .finished = event.kind else { return }
+                let told = isTold.withLock { $0 }
+                wasTold.withLock { $0 = told }
+            }
+        ]
+        let call = Call()
+        call.keep(
+            Atom(configuration, time: session.time).enqueue(PathEndpoint()).resume { result in
+                isTold.withLock { $0 = true }
+                call.heard(result)
+            })
+        #expect(await call.status() == 200)
+        #expect(wasTold.withLock { $0 } == false)
+    }
+
+    @Test func transportsMeasureOnlyForObservers() async throws {
+        let session = try SessionFixture { exchange in
+            exchange.send(.response(TransportResponse(statusCode: 200)))
+            var metrics = TransportMetrics()
+            metrics.networkProtocol = "h2"
+            metrics.isConnectionReused = true
+            exchange.send(.measured(metrics))
+            exchange.send(.finished)
+        }
+        #expect(await call(session.atom).status() == 200)
+        #expect(await call(atom(session)).status() == 200)
+        #expect(session.sent.map(\.request.wantsMetrics) == [false, true])
+        #expect(observer.story()[3] == "measured sending 1: h2, connection kept")
+    }
+
+    @Test func anObserverMayCancelTheRequestThatItHearsOf() async throws {
+        let session = try SessionFixture()
+        let call = Call()
+        let other = RecordingObserver()
+        var configuration = session.configuration
+        configuration.observers = [
+            RecordingObserver { if case .answered = $0.kind { call.cancel() } }, other,
+        ]
+        call.keep(
+            Atom(configuration, time: session.time).enqueue(PathEndpoint()).resume { call.heard($0) })
+        session.sent[0].send(.response(TransportResponse(statusCode: 200)))
+        #expect(await call.error()?.isCancelled == true)
+        #expect(other.story().count == 4, "the second one hears all, in order: \(other.story())")
+        #expect(other.summaries.count == 1)
+    }
+
+    @Test func allObserversHearAllEventsInTheirOrder() async throws {
+        let session = try SessionFixture { $0.answer() }
+        let order = Box<[Int]>([])
+        let atom = atom(session) { configuration in
+            configuration.observers = (0..<3).map { number in
+                RecordingObserver { _ in order.change { $0.append(number) } }
+            }
+        }
+        #expect(await call(atom).status() == 200)
+        #expect(order.value == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
+    }
+
+    @Test func measurementsOfARealConnection() async throws {
+        #if os(Linux)
+            let server = try LoopbackServer { _ in .json("{}") }
+            defer { server.stop() }
+            let atom = Atom.forTest {
+                $0.transport = try? CurlTransport()
+                $0.observers = [observer]
+            }
+            for _ in 0..<2 { #expect(await atom.outcome(of: server.endpoint()).response != nil) }
+            let measured = observer.events.compactMap { event -> TransportMetrics? in
+                if case .measured(let metrics, number: 1) = event.kind { metrics } else { nil }
+            }
+            try #require(measured.count == 2)
+            #expect(measured.map(\.isConnectionReused) == [false, true])
+            #expect(measured.allSatisfy { $0.networkProtocol == "http/1.1" && $0.remoteAddress == "127.0.0.1" })
+            #expect(measured.allSatisfy { $0.remotePort == server.port && $0.waiting != nil && $0.receiving != nil })
+            #expect(measured[0].connect != nil && measured[1].connect == nil)
+            #expect(measured[0].secureConnection == nil)
+        #endif
+    }
+}
