@@ -269,7 +269,7 @@ def own_share(scratch):
 
     described = {"instructions": instructions_of("describe"), **counted("describe")}
     figures = {}
-    for form in ("async", "completion"):
+    for form in ("async", "completion", "observed"):
         found = counted(form)
         figures[form] = {
             "instructions": instructions_of(form) - described["instructions"],

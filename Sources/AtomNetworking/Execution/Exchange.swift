@@ -111,7 +111,6 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     /// Asks to be sent; called once, by the manager.
     func start() {
-        observation?.deliver()
         // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
         askSession(isAnew: false)
@@ -139,10 +138,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     func released() {
         let (step, wire, origin) = content.withLock { content in
             let step = content.machine.admitted()
-            if let observation, case .enterLane = step.action { observation.noteAdmitted() }
             return (step, content.letGo(for: step), content.machine.attempt.target.origin)
         }
-        observation?.deliver()
+        if let observation { goesOn(step, observation) }
         if let wire { limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2) }
         if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
     }
@@ -225,15 +223,21 @@ extension Exchange {
 
     func queuedBySession() {
         handle { [observation] machine in
-            if let observation, case .waitingForSession = machine.state { observation.note(.queued(.refresh)) }
+            if let observation, case .waitingForSession = machine.state { observation.noteQueued(for: .refresh) }
             return machine.queuedBySession()
         }
         observation?.deliver()
     }
 
+    @inline(never)
+    private func goesOn(_ step: ExchangeMachine.Step, _ observation: RequestObservation) {
+        if case .enterLane = step.action { observation.noteAdmitted() }
+        observation.deliver()
+    }
+
     private func queuedForSlot() {
         handle { [observation] machine in
-            if let observation, case .waitingForSlot = machine.state { observation.note(.queued(.slot)) }
+            if let observation, case .waitingForSlot = machine.state { observation.noteQueued(for: .slot) }
             return machine.queuedForSlot()
         }
         observation?.deliver()

@@ -11,8 +11,9 @@ final class RequestObservation: Sendable {
     private let startedAt: MonotonicInstant
 
     private struct Content {
-        /// Noted, and not told yet.
-        var pending: [RequestEvent] = []
+        /// Noted, and not told yet, in order.
+        var pending: RequestEvent?
+        var morePending: [RequestEvent] = []
         /// Whether a thread is telling events.
         var isDelivering = false
         var isOver = false
@@ -21,6 +22,30 @@ final class RequestObservation: Sendable {
         var sendings = 0
         var bytesSent: Int64 = 0
         var bytesReceived: Int64 = 0
+
+        mutating func append(_ event: RequestEvent) {
+            guard !isOver else { return }
+            if pending == nil { pending = event } else { morePending.append(event) }
+        }
+
+        /// Takes what is to be told by this thread now, which tells it and comes
+        /// back for more.
+        mutating func take(goesOn: Bool) -> Batch? {
+            if isDelivering, !goesOn { return nil }
+            guard let first = pending.take() else {
+                isDelivering = false
+                return nil
+            }
+            isDelivering = true
+            guard !morePending.isEmpty else { return Batch(first: first, others: []) }
+            defer { morePending = [] }
+            return Batch(first: first, others: morePending)
+        }
+    }
+
+    private struct Batch: Sendable {
+        let first: RequestEvent
+        let others: [RequestEvent]
     }
 
     private let content = Guarded(Content())
@@ -83,34 +108,46 @@ final class RequestObservation: Sendable {
 // MARK: - Noting
 
 extension RequestObservation {
-    private func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+    private func event(_ kind: consuming RequestEvent.Kind) -> RequestEvent {
         RequestEvent(kind, of: subject, elapsed: startedAt.duration(to: time.now))
     }
 
     /// Notes an event; ``deliver()`` follows, outside of the exchange's lock.
-    func note(_ kind: RequestEvent.Kind) {
+    func note(_ kind: consuming RequestEvent.Kind) {
         let event = event(kind)
+        content.withLock { $0.append(event) }
+    }
+
+    /// Notes that the request waits.
+    func noteQueued(for reason: RequestEvent.QueueReason) {
+        let event = event(.queued(reason))
         content.withLock { content in
-            guard !content.isOver else { return }
-            if case .queued = kind { content.isQueued = true }
-            content.pending.append(event)
+            content.isQueued = true
+            content.append(event)
         }
     }
 
     /// Notes that the request goes on, if it has waited.
     func noteAdmitted() {
-        let wasQueued = content.withLock { content in
-            defer { content.isQueued = false }
-            return content.isQueued
+        guard content.withLock({ $0.isQueued }) else { return }
+        let event = event(.admitted)
+        content.withLock { content in
+            content.isQueued = false
+            content.append(event)
         }
-        if wasQueued { note(.admitted) }
     }
 
     /// Notes a sending.
     func noteSent(_ request: TransportRequest, number: Int) {
+        let event = event(.sent(SentRequest(request, number: number)))
+        let wasQueued = content.withLock { content in
+            content.sendings = number
+            if !content.isQueued { content.append(event) }
+            return content.isQueued
+        }
+        guard wasQueued else { return }
         noteAdmitted()
-        content.withLock { $0.sendings = number }
-        note(.sent(SentRequest(request, number: number)))
+        content.withLock { $0.append(event) }
     }
 
     /// Counts bytes of the request's body.
@@ -124,7 +161,7 @@ extension RequestObservation {
 
 extension RequestObservation {
     /// Notes and tells an event.
-    func tell(_ kind: RequestEvent.Kind) {
+    func tell(_ kind: consuming RequestEvent.Kind) {
         note(kind)
         deliver()
     }
@@ -140,34 +177,30 @@ extension RequestObservation {
         case .failure(let error): (statusCode, failure) = (nil, RequestFailure(error))
         }
         let duration = startedAt.duration(to: time.now)
-        content.withLock { content in
-            guard !content.isOver else { return }
-            content.isOver = true
+        let batch = content.withLock { content -> Batch? in
             let summary = RequestSummary(
                 statusCode: statusCode, failure: failure, duration: duration, sendings: content.sendings,
                 bytesSent: content.bytesSent, bytesReceived: content.bytesReceived)
-            content.pending.append(RequestEvent(.finished(summary), of: subject, elapsed: duration))
+            content.append(RequestEvent(.finished(summary), of: subject, elapsed: duration))
+            content.isOver = true
+            return content.take(goesOn: false)
         }
-        deliver()
+        if let batch { deliver(batch) }
     }
 
     /// Tells what has been noted, unless another thread is doing so.
     func deliver() {
-        var events = take(isFirst: true)
-        while !events.isEmpty {
-            for event in events {
-                for observer in observers { observer.observe(event) }
-            }
-            events = take(isFirst: false)
-        }
+        if let batch = content.withLock({ $0.take(goesOn: false) }) { deliver(batch) }
     }
 
-    private func take(isFirst: Bool) -> [RequestEvent] {
-        content.withLock { content in
-            if isFirst, content.isDelivering { return [] }
-            content.isDelivering = !content.pending.isEmpty
-            defer { content.pending = [] }
-            return content.pending
+    private func deliver(_ batch: Batch) {
+        var next: Batch? = batch
+        while let batch = next {
+            for observer in observers { observer.observe(batch.first) }
+            for event in batch.others {
+                for observer in observers { observer.observe(event) }
+            }
+            next = content.withLock { $0.take(goesOn: true) }
         }
     }
 }

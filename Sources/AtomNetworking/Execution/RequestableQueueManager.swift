@@ -148,18 +148,18 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
-            var request: PreparedRequest
+            let request: PreparedRequest
             do throws(AtomError) {
                 request =
                     adapters.isEmpty
-                    ? try PreparedRequest(requestable, timeouts: timeouts, encoder: encoder, common: commonFields)
+                    ? try PreparedRequest(
+                        requestable, of: observers.isEmpty ? nil : type(of: requestable), timeouts: timeouts,
+                        encoder: encoder, common: commonFields)
                     : try adaptedRequest(requestable)
             } catch {
                 // A link can't be read like other endpoints. Asked only here, because nearly every request is none.
                 guard let link = requestable as? LinkedEndpoint else { throw error }
-                var prepared = try prepare(link)
-                if !observers.isEmpty { prepared.endpoint = LinkedEndpoint.self }
-                return prepared
+                return try prepare(link)
             }
             if request.needsSignature {
                 if let signingRefusal { throw signingRefusal }
@@ -167,7 +167,6 @@ final class RequestableQueueManager: Sendable {
                     throw refusal(of: request.target.origin)
                 }
             }
-            if !observers.isEmpty { request.endpoint = type(of: requestable) }
             return request
         } catch {
             if !observers.isEmpty { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
@@ -188,7 +187,8 @@ final class RequestableQueueManager: Sendable {
             common = common?.map { $0.harmless }
         }
         let request = try PreparedRequest(
-            description, target: link.target, timeouts: timeouts, encoder: encoder, common: common,
+            description, of: LinkedEndpoint.self, target: link.target, timeouts: timeouts, encoder: encoder,
+            common: common,
             takesSigners: isTrusted)
         if request.needsSignature, let signingRefusal { throw signingRefusal }
         return request
@@ -200,7 +200,8 @@ final class RequestableQueueManager: Sendable {
     @inline(never)
     private func adaptedRequest(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         try PreparedRequest(
-            adapted(requestable.members(), of: requestable), timeouts: timeouts, encoder: encoder, common: commonFields)
+            adapted(requestable.members(), of: requestable), of: type(of: requestable), timeouts: timeouts,
+            encoder: encoder, common: commonFields)
     }
 
     private func adapted(

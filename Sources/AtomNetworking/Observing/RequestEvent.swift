@@ -48,7 +48,7 @@ public struct RequestEvent: Sendable {
         case retried(after: AttemptFailure, delay: Duration?)
         /// The transport has measured the sending with this number, which has
         /// ended.
-        case measured(TransportMetrics, number: Int)
+        indirect case measured(TransportMetrics, number: Int)
         /// The outcome is known; the last event.
         case finished(RequestSummary)
         /// A refresh that a request of this service has started is over; the
@@ -69,17 +69,18 @@ public struct RequestEvent: Sendable {
         case slot
     }
 
-    /// What has happened.
-    public let kind: Kind
-    /// The time since the first event of the request, by a clock that never goes
-    /// back.
-    public let elapsed: Duration
-    private let subject: Subject
+    /// In an object: an event goes to several observers, and each copy would
+    /// count the references in it.
+    private final class Content: Sendable {
+        let kind: Kind
+        let subject: Subject
+        let elapsed: Duration
 
-    init(_ kind: Kind, of subject: Subject, elapsed: Duration = .zero) {
-        self.kind = kind
-        self.subject = subject
-        self.elapsed = elapsed
+        init(_ kind: consuming Kind, _ subject: Subject, _ elapsed: Duration) {
+            self.kind = kind
+            self.subject = subject
+            self.elapsed = elapsed
+        }
     }
 
     /// What all events of one request have in common.
@@ -89,7 +90,7 @@ public struct RequestEvent: Sendable {
         let request: DescribedRequest?
         let startedAt: Date
 
-        init(requestID: UInt64?, purpose: Purpose, request: DescribedRequest?, startedAt: Date) {
+        init(requestID: UInt64?, purpose: Purpose, request: consuming DescribedRequest?, startedAt: Date) {
             self.requestID = requestID
             self.purpose = purpose
             self.request = request
@@ -97,27 +98,40 @@ public struct RequestEvent: Sendable {
         }
     }
 
+    private let content: Content
+
+    init(_ kind: consuming Kind, of subject: Subject, elapsed: Duration = .zero) {
+        content = Content(kind, subject, elapsed)
+    }
+
+    /// What has happened.
+    public var kind: Kind { content.kind }
+
+    /// The time since the first event of the request, by a clock that never goes
+    /// back.
+    public var elapsed: Duration { content.elapsed }
+
     /// The number of the request, from 1.
     ///
     /// No other request of this process has it. It is `nil` for an event that
     /// belongs to no request.
-    public var requestID: UInt64? { subject.requestID }
+    public var requestID: UInt64? { content.subject.requestID }
 
     /// Who has made the request.
-    public var purpose: Purpose { subject.purpose }
+    public var purpose: Purpose { content.subject.purpose }
 
     /// The request as it was described: the endpoint, the method and the URL.
     ///
     /// It is the same in all events of a request, also after a redirect; `nil`
     /// for an endpoint that was refused, and for an event that belongs to no
     /// request.
-    public var request: DescribedRequest? { subject.request }
+    public var request: DescribedRequest? { content.subject.request }
 
     /// When it happened.
     ///
     /// The times of one request are consistent, also if the system's clock is
     /// changed in between.
-    public var date: Date { subject.startedAt.addingTimeInterval(elapsed.seconds) }
+    public var date: Date { content.subject.startedAt.addingTimeInterval(elapsed.seconds) }
 }
 
 extension RequestEvent: CustomStringConvertible, CustomReflectable {

@@ -33,12 +33,14 @@ struct PreparedRequest: Sendable {
     let takesSigners: Bool
     /// What the endpoint says about sending the request again, if anything.
     let retrying: EndpointRetrying?
-    /// The type of the endpoint, if somebody observes the request.
-    var endpoint: Any.Type?
+    /// The type of the endpoint, if somebody observes the request; `nil` for a
+    /// request of the SDK itself.
+    let endpoint: Any.Type?
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
     /// - Parameters:
+    ///   - type: The type of the endpoint, if somebody wants to know it.
     ///   - defaultTimeouts: The service's timeouts, for an endpoint without its
     ///     own.
     ///   - encoder: The service's encoder, for a JSON body without its own.
@@ -46,20 +48,24 @@ struct PreparedRequest: Sendable {
     /// - Throws: ``AtomError/requestable(_:)``, or the error that a member of
     ///   the endpoint throws.
     init(
-        _ requestable: any Requestable, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
+        _ requestable: any Requestable, of type: Any.Type? = nil,
+        timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
         encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
     ) throws(AtomError) {
-        try self.init(requestable.members(), timeouts: defaultTimeouts, encoder: encoder, common: common)
+        try self.init(
+            requestable.members(), of: type, timeouts: defaultTimeouts, encoder: encoder,
+            common: common)
     }
 
     /// Checks what an endpoint has said, and adapters have changed.
     @inline(__always)
     init(
-        _ endpoint: RequestDescription, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
-        encoder: JSONEncoder, common: Result<CommonFields, AtomError>?
+        _ endpoint: RequestDescription, of type: Any.Type?,
+        timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
+        common: Result<CommonFields, AtomError>?
     ) throws(AtomError) {
         try self.init(
-            endpoint,
+            endpoint, of: type,
             target: TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems),
             timeouts: defaultTimeouts, encoder: encoder, common: common)
     }
@@ -68,8 +74,9 @@ struct PreparedRequest: Sendable {
     ///   don't count.
     @inline(__always)
     init(
-        _ endpoint: RequestDescription, target: TargetURL, timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
-        encoder: JSONEncoder, common: Result<CommonFields, AtomError>?, takesSigners: Bool = true
+        _ endpoint: RequestDescription, of type: Any.Type?, target: TargetURL,
+        timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
+        common: Result<CommonFields, AtomError>?, takesSigners: Bool = true
     ) throws(AtomError) {
         let method = endpoint.method
         // The other methods are tokens.
@@ -99,7 +106,7 @@ struct PreparedRequest: Sendable {
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
             body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
-            retrying: endpoint.retrying)
+            retrying: endpoint.retrying, endpoint: type)
     }
 
     /// A request of the SDK itself, unsigned.
@@ -110,13 +117,14 @@ struct PreparedRequest: Sendable {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
             body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
-            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false, retrying: nil)
+            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false, retrying: nil,
+            endpoint: nil)
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
         body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>,
-        timeouts: RequestTimeouts, takesSigners: Bool, retrying: EndpointRetrying?
+        timeouts: RequestTimeouts, takesSigners: Bool, retrying: EndpointRetrying?, endpoint: Any.Type?
     ) {
         self.purpose = purpose
         self.method = method
@@ -129,6 +137,7 @@ struct PreparedRequest: Sendable {
         self.timeouts = timeouts
         self.takesSigners = takesSigners
         self.retrying = retrying
+        self.endpoint = endpoint
     }
 
     /// The same request with a policy of its own.
@@ -139,7 +148,7 @@ struct PreparedRequest: Sendable {
             purpose: purpose, method: method, target: target, headerFields: headerFields,
             omittedFields: omittedFields, body: body, needsSignature: needsSignature,
             acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
-            retrying: EndpointRetrying(policy: retryPolicy, idempotency: retrying?.idempotency))
+            retrying: EndpointRetrying(policy: retryPolicy, idempotency: retrying?.idempotency), endpoint: endpoint)
     }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.

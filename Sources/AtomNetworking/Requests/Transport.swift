@@ -234,7 +234,7 @@ public enum TransportEvent: Sendable {
     case data(Data)
     /// What the transport has measured, if ``TransportRequest/wantsMetrics`` is
     /// set: once, directly before the last event.
-    case measured(TransportMetrics)
+    indirect case measured(TransportMetrics)
     /// The exchange is complete.
     case finished
     /// The exchange has failed.

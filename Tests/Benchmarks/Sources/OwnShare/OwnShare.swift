@@ -46,12 +46,20 @@ private struct Endpoint: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath("/v1/flights") }
 }
 
+/// Looks at each event.
+private struct Looking: RequestObserver {
+    func observe(_ event: RequestEvent) {
+        if event.elapsed > .seconds(3_600) { print(event) }
+    }
+}
+
 /// The cost of the SDK itself: the transport responds at once from memory, and
 /// nothing is decoded.
 ///
-///     share describe|async|completion COUNT
+///     share describe|async|completion|observed COUNT
 ///
-/// `describe` only creates the URL of each request, which the other two do too.
+/// `describe` only creates the URL of each request, which the others do too.
+/// `observed` is `async` with three observers.
 public enum OwnShare {
     private static func describe(_ count: Int) throws {
         for _ in 0..<count {
@@ -82,9 +90,9 @@ public enum OwnShare {
     ///   the requests; their increases are printed.
     public static func run(_ counters: [(name: String, count: @Sendable () -> Int)] = []) {
         guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[2]),
-            ["describe", "async", "completion"].contains(CommandLine.arguments[1])
+            ["describe", "async", "completion", "observed"].contains(CommandLine.arguments[1])
         else {
-            print("usage: \(CommandLine.arguments[0]) describe|async|completion COUNT")
+            print("usage: \(CommandLine.arguments[0]) describe|async|completion|observed COUNT")
             exit(2)
         }
         let form = CommandLine.arguments[1]
@@ -92,7 +100,7 @@ public enum OwnShare {
         Task.detached {
             do {
                 let queue = DispatchQueue(label: "completions")
-                let atom = try makeAtom(queue)
+                let atom = try makeAtom(queue, isObserved: form == "observed")
                 // Work that happens only once is done before counting.
                 try await send(form, 100, atom, queue)
                 let before = counters.map { $0.count() }
@@ -108,20 +116,21 @@ public enum OwnShare {
         done.wait()
     }
 
-    private static func makeAtom(_ queue: DispatchQueue) throws -> Atom {
+    private static func makeAtom(_ queue: DispatchQueue, isObserved: Bool) throws -> Atom {
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(
                 try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "client"),
                 Tokens()),
             dispatchQueue: queue)
         configuration.transport = InstantTransport()
+        if isObserved { configuration.observers = (0..<3).map { _ in Looking() } }
         return Atom(serviceConfiguration: configuration)
     }
 
     private static func send(_ form: String, _ count: Int, _ atom: Atom, _ queue: DispatchQueue) async throws {
         switch form {
         case "describe": try describe(count)
-        case "async": try await sendAsync(count, atom)
+        case "async", "observed": try await sendAsync(count, atom)
         default: sendWithCompletions(count, atom, queue)
         }
     }
