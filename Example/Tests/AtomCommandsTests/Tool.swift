@@ -15,19 +15,22 @@ enum Tool {
     /// What a process wrote, and how it ended.
     struct Run {
         let status: Int32
+        let output: String
         let notes: String
     }
 
-    /// Runs the tool, and sends it a signal as Ctrl-C does.
+    /// Runs the tool, and sends it a signal as Ctrl-C does; it must write less
+    /// than a pipe holds.
     ///
     /// - Parameter isReady: Asked again and again until the signal may be sent.
     static func interrupt(_ arguments: [String], when isReady: () -> Bool) async throws -> Run {
         let process = Process()
+        let output = Pipe()
         let notes = Pipe()
         process.executableURL = executable
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = notes
         let (ends, end) = AsyncStream.makeStream(of: Int32.self)
         process.terminationHandler = { end.yield($0.terminationStatus) }
@@ -35,7 +38,10 @@ enum Tool {
         while process.isRunning, !isReady() { try await Task.sleep(for: .milliseconds(10)) }
         process.interrupt()
         let status = await ends.first { _ in true }
-        let text = try notes.fileHandleForReading.readToEnd() ?? Data()
-        return Run(status: status ?? -1, notes: String(decoding: text, as: UTF8.self))
+        return Run(status: status ?? -1, output: try text(output), notes: try text(notes))
+    }
+
+    private static func text(_ pipe: Pipe) throws -> String {
+        String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     }
 }

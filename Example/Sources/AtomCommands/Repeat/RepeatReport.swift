@@ -111,17 +111,18 @@ struct RepeatReport: Sendable {
         let text = LatencyText(usesSymbols: terminal.usesSymbols)
         table.add("time", text.text(elapsed))
         table.add("throughput", requestsPerSecond.map { String(format: "%.1f", $0) + " /s" } ?? "-")
-        for (label, latency) in measured {
-            table.add("latency \(label)", latency.map(text.text) ?? "-")
-        }
+        for (label, latency) in measured { table.add("latency \(label)", text.text(latency)) }
         return table
     }
 
-    private var measured: [(String, Duration?)] {
+    /// Nothing if no request was answered.
+    private var measured: [(label: String, latency: Duration)] {
         let percentiles = [("p50", 500), ("p90", 900), ("p95", 950), ("p99", 990), ("p99.9", 999)]
-        return [("minimum", latencies.minimum), ("mean", latencies.mean)]
+        let all =
+            [("minimum", latencies.minimum), ("mean", latencies.mean)]
             + percentiles.map { ($0.0, latencies.percentile(perMille: $0.1)) }
             + [("maximum", latencies.maximum)]
+        return all.compactMap { label, latency in latency.map { (label, $0) } }
     }
 
     /// The most frequent kind first.
