@@ -138,8 +138,9 @@ import Testing
     }
 
     @Test func asManyAsAllowedAreSentAtOnce() async throws {
-        let wide = try await request("GET", "/slow?milliseconds=200", "--repeat", "8", "--concurrency", "4")
+        let wide = try await request("GET", "/slow?milliseconds=1000", "--repeat", "4", "--concurrency", "9")
         #expect(wide.counters.peakConcurrentRequests == 4)
+        #expect(wide.count("at once, at most") == 4)
         let narrow = try await request("GET", "/slow?milliseconds=1", "--repeat", "8")
         #expect(narrow.counters.peakConcurrentRequests == 1)
         #expect(narrow.count("at once, at most") == 1)

@@ -39,8 +39,9 @@ struct Latencies: Sendable, Equatable {
     struct Bucket: Sendable, Equatable {
         /// In nanoseconds; this latency belongs to the bucket.
         var lower: Int64
-        /// In nanoseconds; this latency belongs to the next bucket. `nil` if
-        /// there is no upper bound.
+        /// In nanoseconds; this latency belongs to the next bucket.
+        ///
+        /// `nil` if there is no upper bound.
         var upper: Int64?
         var count: Int
     }

@@ -4,8 +4,9 @@ import Terminal
 
 /// What became of the requests of a repetition.
 struct RepeatReport: Sendable {
-    /// How a request ended, if it wasn't cancelled. There are few kinds, however
-    /// many descriptions the errors have.
+    /// How a request ended, if it wasn't cancelled.
+    ///
+    /// There are few kinds, however many descriptions the errors have.
     enum Kind: Hashable, Sendable {
         case status(Int?)
         case failure(RequestExitStatus)

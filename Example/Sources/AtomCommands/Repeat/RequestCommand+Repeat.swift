@@ -30,7 +30,10 @@ extension RequestCommand {
             try exchange.request(method, url, body: requestBody)
         } _: { service in
             let report = await repetition.run(service) { progress.advance() }
-            if exchange.session { await exchange.sessionOptions.file.settle(after: .cancelled(.maybeSent)) }
+            if exchange.session, case .failure = report.result {
+                // A refresh may still be running, though no request waits for it.
+                await exchange.sessionOptions.file.settle(after: .cancelled(.maybeSent))
+            }
             return report
         }
         progress.finish()

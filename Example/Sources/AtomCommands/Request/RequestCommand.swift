@@ -33,8 +33,8 @@ struct RequestCommand: AsyncParsableCommand {
 
             A latency is the time of the whole call: with the waiting for a connection or for a refresh, the \
             redirects and the retries. Over HTTP/1.1 no more requests are on the wire at once than there are \
-            connections. Ctrl-C ends the repetition, and the counts are printed. The exit status is 0 if all \
-            requests succeeded, otherwise that of the first failure.
+            connections. Ctrl-C ends the repetition, and what is done is printed. The exit status is 0 if all \
+            requests succeeded, otherwise that of the first failure, and 130 after Ctrl-C.
 
             On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
             pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
