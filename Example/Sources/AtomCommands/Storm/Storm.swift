@@ -13,6 +13,8 @@ struct Storm: Sendable {
         var user = NameAndSecret.exampleUser
         var client = NameAndSecret.exampleClient
         var timeout = 60.0
+        /// Whether the report has a timeline.
+        var recordsTimeline = false
     }
 
     let plan: Plan
@@ -44,13 +46,15 @@ struct Storm: Sendable {
         beside plain: Atom, _ advance: @escaping @Sendable () -> Void
     ) async throws(AtomError) -> StormReport {
         let before = try await plain.enqueue(AdminEndpoint.counters(airline)).resume(expecting: Counters.self)
-        let atom = try await signIn(with: plain)
+        let tokens = try await signIn(with: plain)
         let tally = StormTally(total: plan.requests)
         let stopwatch = Stopwatch()
+        let tap = plan.recordsTimeline ? StormTap(requests: plan.requests, stopwatch) : nil
+        let atom = try atom(tokens, over: tap)
         let revoker = revoker(with: plain)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<plan.concurrency {
-                group.addTask { await send(until: tally, with: atom, stopwatch, advance) }
+                group.addTask { await send(until: tally, with: atom, stopwatch, tap, advance) }
             }
         }
         let seconds = stopwatch.seconds
@@ -59,35 +63,45 @@ struct Storm: Sendable {
         let after = await Task {
             try? await plain.enqueue(AdminEndpoint.counters(airline)).resume(expecting: Counters.self)
         }.value
-        return tally.report(seconds: seconds, counters: after.map { $0.since(before) })
+        var report = tally.report(seconds: seconds, counters: after.map { $0.since(before) })
+        report.timeline = tap?.timeline(until: seconds)
+        return report
     }
 
     private var timeout: ServiceTimeout { ServiceTimeout(request: plan.timeout, resource: plan.timeout) }
 
-    private func signIn(with plain: Atom) async throws(AtomError) -> Atom {
-        let tokens = try await plain.enqueue(
+    private func signIn(with plain: Atom) async throws(AtomError) -> TokenCredential {
+        try await plain.enqueue(
             SignInEndpoint.password(airline, user: plan.user, client: plan.client)
         ).resume(expecting: TokenCredential.self)
-        let configuration = ServiceConfiguration(
+    }
+
+    private func atom(_ tokens: TokenCredential, over transport: (any Transport)?) throws(AtomError) -> Atom {
+        var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(
                 try airline.authorizationEndpoint(),
                 ClientCredential(id: plan.client.name, secret: plan.client.secret),
                 TokenBox(tokens)),
             timeout: timeout)
+        if let transport { configuration.transport = transport }
         return Atom(serviceConfiguration: configuration)
     }
 
     /// One of the concurrent senders, which sends one request after the other.
     private func send(
-        until tally: StormTally, with atom: Atom, _ stopwatch: Stopwatch, _ advance: @Sendable () -> Void
+        until tally: StormTally, with atom: Atom, _ stopwatch: Stopwatch, _ tap: StormTap?,
+        _ advance: @Sendable () -> Void
     ) async {
         while !Task.isCancelled, let number = tally.nextNumber() {
             let start = stopwatch.seconds
+            tap?.begin(number, at: start)
             let endpoint = AccountEndpoint.miles(airline, number: number, milliseconds: plan.workMilliseconds)
             let result = await outcome { () async throws(AtomError) in
                 try await atom.enqueue(endpoint).resume(expecting: Miles.self)
             }
-            tally.note(result, of: number, seconds: stopwatch.seconds - start)
+            let end = stopwatch.seconds
+            tally.note(result, of: number, seconds: end - start)
+            tap?.end(number, at: end, .init(result, of: number))
             advance()
         }
     }

@@ -16,7 +16,14 @@ struct StormCommand: AsyncParsableCommand {
 
             The exit status is 0 if every request got its own response and no refresh token was used twice, 1 if \
             not, and 130 after Ctrl-C. Invalid tokens are only counted: with lifetimes of a few hundred milliseconds, \
-            or with --revoke-every, some can't be avoided.
+            or with --revoke-every, some can't be avoided. If the file of --timeline can't be written, there is no \
+            storm, and the status is 1.
+
+            --timeline draws what happened when, as an SVG that any browser shows, in light or dark colours: how many \
+            requests were waiting or on the wire at once, each refresh, and a row for each request, or for every \
+            tenth, if there are more than \(StormTimeline.mostRows):
+
+              atom storm --requests 60 --concurrency 20 --work 50 --timeline storm.svg
             """
     )
 
@@ -47,6 +54,11 @@ struct StormCommand: AsyncParsableCommand {
     @Option(help: .init("The longest time for one request, including waiting.", valueName: "seconds"))
     var timeout = 60.0
 
+    @Option(
+        help: .init("Draw what happened, as an SVG in this file; its folder must exist.", valueName: "file"),
+        completion: .file(extensions: ["svg"]))
+    var timeline: String?
+
     func validate() throws {
         guard requests > 0, concurrency > 0 else { throw ValidationError("A storm needs at least one request.") }
         guard tokenLifetime > 0, revokeEvery ?? 1 > 0, timeout > 0 else {
@@ -56,15 +68,29 @@ struct StormCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let terminal = Terminal.standardOutput
-        let report = try await perform(progressOn: .standardError)
-        report.report.show(on: terminal)
-        if let signal = report.signal { throw ExitCode(128 + signal) }
-        guard report.report.isAsExpected else { throw ExitCode.failure }
+        let (report, signal) = try await perform(output: .standardOutput, notes: .standardError)
+        if let signal { throw ExitCode(128 + signal) }
+        guard report.isAsExpected else { throw ExitCode.failure }
+    }
+
+    /// Runs the storm, prints the report, and draws the picture.
+    func perform(output: Terminal, notes: Terminal) async throws -> (report: StormReport, signal: Int32?) {
+        let picture = try timeline.map { try PictureFile(path: $0) }
+        let result = try await perform(progressOn: notes)
+        // Before the report, because the process ends if nobody reads that to its
+        // end.
+        let writing = Result {
+            guard let picture, let timeline = result.report.timeline else { return }
+            try picture.write(StormPicture(timeline, concurrency: min(concurrency, requests), server: server).svg())
+            notes.print("The picture is in \(ResponsePrinter.printable(picture.name)).")
+        }
+        result.report.show(on: output)
+        try writing.get()
+        return result
     }
 
     /// Runs the storm against the chosen server.
-    func perform(progressOn terminal: Terminal) async throws -> (report: StormReport, signal: Int32?) {
+    private func perform(progressOn terminal: Terminal) async throws -> (report: StormReport, signal: Int32?) {
         guard let server else {
             let embedded = try await AirlineServer.start()
             let result = try await run(against: try Airline(embedded), progressOn: terminal)
@@ -79,7 +105,8 @@ struct StormCommand: AsyncParsableCommand {
     ) async throws -> (report: StormReport, signal: Int32?) {
         let plan = Storm.Plan(
             requests: requests, concurrency: min(concurrency, requests), tokenLifetime: tokenLifetime,
-            workMilliseconds: work, revokeEvery: revokeEvery, user: user, client: client, timeout: timeout)
+            workMilliseconds: work, revokeEvery: revokeEvery, user: user, client: client, timeout: timeout,
+            recordsTimeline: timeline != nil)
         let progress = ProgressBar("Storm", total: requests, on: terminal)
         let (outcome, signal) = await withInterruption {
             await AtomCommands.outcome { () async throws(AtomError) in

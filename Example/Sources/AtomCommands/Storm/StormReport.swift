@@ -27,6 +27,8 @@ struct StormReport: Sendable {
     /// In seconds, in ascending order.
     var latencies: [Double]
     var server: ServerSide?
+    /// What happened when, if that was recorded.
+    var timeline: StormTimeline?
 
     var failed: Int { failures.values.reduce(0, +) + mixedUp }
 
