@@ -50,7 +50,9 @@ public struct ServiceConfiguration: Sendable {
     /// The deadlines of requests without their own.
     public var timeout: ServiceTimeout
 
-    /// Whether every request and its result are logged, without secrets.
+    /// Whether what happens to every request is logged, without secrets.
+    ///
+    /// ``observers`` with a ``RequestLog`` write a log with levels.
     public var isLogEnabled: Bool
 
     /// The encoder of JSON bodies without their own; don't change it while the

@@ -5,7 +5,7 @@ import Foundation
 /// Events are noted in their order, also under the exchange's lock, and told
 /// outside of every lock, by one thread at a time.
 final class RequestObservation: Sendable {
-    private let observers: [any RequestObserver]
+    private let observers: ObserverChain
     private let time: any TimeSource
     private let subject: RequestEvent.Subject
     private let startedAt: MonotonicInstant
@@ -61,7 +61,7 @@ final class RequestObservation: Sendable {
     }
 
     /// A request that has been checked; its first event is noted.
-    init(_ request: borrowing PreparedRequest, observers: [any RequestObserver], time: any TimeSource) {
+    init(_ request: borrowing PreparedRequest, observers: ObserverChain, time: any TimeSource) {
         self.observers = observers
         self.time = time
         let purpose: RequestEvent.Purpose =
@@ -81,17 +81,17 @@ final class RequestObservation: Sendable {
 
     /// Tells that an endpoint can't be sent.
     static func refuse(
-        _ endpoint: Any.Type, _ error: AtomError, _ observers: [any RequestObserver], time: any TimeSource
+        _ endpoint: Any.Type, _ error: AtomError, _ observers: ObserverChain, time: any TimeSource
     ) {
         let request = RefusedRequest(endpoint: endpoint, failure: RequestFailure(error))
         let subject = RequestEvent.Subject(
             requestID: nextID(), purpose: .service, request: nil, startedAt: time.date)
         let event = RequestEvent(.refused(request), of: subject)
-        for observer in observers { observer.observe(event) }
+        observers.tell(event)
     }
 
     /// Tells what has happened to the session.
-    static func announce(_ event: SessionEvent, to observers: [any RequestObserver], time: any TimeSource) {
+    static func announce(_ event: SessionEvent, to observers: ObserverChain, time: any TimeSource) {
         let kind: RequestEvent.Kind
         switch event {
         case .refreshed: kind = .refreshed(failure: nil)
@@ -101,7 +101,7 @@ final class RequestObservation: Sendable {
         }
         let subject = RequestEvent.Subject(requestID: nil, purpose: .service, request: nil, startedAt: time.date)
         let event = RequestEvent(kind, of: subject)
-        for observer in observers { observer.observe(event) }
+        observers.tell(event)
     }
 }
 
@@ -196,10 +196,8 @@ extension RequestObservation {
     private func deliver(_ batch: Batch) {
         var next: Batch? = batch
         while let batch = next {
-            for observer in observers { observer.observe(batch.first) }
-            for event in batch.others {
-                for observer in observers { observer.observe(event) }
-            }
+            observers.tell(batch.first)
+            for event in batch.others { observers.tell(event) }
             next = content.withLock { $0.take(goesOn: true) }
         }
     }

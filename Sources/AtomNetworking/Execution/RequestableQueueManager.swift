@@ -52,7 +52,8 @@ final class RequestableQueueManager: Sendable {
     private let allowedOrigins: AllowedOrigins
     private let adapters: [any RequestAdapter]
     private let signers: [any RequestSigner]
-    private let observers: [any RequestObserver]
+    /// `nil` for none.
+    private let observers: ObserverChain?
 
     init(
         _ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource(),
@@ -66,9 +67,9 @@ final class RequestableQueueManager: Sendable {
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         adapters = configuration.adapters
         signers = configuration.signers
-        observers =
+        observers = ObserverChain.of(
             configuration.isLogEnabled
-            ? configuration.observers + [RequestLog(configuration.logHandler)] : configuration.observers
+                ? configuration.observers + [RequestLog(configuration.logHandler)] : configuration.observers)
         log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
         transport = configuration.transport ?? configuration.makeDefaultTransport()
         slots = OriginSlots(
@@ -153,7 +154,7 @@ final class RequestableQueueManager: Sendable {
                 request =
                     adapters.isEmpty
                     ? try PreparedRequest(
-                        requestable, of: observers.isEmpty ? nil : type(of: requestable), timeouts: timeouts,
+                        requestable, of: observers == nil ? nil : type(of: requestable), timeouts: timeouts,
                         encoder: encoder, common: commonFields)
                     : try adaptedRequest(requestable)
             } catch {
@@ -169,7 +170,7 @@ final class RequestableQueueManager: Sendable {
             }
             return request
         } catch {
-            if !observers.isEmpty { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
+            if let observers { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
             throw error
         }
     }
@@ -229,7 +230,8 @@ final class RequestableQueueManager: Sendable {
     /// Who hears of a request; `nil` for nobody.
     @inline(__always)
     func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
-        observers.isEmpty ? nil : RequestObservation(request, observers: observers, time: time)
+        guard let observers else { return nil }
+        return RequestObservation(request, observers: observers, time: time)
     }
 
     /// Starts or queues a request before it returns.
@@ -330,7 +332,7 @@ extension RequestableQueueManager: RenewalService {
     }
 
     func announce(_ event: SessionEvent, isOver: Bool) {
-        if !observers.isEmpty { RequestObservation.announce(event, to: observers, time: time) }
+        if let observers { RequestObservation.announce(event, to: observers, time: time) }
         guard isOver, let reason = event.reasonToSignIn else { return }
         let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(reason, on: dispatchQueue) }
         if let session { session.notices.post(post) } else { post() }
