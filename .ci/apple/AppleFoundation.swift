@@ -160,6 +160,17 @@ public class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     public var requestStartDate: Date? { fatalError() }
     public var requestEndDate: Date? { fatalError() }
     public var networkProtocolName: String? { fatalError() }
+    public var domainLookupStartDate: Date? { fatalError() }
+    public var domainLookupEndDate: Date? { fatalError() }
+    public var connectStartDate: Date? { fatalError() }
+    public var connectEndDate: Date? { fatalError() }
+    public var secureConnectionStartDate: Date? { fatalError() }
+    public var secureConnectionEndDate: Date? { fatalError() }
+    public var responseStartDate: Date? { fatalError() }
+    public var responseEndDate: Date? { fatalError() }
+    public var isReusedConnection: Bool { fatalError() }
+    public var remoteAddress: String? { fatalError() }
+    public var remotePort: Int? { fatalError() }
     public var countOfRequestHeaderBytesSent: Int64 { fatalError() }
     public var countOfRequestBodyBytesSent: Int64 { fatalError() }
 }

@@ -3,7 +3,15 @@
 @available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
 public struct Logger: @unchecked Sendable {
     public init(subsystem: String, category: String) {}
-    public func debug(_ message: OSLogMessage) {}
+    public func log(level: OSLogType, _ message: OSLogMessage) {}
+}
+
+@available(macOS 10.12, iOS 10, tvOS 10, watchOS 3, *)
+public struct OSLogType: Sendable {
+    public static let `default` = OSLogType()
+    public static let info = OSLogType()
+    public static let debug = OSLogType()
+    public static let error = OSLogType()
 }
 
 @available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)

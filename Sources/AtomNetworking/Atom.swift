@@ -58,9 +58,10 @@ public struct Atom: Sendable {
 
     init(
         _ configuration: ServiceConfiguration, time: any TimeSource,
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        connectivity: (any ConnectivityMonitor)? = nil
     ) {
-        manager = RequestableQueueManager(configuration, time: time, random: random)
+        manager = RequestableQueueManager(configuration, time: time, random: random, connectivity: connectivity)
     }
 
     /// Binds an endpoint to this service; nothing is read or sent until the

@@ -43,10 +43,13 @@ extension Exchange {
         let retryPolicy = retrying?.policy ?? manager.retryPolicy
         let isDeclared = retrying?.idempotency == .declared
         let chance = manager.random()
+        // Unknown counts as offline: who waits hears soon.
+        let isOffline =
+            retryPolicy.connectivityWait != nil && manager.connectivity.map { $0.isOffline != false } ?? false
         let retry = content.withLock {
             $0.machine.retry(
                 after: setback, of: wire.number, by: retryPolicy, isDeclaredIdempotent: isDeclared, chance: chance,
-                at: now)
+                isOffline: isOffline, at: now)
         }
         guard let retry else { return nil }
         manager.slots.noteRetry()
@@ -62,8 +65,11 @@ extension Exchange {
         guard step.effects.contains(.sendAgain) else {
             return manager.quotas.giveBack(retry.cost, at: wire.target.origin)
         }
-        observation?.tell(
-            .retried(after: retry.setback.failure, delay: retry.until.map { manager.time.now.duration(to: $0) }))
+        guard let observation else { return }
+        let delay = retry.waitsForNetwork ? nil : retry.until.map { manager.time.now.duration(to: $0) }
+        observation.note(.retried(after: retry.setback.failure, delay: delay))
+        if retry.waitsForNetwork { observation.noteQueued(for: .network) }
+        observation.deliver()
     }
 
     /// The session has to know of a pause, so that a sign-out ends it.
@@ -72,5 +78,9 @@ extension Exchange {
             return refused(.signedOut(delivery: .notSent))
         }
         handle { $0.pauseNoted() }
+        let (waits, number) = content.withLock { ($0.machine.waitsForNetwork, $0.machine.number) }
+        guard waits, let connectivity = manager.connectivity else { return }
+        // Weakly: the exchange may end long before there is a network.
+        connectivity.whenOnline { [weak self] in self?.handle { $0.networkReturned(after: number) } }
     }
 }

@@ -12,12 +12,18 @@ extension ExchangeMachine {
         let until: MonotonicInstant?
         /// What it costs.
         let cost: Int
+        /// Whether the pause ends as soon as there is a network.
+        let waitsForNetwork: Bool
 
-        init(number: Int, setback: RetryPolicy.Setback, until: MonotonicInstant?, cost: Int) {
+        init(
+            number: Int, setback: RetryPolicy.Setback, until: MonotonicInstant?, cost: Int,
+            waitsForNetwork: Bool = false
+        ) {
             self.number = number
             self.setback = setback
             self.until = until
             self.cost = cost
+            self.waitsForNetwork = waitsForNetwork
         }
     }
 
@@ -29,10 +35,20 @@ extension ExchangeMachine {
         let failures: [AttemptFailure]
         /// What the last retry has cost.
         let lastCost: Int
+        /// Whether the last one waits, or has waited, for a network.
+        let waitsForNetwork: Bool
+        /// When the exchange doesn't wait for a network any more; `nil` if it has
+        /// not done so.
+        let networkDeadline: MonotonicInstant?
 
-        init(failures: [AttemptFailure], lastCost: Int) {
+        init(
+            failures: [AttemptFailure], lastCost: Int, waitsForNetwork: Bool = false,
+            networkDeadline: MonotonicInstant? = nil
+        ) {
             self.failures = failures
             self.lastCost = lastCost
+            self.waitsForNetwork = waitsForNetwork
+            self.networkDeadline = networkDeadline
         }
     }
 
@@ -44,13 +60,21 @@ extension ExchangeMachine {
     ///   - isDeclaredIdempotent: Whether the endpoint declares that the request
     ///     may be sent twice.
     ///   - chance: A random number in 0..<1.
+    ///   - isOffline: Whether the device has no network, and somebody tells when
+    ///     it has one again.
     func retry(
         after setback: RetryPolicy.Setback, of number: Int, by policy: RetryPolicy,
-        isDeclaredIdempotent: Bool = false, chance: Double, at now: MonotonicInstant
+        isDeclaredIdempotent: Bool = false, chance: Double, isOffline: Bool = false, at now: MonotonicInstant
     ) -> Retry? {
         guard number == self.number, canRepeat, attempt.body?.isSpent != true,
             setback.delivery == .notSent || isDeclaredIdempotent
-                || Idempotency.allows(attempt.method, attempt.headerFields),
+                || Idempotency.allows(attempt.method, attempt.headerFields)
+        else { return nil }
+        if isOffline, setback.isOfflineFailure, let wait = policy.connectivityWait {
+            let end = retries?.networkDeadline ?? now.advanced(by: wait)
+            if now < end { return Retry(number: number, setback: setback, until: end, cost: 0, waitsForNetwork: true) }
+        }
+        guard
             let delay = policy.delay(
                 after: setback, attempt: (retries?.failures.count ?? 0) + 1, chance: chance)
         else { return nil }
@@ -87,7 +111,10 @@ extension ExchangeMachine {
     /// Never inlined: the events would pay for it that come without a retry.
     @inline(never)
     mutating func sendAgain(_ retry: Retry, _ step: inout Step) {
-        retries = Retries(failures: (retries?.failures ?? []) + [retry.setback.failure], lastCost: retry.cost)
+        retries = Retries(
+            failures: (retries?.failures ?? []) + [retry.setback.failure], lastCost: retry.cost,
+            waitsForNetwork: retry.waitsForNetwork,
+            networkDeadline: retries?.networkDeadline ?? (retry.waitsForNetwork ? retry.until : nil))
         if retry.setback.delivery == .maybeSent { reach = .maybeSent }
         step.effects.insert(.sendAgain)
         if let until = retry.until {
@@ -117,6 +144,19 @@ extension ExchangeMachine {
         case .waitingForSession, .waitingForSlot, .sending, .receiving, .ended: Step(effects: .leavePause)
         }
     }
+
+    /// There is a network, for a pause that waits for one.
+    ///
+    /// - Parameter number: The attempt before the pause.
+    mutating func networkReturned(after number: Int) -> Step {
+        guard case .pausing = state, number == self.number, waitsForNetwork else { return Step() }
+        var step = Step(effects: .leavePause)
+        beginAgain(&step)
+        return step
+    }
+
+    /// Whether the pause ends as soon as there is a network.
+    var waitsForNetwork: Bool { retries?.waitsForNetwork ?? false }
 
     /// Whether the attempt on the wire has been silent for too long, while the
     /// exchange still has time.

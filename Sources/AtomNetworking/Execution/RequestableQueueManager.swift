@@ -17,6 +17,8 @@ final class RequestableQueueManager: Sendable {
     /// Numbers in 0..<1, for the pauses between attempts.
     let random: @Sendable () -> Double
     let deadlines: DeadlineQueue
+    /// Tells whether there is a network; `nil` where nobody knows.
+    let connectivity: (any ConnectivityMonitor)?
     let cookies: CookieStore
     let log: ExchangeLog
     let time: any TimeSource
@@ -57,9 +59,11 @@ final class RequestableQueueManager: Sendable {
 
     init(
         _ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource(),
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        connectivity: (any ConnectivityMonitor)? = nil
     ) {
         self.time = time
+        self.connectivity = connectivity ?? Self.systemConnectivity
         self.random = random
         retryPolicy = configuration.retryPolicy
         refusal = configuration.configuration.violation
@@ -123,6 +127,15 @@ final class RequestableQueueManager: Sendable {
             case .bearer, .bearerAuthentication: bearer?.allowedOrigins ?? .secure
             case .none: .any
             }
+    }
+
+    /// What the system says of the network.
+    private static var systemConnectivity: (any ConnectivityMonitor)? {
+        #if canImport(Network)
+            SystemConnectivity()
+        #else
+            nil
+        #endif
     }
 
     /// Apart from ``prepare(_:)``, which would copy the options for it.

@@ -67,6 +67,8 @@ public struct RequestEvent: Sendable {
         /// The end of other requests to the same origin, of which only so many
         /// run at a time.
         case slot
+        /// A network, because a ``RetryPolicy`` says so and the device has none.
+        case network
     }
 
     /// In an object: an event goes to several observers, and each copy would
@@ -153,6 +155,7 @@ extension RequestEvent.Kind: CustomStringConvertible, CustomReflectable {
         case .joined(let other): "joined request \(other)"
         case .queued(.refresh): "waits for a refresh"
         case .queued(.slot): "waits for its turn"
+        case .queued(.network): "waits for a network"
         case .admitted: "goes on"
         case .sent(let request): "sent \(request)"
         case .answered(let head): "answered \(head)"

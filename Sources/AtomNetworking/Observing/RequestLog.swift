@@ -76,6 +76,7 @@ public struct RequestLog: RequestObserver {
         case .joined(let other): "shares request \(other)"
         case .queued(.refresh): "waits for a refresh: \(request)"
         case .queued(.slot): "waits for its turn: \(request)"
+        case .queued(.network): "waits for a network: \(request)"
         case .admitted: "goes on: \(request)"
         case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.number > 1 ? ", sending \(sent.number)" : "")
         case .answered(let head): "← HTTP \(head.statusCode) \(request)"

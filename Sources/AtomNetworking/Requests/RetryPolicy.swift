@@ -44,6 +44,7 @@ public struct RetryPolicy: Sendable {
         var cost: Int
         var throttledCost: Int
         var statusCodes: Set<Int>
+        var connectivityWait: Duration?
     }
 
     /// Each request carries a policy, so it is only a reference.
@@ -60,7 +61,7 @@ public struct RetryPolicy: Sendable {
     /// This is the default of a service.
     public static let none = RetryPolicy(maximumAttempts: 1)
 
-    /// Three attempts, with the arguments that ``init(maximumAttempts:baseDelay:throttledBaseDelay:maximumDelay:quota:cost:throttledCost:statusCodes:)``
+    /// Three attempts, with the arguments that ``init(maximumAttempts:baseDelay:throttledBaseDelay:maximumDelay:quota:cost:throttledCost:statusCodes:connectivityWait:)``
     /// has by default.
     public static let standard = RetryPolicy()
 
@@ -87,6 +88,10 @@ public struct RetryPolicy: Sendable {
     ///   - statusCodes: The statuses after which a request is sent again, unless
     ///     the endpoint accepts them. A 401 and redirects are not among them,
     ///     even if they are named.
+    ///   - connectivityWait: How long a request waits for a network, in all, if
+    ///     the device has none; `nil` for not at all. It is sent as soon as there
+    ///     is one. This needs a system that tells: one of Apple's. Elsewhere it
+    ///     has no effect.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(50),
@@ -95,14 +100,15 @@ public struct RetryPolicy: Sendable {
         quota: Int = 500,
         cost: Int = 14,
         throttledCost: Int = 5,
-        statusCodes: Set<Int> = temporaryStatusCodes
+        statusCodes: Set<Int> = temporaryStatusCodes,
+        connectivityWait: Duration? = nil
     ) {
         box = Box(
             Values(
                 maximumAttempts: max(maximumAttempts, 1), baseDelay: baseDelay.bounded,
                 throttledBaseDelay: throttledBaseDelay.bounded, maximumDelay: maximumDelay.bounded,
                 quota: max(quota, 0), cost: max(cost, 0), throttledCost: max(throttledCost, 0),
-                statusCodes: statusCodes))
+                statusCodes: statusCodes, connectivityWait: connectivityWait?.bounded))
     }
 
     /// How often a request is sent in all.
@@ -121,6 +127,10 @@ public struct RetryPolicy: Sendable {
     public var throttledCost: Int { box.values.throttledCost }
     /// The statuses after which a request is sent again.
     public var statusCodes: Set<Int> { box.values.statusCodes }
+
+    /// How long a request waits for a network if the device has none; `nil` for
+    /// not at all.
+    public var connectivityWait: Duration? { box.values.connectivityWait }
 
     /// Whether this is the same object, and not only an equal policy.
     func isSame(as other: RetryPolicy) -> Bool { box === other.box }
@@ -152,6 +162,19 @@ extension RetryPolicy {
             self.delivery = delivery
             self.serverDelay = serverDelay
         }
+
+        /// Whether the reason may be that there is no network.
+        var isOfflineFailure: Bool {
+            switch failure {
+            case .connection(let code): Self.offlineCodes.contains(code)
+            case .status: false
+            }
+        }
+
+        private static let offlineCodes: Set<URLError.Code> = [
+            .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .cannotFindHost, .dnsLookupFailed,
+            .cannotConnectToHost, .networkConnectionLost,
+        ]
 
         /// Whether the server wants fewer requests.
         var isThrottled: Bool { failure == .status(429) || serverDelay != nil }

@@ -11,7 +11,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
     case sendingStream, receivingStream, receivingPaused, receivingSpent
-    case pausing, pausingUnsigned
+    case pausing, pausingUnsigned, pausingForNetwork
     case ended, endedHoldingSlot
 
     func machine() throws -> ExchangeMachine {
@@ -36,6 +36,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .receivingSpent: return try ExchangeFixture.machine(.spent307)
         case .pausing: return try ExchangeFixture.machine(.busy)
         case .pausingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned, .busy)
+        case .pausingForNetwork: return try ExchangeFixture.machine(.offline)
         case .ended: return try ExchangeFixture.machine(.head200, .finished)
         case .endedHoldingSlot: return try ExchangeFixture.machine(.head200, .cancelled)
         }
@@ -50,6 +51,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case restExpired, oldRestExpired
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
     case lostUnsent, lost
+    case offline, networkReturned
     case busy, busyAtOnce, lostAgain, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted, oldRetry
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
@@ -126,6 +128,12 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .oldRetry:
             return machine.headArrived(
                 head(503), of: number, retry: ExchangeFixture.retry(number - 1, .status(503), .answered), at: now)
+        case .offline:
+            return machine.failed(
+                TransportFailure(URLError(.notConnectedToInternet), delivery: .notSent), number,
+                retry: ExchangeFixture.retry(
+                    number, .connection(.notConnectedToInternet), .notSent, waitsForNetwork: true))
+        case .networkReturned: return machine.networkReturned(after: number)
         case .ringPause: return machine.deadlinePassed(at: ExchangeFixture.instant(6))
         case .pauseNoted: return machine.pauseNoted()
         case .oldPart: return machine.partArrived(1, of: number - 1, at: now)
@@ -147,11 +155,12 @@ enum ExchangeFixture {
 
     /// A retry of an attempt, after a pause until the sixth second or at once.
     static func retry(
-        _ number: Int, _ failure: AttemptFailure, _ delivery: AtomError.Delivery, pauses: Bool = true
+        _ number: Int, _ failure: AttemptFailure, _ delivery: AtomError.Delivery, pauses: Bool = true,
+        waitsForNetwork: Bool = false
     ) -> ExchangeMachine.Retry {
         ExchangeMachine.Retry(
             number: number, setback: RetryPolicy.Setback(failure, delivery: delivery), until: pauses ? instant(6) : nil,
-            cost: 14)
+            cost: 14, waitsForNetwork: waitsForNetwork)
     }
 
     /// A machine that has heard these.

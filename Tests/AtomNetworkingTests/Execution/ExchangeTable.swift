@@ -22,10 +22,11 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session, giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled notSent, tell, leaveSession
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: session
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: session
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session
         ringSilentAgain, ringPause: session, deadline 100
         pauseNoted: session, leavePause
+        offline: session
         """,
         .rejectedAndArriving: """
         admitted: lane, enterLane, letGo, limitRest
@@ -42,11 +43,12 @@ enum ExchangeTable {
         finished: session after a 401 (0), keepBody
         bodyKept: session after a 401 (complete)
         lostUnsent, lost: session after a 401 (given up)
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (0)
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: session after a 401 (0)
         oldRetry, busy, busyAtOnce: session after a 401 (0)
         lostAgain, lostUnsentAgain: session after a 401 (given up)
         ringSilentAgain, ringPause: session after a 401 (0), deadline 100
         pauseNoted: session after a 401 (0), leavePause
+        offline: session after a 401 (given up)
         """,
         .rejectedAndComplete: """
         admitted: lane, enterLane
@@ -59,10 +61,11 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session after a 401 (complete), giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (complete)
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: session after a 401 (complete)
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session after a 401 (complete)
         ringSilentAgain, ringPause: session after a 401 (complete), deadline 100
         pauseNoted: session after a 401 (complete), leavePause
+        offline: session after a 401 (complete)
         """,
         .rejectedAndGivenUp: """
         admitted: lane, enterLane
@@ -75,10 +78,11 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session after a 401 (given up), giveSlotBack
         admittedWithSlot: lane, sign
         cancelled: ended cancelled answered, tell, no deadline, leaveSession
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: session after a 401 (given up)
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: session after a 401 (given up)
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session after a 401 (given up)
         ringSilentAgain, ringPause: session after a 401 (given up), deadline 100
         pauseNoted: session after a 401 (given up), leavePause
+        offline: session after a 401 (given up)
         """,
         .keepsItsPlace: """
         admitted: lane in its place, enterLane in its place
@@ -90,10 +94,11 @@ enum ExchangeTable {
         slotSigned, slotUnsigned: session in its place, giveSlotBack
         admittedWithSlot: lane in its place, sign
         cancelled: ended cancelled notSent, tell, leaveSession
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: session in its place
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: session in its place
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: session in its place
         ringSilentAgain, ringPause: session in its place, deadline 100
         pauseNoted: session in its place, leavePause
+        offline: session in its place
         """,
         .standsInLane: """
         admitted, queuedBySession, refusedMissing, refusedOver, sent, head200, head401, head302,
@@ -105,10 +110,11 @@ enum ExchangeTable {
         admittedWithSlot: lane, giveSlotBack
         cancelled: ended cancelled notSent, tell, leaveLane
         ringOver: ended -1001 notSent, tell, leaveLane
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: lane
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: lane
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain: lane
         ringSilentAgain, ringPause: lane, deadline 100
         pauseNoted: lane, leavePause
+        offline: lane
         """,
         .sendingSigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -128,7 +134,7 @@ enum ExchangeTable {
         streamed200: receiving 200 without slot, deadline 11, accepted 7, giveSlotBack
         spent401: receiving 401 spent, rejected 7
         spent307: receiving 307 spent, accepted 7
-        paused, goesOn, oldPaused: sending 7
+        paused, goesOn, oldPaused, networkReturned: sending 7
         busy: pausing until 6, pause, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
         busyAtOnce: session, askSession anew, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
         lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
@@ -137,6 +143,7 @@ enum ExchangeTable {
         ringPause: sending 7, deadline 11
         pauseNoted: sending 7, leavePause
         oldRetry: receiving 503, accepted 7
+        offline: pausing until 6, pause, sendAgain, giveSlotBack
         """,
         .sendingSignedAgain: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -156,7 +163,7 @@ enum ExchangeTable {
         streamed200: receiving 200 without slot, deadline 11, accepted 7, giveSlotBack
         spent401: receiving 401
         spent307: receiving 307 spent, accepted 7
-        paused, goesOn, oldPaused: sending 7
+        paused, goesOn, oldPaused, networkReturned: sending 7
         busy: pausing until 6, pause, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
         busyAtOnce: session, askSession anew, accepted 7, sendAgain, giveSlotBack, letGo, limitRest
         lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
@@ -165,6 +172,7 @@ enum ExchangeTable {
         ringPause: sending 7, deadline 11
         pauseNoted: sending 7, leavePause
         oldRetry: receiving 503, accepted 7
+        offline: pausing until 6, pause, sendAgain, giveSlotBack
         """,
         .sendingUnsigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -184,7 +192,7 @@ enum ExchangeTable {
         streamed200: receiving 200 without slot, deadline 11, giveSlotBack
         spent401: receiving 401
         spent307: receiving 307 spent
-        paused, goesOn, oldPaused: sending
+        paused, goesOn, oldPaused, networkReturned: sending
         busy: pausing until 6, pause, sendAgain, giveSlotBack, letGo, limitRest
         busyAtOnce: lane, enterLane, sendAgain, giveSlotBack, letGo, limitRest
         lostAgain: pausing until 6, pause, sendAgain, giveSlotBack
@@ -193,6 +201,7 @@ enum ExchangeTable {
         ringPause: sending, deadline 11
         pauseNoted: sending, leavePause
         oldRetry: receiving 503
+        offline: pausing until 6, pause, sendAgain, giveSlotBack
         """,
         .sendingToken: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned,
@@ -211,7 +220,7 @@ enum ExchangeTable {
         streamed200: receiving 200 without slot, deadline 11
         spent401: receiving 401 without slot
         spent307: receiving 307 without slot
-        paused, goesOn, oldPaused: sending
+        paused, goesOn, oldPaused, networkReturned: sending
         busy, busyAtOnce: receiving 503 without slot
         lostAgain: ended -1005 maybeSent, tell, no deadline
         lostUnsentAgain: ended -1004 notSent, tell, no deadline
@@ -219,6 +228,7 @@ enum ExchangeTable {
         ringPause: sending, deadline 11
         pauseNoted: sending, leavePause
         oldRetry: receiving 503 without slot
+        offline: ended -1009 notSent, tell, no deadline
         """,
         .receiving: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -234,7 +244,7 @@ enum ExchangeTable {
         bodyKept: ended 200 with 2 bytes, tell, no deadline, giveSlotBack
         lostUnsent: ended -1004 answered, tell, no deadline, giveSlotBack
         lost: ended -1005 answered, tell, no deadline, giveSlotBack
-        streamed200, spent401, spent307, oldPaused: receiving 200
+        streamed200, spent401, spent307, oldPaused, networkReturned: receiving 200
         paused: receiving 200 paused, deadline 100
         goesOn: receiving 200, deadline 11
         oldRetry, busy, busyAtOnce: receiving 200
@@ -243,6 +253,7 @@ enum ExchangeTable {
         ringSilentAgain: pausing until 6, pause, sendAgain, giveSlotBack, stop
         ringPause: receiving 200, deadline 11
         pauseNoted: receiving 200, leavePause
+        offline: pausing until 6, pause, sendAgain, giveSlotBack
         """,
         .receivingRefused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -258,7 +269,7 @@ enum ExchangeTable {
         bodyKept: ended 401 with 2 bytes, tell, no deadline, releaseNotice
         lostUnsent: ended -1004 answered, tell, no deadline, releaseNotice
         lost: ended -1005 answered, tell, no deadline, releaseNotice
-        streamed200, spent401, spent307, oldPaused: receiving 401 without slot
+        streamed200, spent401, spent307, oldPaused, networkReturned: receiving 401 without slot
         paused: receiving 401 without slot paused, deadline 100
         goesOn: receiving 401 without slot, deadline 11
         oldRetry, busy, busyAtOnce: receiving 401 without slot
@@ -267,10 +278,11 @@ enum ExchangeTable {
         ringSilentAgain: ended -1001 answered, tell, no deadline, stop, releaseNotice
         ringPause: receiving 401 without slot, deadline 11
         pauseNoted: receiving 401 without slot, leavePause
+        offline: ended -1009 answered, tell, no deadline, releaseNotice
         """,
         .sendingStream: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
-            sinkFailed, bodyKept, restExpired, oldRestExpired, paused, goesOn, oldPaused, oldPart,
+            sinkFailed, bodyKept, restExpired, oldRestExpired, paused, goesOn, oldPaused, networkReturned, oldPart,
             oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: sending 7
         slotSigned, slotUnsigned, admittedWithSlot: sending 7, giveSlotBack
         cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop
@@ -295,11 +307,12 @@ enum ExchangeTable {
         ringPause: sending 7, deadline 11
         pauseNoted: sending 7, leavePause
         oldRetry: receiving 503, accepted 7
+        offline: pausing until 6, pause, sendAgain, giveSlotBack
         """,
         .receivingStream: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
             head302, head302Last, headWithCookie, restExpired, oldRestExpired, streamed200, spent401,
-            spent307, oldPaused, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 200 without slot
+            spent307, oldPaused, networkReturned, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 200 without slot
         slotSigned, slotUnsigned, admittedWithSlot: receiving 200 without slot, giveSlotBack
         cancelled: ended cancelled answered, tell, no deadline, stop
         ringEarly, goesOn: receiving 200 without slot, deadline 11
@@ -317,11 +330,12 @@ enum ExchangeTable {
         ringSilentAgain: ended -1001 answered, tell, no deadline, stop
         ringPause: receiving 200 without slot, deadline 11
         pauseNoted: receiving 200 without slot, leavePause
+        offline: ended -1009 answered, tell, no deadline
         """,
         .receivingPaused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
             head302, head302Last, headWithCookie, restExpired, oldRestExpired, streamed200, spent401,
-            spent307, oldPaused, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 200 without slot paused
+            spent307, oldPaused, networkReturned, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 200 without slot paused
         slotSigned, slotUnsigned, admittedWithSlot: receiving 200 without slot paused, giveSlotBack
         cancelled: ended cancelled answered, tell, no deadline, stop
         ringEarly, ringSilent, ringOver, paused: receiving 200 without slot paused, no deadline
@@ -337,11 +351,12 @@ enum ExchangeTable {
         lostUnsentAgain: ended -1004 answered, tell, no deadline
         ringSilentAgain, ringPause: receiving 200 without slot paused, no deadline
         pauseNoted: receiving 200 without slot paused, leavePause
+        offline: ended -1009 answered, tell, no deadline
         """,
         .receivingSpent: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
             head302, head302Last, headWithCookie, restExpired, oldRestExpired, streamed200, spent401,
-            spent307, oldPaused, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 307 spent
+            spent307, oldPaused, networkReturned, oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: receiving 307 spent
         slotSigned, slotUnsigned, admittedWithSlot: receiving 307 spent, giveSlotBack
         cancelled: ended cancelled answered holding a slot, tell, no deadline, stop
         ringEarly, goesOn: receiving 307 spent, deadline 11
@@ -359,11 +374,12 @@ enum ExchangeTable {
         ringSilentAgain: ended -1001 answered holding a slot, tell, no deadline, stop
         ringPause: receiving 307 spent, deadline 11
         pauseNoted: receiving 307 spent, leavePause
+        offline: ended -1009 answered, tell, no deadline, giveSlotBack
         """,
         .pausing: """
         admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
             bigPart, sinkFailed, finished, bodyKept, restExpired, oldRestExpired, streamed200, spent401, spent307,
-            paused, goesOn, oldPaused, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
+            paused, goesOn, oldPaused, networkReturned, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
             oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: pausing until 6
         refusedMissing, refusedOver: ended authentication answered, tell, no deadline, leavePause
         slotSigned, slotUnsigned, admittedWithSlot: pausing until 6, giveSlotBack
@@ -371,11 +387,12 @@ enum ExchangeTable {
         ringEarly, pauseNoted: pausing until 6, deadline 6
         ringPause, ringSilent, ringSilentAgain: session, askSession anew, leavePause
         ringOver: ended -1001 answered, tell, no deadline, leavePause
+        offline: pausing until 6
         """,
         .pausingUnsigned: """
         admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
             bigPart, sinkFailed, finished, bodyKept, restExpired, oldRestExpired, streamed200, spent401, spent307,
-            paused, goesOn, oldPaused, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
+            paused, goesOn, oldPaused, networkReturned, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
             oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: pausing until 6
         refusedMissing, refusedOver: ended authentication answered, tell, no deadline, leavePause
         slotSigned, slotUnsigned, admittedWithSlot: pausing until 6, giveSlotBack
@@ -383,6 +400,20 @@ enum ExchangeTable {
         ringEarly, pauseNoted: pausing until 6, deadline 6
         ringPause, ringSilent, ringSilentAgain: lane, enterLane, leavePause
         ringOver: ended -1001 answered, tell, no deadline, leavePause
+        offline: pausing until 6
+        """,
+        .pausingForNetwork: """
+        admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
+            bigPart, sinkFailed, finished, bodyKept, restExpired, oldRestExpired, streamed200, spent401, spent307,
+            paused, goesOn, oldPaused, lostUnsent, lost, oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, oldPart,
+            oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead: pausing until 6
+        refusedMissing, refusedOver: ended authentication notSent, tell, no deadline, leavePause
+        slotSigned, slotUnsigned, admittedWithSlot: pausing until 6, giveSlotBack
+        cancelled: ended cancelled notSent, tell, no deadline, leavePause
+        ringEarly, pauseNoted: pausing until 6, deadline 6
+        networkReturned, ringPause, ringSilent, ringSilentAgain: session, askSession anew, leavePause
+        ringOver: ended -1001 notSent, tell, no deadline, leavePause
+        offline: pausing until 6
         """,
         .ended: """
         admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -391,9 +422,10 @@ enum ExchangeTable {
         queuedBySession: ended 200, leaveSession
         queuedForSlot: ended 200, leaveLane
         slotSigned, slotUnsigned, admittedWithSlot: ended 200, giveSlotBack
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: ended 200
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: ended 200
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, ringSilentAgain, ringPause: ended 200
         pauseNoted: ended 200, leavePause
+        offline: ended 200
         """,
         .endedHoldingSlot: """
         admitted, restExpired, oldRestExpired, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -403,10 +435,11 @@ enum ExchangeTable {
         queuedForSlot: ended cancelled answered holding a slot, leaveLane
         slotSigned, slotUnsigned, admittedWithSlot: ended cancelled answered holding a slot, giveSlotBack
         finished, lostUnsent, lost: ended cancelled answered, giveSlotBack
-        streamed200, spent401, spent307, paused, goesOn, oldPaused: ended cancelled answered holding a slot
+        streamed200, spent401, spent307, paused, goesOn, oldPaused, networkReturned: ended cancelled answered holding a slot
         oldRetry, busy, busyAtOnce, ringSilentAgain, ringPause: ended cancelled answered holding a slot
         lostAgain, lostUnsentAgain: ended cancelled answered, giveSlotBack
         pauseNoted: ended cancelled answered holding a slot, leavePause
+        offline: ended cancelled answered, giveSlotBack
         """,
     ]
 

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// A policy that waits for a network, where somebody tells of it.
+@Suite(.timeLimit(.minutes(5))) struct ConnectivityWaitTests {
+    private let network = NetworkWaiters()
+    private let observer = RecordingObserver()
+    private let time = ManualTimeSource()
+    private let transport = ScriptedTransport()
+
+    private func atom(
+        _ policy: RetryPolicy = RetryPolicy(maximumAttempts: 1, connectivityWait: .seconds(60)), resource: Double = 300
+    ) -> Atom {
+        var configuration = ServiceConfiguration(
+            dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 10, resource: resource)
+        )
+        configuration.transport = transport
+        configuration.retryPolicy = policy
+        configuration.observers = [observer]
+        return Atom(configuration, time: time, random: { 0.5 }, connectivity: network)
+    }
+
+    private func call(_ atom: Atom, method: HTTPMethod = .get) -> Call {
+        let call = Call()
+        call.keep(atom.enqueue(RecordingEndpoint(method: method)).resume { call.heard($0) })
+        return call
+    }
+
+    @Test func itIsSentAsSoonAsThereIsANetwork() async throws {
+        network.changed(isOffline: true)
+        let call = call(atom())
+        transport.exchanges[0].fail(.notConnectedToInternet, delivery: .notSent)
+        time.advance(by: .seconds(59))
+        #expect(transport.exchanges.count == 1)
+        network.changed(isOffline: false)
+        try #require(transport.exchanges.count == 2)
+        transport.exchanges[1].answer()
+        #expect(await call.status() == 200)
+        #expect(observer.story().contains("waits for a network") && observer.story().contains("goes on"))
+    }
+
+    @Test func itWaitsNoLongerThanThePolicySaysInAll() async throws {
+        network.changed(isOffline: true)
+        let call = call(atom())
+        transport.exchanges[0].fail(.notConnectedToInternet, delivery: .notSent)
+        time.advance(by: .seconds(40))
+        network.changed(isOffline: false)
+        network.changed(isOffline: true)
+        try #require(transport.exchanges.count == 2)
+        transport.exchanges[1].fail(.notConnectedToInternet, delivery: .notSent)
+        time.advance(by: .milliseconds(19_999))
+        #expect(transport.exchanges.count == 2)
+        time.advance(by: .milliseconds(1))
+        try #require(transport.exchanges.count == 3)
+        transport.exchanges[2].fail(.notConnectedToInternet, delivery: .notSent)
+        let error = try #require(await call.error())
+        #expect(error.isConnectivityFailure && error.attempts.count == 3 && error.delivery == .notSent)
+    }
+
+    @Test func theDeadlineOfTheRequestCounts() async throws {
+        network.changed(isOffline: true)
+        let call = call(atom(resource: 5))
+        transport.exchanges[0].fail(.notConnectedToInternet, delivery: .notSent)
+        time.advance(by: .seconds(5))
+        #expect(await call.error()?.delivery == .notSent)
+        network.changed(isOffline: false)
+        #expect(transport.exchanges.count == 1)
+    }
+
+    @Test func aCancellationEndsIt() async throws {
+        network.changed(isOffline: true)
+        let atom = atom()
+        let call = call(atom)
+        transport.exchanges[0].fail(.notConnectedToInternet, delivery: .notSent)
+        call.cancel()
+        #expect(await call.error()?.isCancelled == true)
+        network.changed(isOffline: false)
+        #expect(transport.exchanges.count == 1)
+        #expect(atom.manager.deadlines.count == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func withoutAWaitOrWithANetworkThePolicyDecides(isOffline: Bool) async throws {
+        network.changed(isOffline: isOffline)
+        let policy =
+            isOffline
+            ? RetryPolicy(maximumAttempts: 1) : RetryPolicy(maximumAttempts: 1, connectivityWait: .seconds(60))
+        let call = call(atom(policy))
+        transport.exchanges[0].fail(.notConnectedToInternet, delivery: .notSent)
+        try #require(transport.exchanges.count == 2, "once, at once")
+        transport.exchanges[1].fail(.notConnectedToInternet, delivery: .notSent)
+        #expect(await call.error()?.isConnectivityFailure == true)
+    }
+
+    @Test func whatMayHaveArrivedIsNotSentTwice() async throws {
+        network.changed(isOffline: true)
+        let call = call(atom(), method: .post)
+        transport.exchanges[0].fail(.networkConnectionLost, delivery: .maybeSent)
+        #expect(await call.error()?.delivery == .maybeSent)
+        #expect(transport.exchanges.count == 1)
+    }
+
+    @Test func anErrorOfTheServerIsNoReasonToWait() async throws {
+        network.changed(isOffline: true)
+        let call = call(atom())
+        transport.exchanges[0].answer(status: 503)
+        #expect(await call.error()?.attempts == [.status(503)])
+    }
+
+    @Test func whoAsksBeforeAnythingIsKnownHearsOfTheFirstNetwork() async throws {
+        let call = call(atom())
+        transport.exchanges[0].fail(.cannotFindHost, delivery: .notSent)
+        #expect(transport.exchanges.count == 1)
+        network.changed(isOffline: false)
+        try #require(transport.exchanges.count == 2)
+        transport.exchanges[1].answer()
+        #expect(await call.status() == 200)
+    }
+
+    @Test func allWhoWaitHearOnceInTheirOrder() {
+        let heard = Box<[Int]>([])
+        network.changed(isOffline: true)
+        for number in 0..<3 { network.whenOnline { heard.change { $0.append(number) } } }
+        #expect(heard.value.isEmpty)
+        network.changed(isOffline: false)
+        network.changed(isOffline: false)
+        #expect(heard.value == [0, 1, 2])
+        network.whenOnline { heard.change { $0.append(3) } }
+        #expect(heard.value == [0, 1, 2, 3])
+    }
+}
