@@ -129,7 +129,7 @@ extension Service {
                     .mapError { download.noted($0) }
                 Self.deliver(result, on: dispatchQueue, to: completion)
             }
-            return ServiceTask(manager.run(request, listener: listener, destination: download))
+            return ServiceTask(manager.begin(request, listener: listener, destination: download))
         } catch {
             Self.deliver(.failure(error), on: dispatchQueue, to: completion)
             return ServiceTask(nil)

@@ -241,7 +241,8 @@ public final class Service: Sendable {
         _ listener: Exchange.Listener, progress: ProgressReporter? = nil, orRefuse refuse: (AtomError) -> Void
     ) -> ServiceTask {
         do {
-            return ServiceTask(manager.run(try manager.prepare(requestable), listener: listener, progress: progress))
+            return ServiceTask(
+                manager.begin(try manager.prepare(requestable), listener: listener, progress: progress))
         } catch {
             refuse(error)
             return ServiceTask(nil)
@@ -278,10 +279,10 @@ extension Service: CustomReflectable {
 
 /// A request that was resumed with a completion.
 public final class ServiceTask: Sendable {
-    private let exchange: Exchange?
+    private let running: RunningRequest?
 
-    init(_ exchange: Exchange?) {
-        self.exchange = exchange
+    init(_ running: RunningRequest?) {
+        self.running = running
     }
 
     /// Cancels the request, unless its result is already decided.
@@ -289,7 +290,7 @@ public final class ServiceTask: Sendable {
     /// The completion gets ``AtomError/cancelled(_:)``. You can call this on
     /// any thread, any number of times.
     public func cancel() {
-        exchange?.cancel()
+        running?.cancel()
     }
 }
 

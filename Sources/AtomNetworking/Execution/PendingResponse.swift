@@ -1,23 +1,23 @@
 import Foundation
 
-/// A started exchange, for an async caller that will await the outcome.
+/// A started request, for an async caller that will await the outcome.
 ///
 /// The request starts before the caller suspends, so the outcome may be known
 /// before it is awaited.
 struct PendingResponse: Sendable {
-    private let exchange: Exchange
+    private let running: RunningRequest
 
     /// Starts the request in the caller's isolation.
     init(
         _ request: consuming PreparedRequest, manager: RequestableQueueManager,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
     ) {
-        exchange = manager.run(request, listener: .awaiting, destination: destination, progress: progress)
+        running = manager.begin(request, listener: .awaiting, destination: destination, progress: progress)
     }
 
     /// Waits for the outcome.
     ///
-    /// Cancelling the task cancels the exchange.
+    /// Cancelling the task cancels the request.
     ///
     /// It isn't isolated to the caller. In a function that isn't isolated either,
     /// the code after this call runs off the caller's actor. It is called once.
@@ -40,12 +40,12 @@ struct PendingResponse: Sendable {
 
     /// Waits until the outcome is known.
     private func waitForOutcome() async {
-        guard !exchange.hasOutcome else { return }
+        guard !running.hasOutcome else { return }
         await withTaskCancellationHandler {
-            // An exchange has exactly one outcome, and then resumes this; a checked continuation would check that.
-            await withUnsafeContinuation { exchange.wake($0) }
+            // A request has exactly one outcome, and then resumes this; a checked continuation would check that.
+            await withUnsafeContinuation { running.wake($0) }
         } onCancel: {
-            exchange.cancel()
+            running.cancel()
         }
     }
 
@@ -55,13 +55,13 @@ struct PendingResponse: Sendable {
     ///
     /// It is taken only here.
     @inline(never)
-    private func outcome() -> Result<AtomResponse, AtomError> { exchange.takeOutcome() ?? .failure(.unexpected) }
+    private func outcome() -> Result<AtomResponse, AtomError> { running.takeOutcome() ?? .failure(.unexpected) }
 
     @inline(never)
     private func received() throws(AtomError) -> AtomResponse { try outcome().get() }
 
     @inline(never)
     private func decoded<T: Decodable>() throws(AtomError) -> T {
-        try ResponseDecoding.decode(T.self, from: try received(), with: exchange.manager.decoder)
+        try ResponseDecoding.decode(T.self, from: try received(), with: running.manager.decoder)
     }
 }

@@ -12,6 +12,7 @@ final class RequestableQueueManager: Sendable {
     let transport: any Transport
     let slots: OriginSlots
     let quotas = RetryQuotas()
+    let sharing = RequestSharing()
     /// For requests of endpoints without their own.
     let retryPolicy: RetryPolicy
     /// Numbers in 0..<1, for the pauses between attempts.

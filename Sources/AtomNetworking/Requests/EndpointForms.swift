@@ -16,6 +16,7 @@ struct EndpointForms: Sendable {
         static let requiresAuthorization = Members(rawValue: 128)
         static let retryPolicy = Members(rawValue: 256)
         static let idempotency = Members(rawValue: 512)
+        static let sharesIdenticalRequests = Members(rawValue: 1024)
     }
 
     /// What is declared with the type in ``Requestable``.

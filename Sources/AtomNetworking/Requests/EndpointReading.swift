@@ -251,6 +251,7 @@ extension EndpointSpelling.Declared {
     fileprivate mutating func documentedTimeout() throws -> ServiceTimeout? { try timeout }
     fileprivate mutating func documentedRetryPolicy() throws -> RetryPolicy? { try retryPolicy }
     fileprivate mutating func documentedIdempotency() throws -> Idempotency? { try idempotency }
+    fileprivate mutating func documentedSharing() throws -> Bool { try sharesIdenticalRequests }
     fileprivate mutating func documentedStatusCodes() throws -> ClosedRange<Int> { try acceptableStatusCodes }
 }
 
@@ -285,17 +286,21 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
             member = "timeout"
             let timeout = try endpoint.anyTimeout(&search)
             var retrying: EndpointRetrying?
+            var sharesIdenticalRequests = false
             // Few endpoints have them.
-            if !search.knowsNone(of: [.retryPolicy, .idempotency]) {
+            if !search.knowsNone(of: [.retryPolicy, .idempotency, .sharesIdenticalRequests]) {
                 member = "retryPolicy"
                 let policy = try endpoint.anyRetryPolicy(&search)
                 member = "idempotency"
                 retrying = EndpointRetrying(policy: policy, idempotency: try endpoint.anyIdempotency(&search))
+                member = "sharesIdenticalRequests"
+                sharesIdenticalRequests = try endpoint.anySharing(&search)
             }
             search.remember(for: Self.self)
             return RequestDescription(
                 baseURL: baseURL, path: path, queryItems: queryItems, method: method, headerItems: headerItems,
                 body: body, requiresAuthorization: requiresAuthorization,
+                sharesIdenticalRequests: sharesIdenticalRequests,
                 acceptableStatusCodes: acceptableStatusCodes, timeout: timeout, retrying: retrying)
         } catch {
             throw EndpointReading.error(error, of: "\(member)")
@@ -440,6 +445,18 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         search.note(.idempotency, documented: isDocumented, other: plain != nil)
         if isDocumented, plain != nil { throw EndpointReading.conflict(of: "idempotency") }
         return isDocumented ? idempotency : plain
+    }
+
+    fileprivate mutating func anySharing(_ search: inout EndpointForms.Search) throws -> Bool {
+        switch search.place(of: .sharesIdenticalRequests) {
+        case .nowhere: return false
+        case .documented: return try documentedSharing()
+        case .unknown: break
+        }
+        let documented = try Undeclared.value { try documentedSharing() }
+        let optional = try optionalSharing()
+        search.note(.sharesIdenticalRequests, documented: documented != nil, other: optional != nil)
+        return try EndpointReading.one(of: documented, optional, "sharesIdenticalRequests") ?? false
     }
 
     fileprivate mutating func anyAcceptableStatusCodes(_ search: inout EndpointForms.Search) throws -> ClosedRange<Int>

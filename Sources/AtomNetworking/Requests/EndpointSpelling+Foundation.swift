@@ -3,7 +3,7 @@ import Foundation
 // Forms of other frameworks and languages. Some are used, the others are
 // refused: without these requirements the request would be sent without them.
 extension EndpointSpelling {
-    /// Members with Foundation's types, and an answer that is left open.
+    /// Members with Foundation's types, and answers that are left open.
     public protocol Foundational: Sendable {
         /// Header fields; not accepted.
         @_disfavoredOverload
@@ -17,6 +17,10 @@ extension EndpointSpelling {
         /// Whether the request is signed; `nil` is `true`.
         @_disfavoredOverload
         var requiresAuthorization: Bool? { mutating get throws }
+        /// Whether it shares the exchange of an identical request; `nil` is
+        /// `false`.
+        @_disfavoredOverload
+        var sharesIdenticalRequests: Bool? { mutating get throws }
     }
 
     /// Members with Foundation's types that are optional.
@@ -73,10 +77,18 @@ extension EndpointSpelling.Foundational {
     /// Not declared.
     @_disfavoredOverload
     public var requiresAuthorization: Bool? { mutating get throws { throw Undeclared.Marker() } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var sharesIdenticalRequests: Bool? { mutating get throws { throw Undeclared.Marker() } }
 
     /// `nil` if it isn't declared in this form.
     mutating func optionalRequiresAuthorization() throws -> Bool? {
         try Undeclared.value { try requiresAuthorization ?? true }
+    }
+
+    /// `nil` if it isn't declared in this form.
+    mutating func optionalSharing() throws -> Bool? {
+        try Undeclared.value { try sharesIdenticalRequests ?? false }
     }
 
     fileprivate mutating func foundationQueryItems() throws -> [QueryItem]? {

@@ -34,11 +34,12 @@ import Foundation
 /// | `retryPolicy`, `idempotency` | not optional |
 /// | `acceptableStatusCodes` | `Range<Int>` |
 /// | `requiresAuthorization` | `Bool?`, where `nil` is `true` |
+/// | `sharesIdenticalRequests` | `Bool?`, where `nil` is `false` |
 /// | `method` | `HTTPMethod?`; a `String` that is GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS |
 ///
-/// An endpoint that has a list, a body, a timeout, a policy or status codes in
-/// two of these forms, for example its own and one of a protocol extension, is
-/// rejected with ``RequestableError/unusableMember(_:)``. A member of a
+/// An endpoint that has a list, a body, a timeout, a policy, status codes or
+/// `sharesIdenticalRequests` in two of these forms, for example its own and one
+/// of a protocol extension, is rejected with ``RequestableError/unusableMember(_:)``. A member of a
 /// form that means something else in an app, such as a `String`, is used only
 /// if the documented one isn't declared: a `path()` wins over a property `path`,
 /// also if the `path()` is one of a protocol extension.
@@ -155,6 +156,8 @@ public enum EndpointSpelling {
         var retryPolicy: RetryPolicy? { get }
         /// Whether it may be sent again.
         var idempotency: Idempotency? { get }
+        /// Whether it shares the exchange of an identical request.
+        var sharesIdenticalRequests: Bool { get }
         /// The status codes that count as success.
         var acceptableStatusCodes: ClosedRange<Int> { get }
         /// The server's scheme, host and port.
@@ -193,6 +196,9 @@ public enum EndpointSpelling {
         /// Whether it may be sent again.
         @_disfavoredOverload
         var idempotency: Idempotency? { mutating get throws }
+        /// Whether it shares the exchange of an identical request.
+        @_disfavoredOverload
+        var sharesIdenticalRequests: Bool { mutating get throws }
         /// The status codes that count as success.
         @_disfavoredOverload
         var acceptableStatusCodes: ClosedRange<Int> { mutating get throws }
@@ -245,6 +251,11 @@ extension EndpointSpelling.Fallback {
     public var idempotency: Idempotency? {
         var endpoint = self
         return (try? endpoint.plainIdempotency()) ?? nil
+    }
+    /// It has an exchange of its own.
+    public var sharesIdenticalRequests: Bool {
+        var endpoint = self
+        return (try? endpoint.optionalSharing() ?? false) ?? false
     }
     /// 200…299.
     public var acceptableStatusCodes: ClosedRange<Int> {
@@ -374,6 +385,9 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
     /// Not declared.
     @_disfavoredOverload
     public var idempotency: Idempotency? { mutating get throws { .undeclared } }
+    /// Not declared.
+    @_disfavoredOverload
+    public var sharesIdenticalRequests: Bool { mutating get throws { throw Undeclared.Marker() } }
     /// Not declared.
     @_disfavoredOverload
     public var acceptableStatusCodes: ClosedRange<Int> { mutating get throws { Undeclared.closedStatusCodes } }

@@ -47,6 +47,9 @@ public struct LinkedEndpoint: Requestable {
     public var acceptableStatusCodes: ClosedRange<Int> = 200...299
     /// Whether the request is signed where that is allowed; `true` by default.
     public var requiresAuthorization = true
+    /// Whether the request shares the exchange of an identical one that is in
+    /// flight; `false` by default.
+    public var sharesIdenticalRequests = false
 
     let target: TargetURL
     /// The origin of the response, if the credential may go there.
@@ -105,7 +108,8 @@ public struct LinkedEndpoint: Requestable {
         RequestDescription(
             baseURL: try BaseURL(scheme: target.scheme, host: target.host, port: target.port), path: .empty,
             queryItems: [], method: method, headerItems: headerItems ?? [], body: body,
-            requiresAuthorization: requiresAuthorization, acceptableStatusCodes: acceptableStatusCodes,
-            timeout: timeout, retrying: EndpointRetrying(policy: retryPolicy, idempotency: idempotency))
+            requiresAuthorization: requiresAuthorization, sharesIdenticalRequests: sharesIdenticalRequests,
+            acceptableStatusCodes: acceptableStatusCodes, timeout: timeout,
+            retrying: EndpointRetrying(policy: retryPolicy, idempotency: idempotency))
     }
 }

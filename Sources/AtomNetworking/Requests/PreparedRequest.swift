@@ -31,6 +31,8 @@ struct PreparedRequest: Sendable {
     ///
     /// They add nothing to a link that somebody else has chosen.
     let takesSigners: Bool
+    /// Whether an identical request in flight may be shared; only for a GET.
+    let sharesIdenticalRequests: Bool
     /// What the endpoint says about sending the request again, if anything.
     let retrying: EndpointRetrying?
     /// The type of the endpoint, if somebody observes the request; `nil` for a
@@ -106,6 +108,7 @@ struct PreparedRequest: Sendable {
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
             body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
+            sharesIdenticalRequests: endpoint.sharesIdenticalRequests && method.name == "GET",
             retrying: endpoint.retrying, endpoint: type)
     }
 
@@ -117,14 +120,15 @@ struct PreparedRequest: Sendable {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
             body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
-            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false, retrying: nil,
-            endpoint: nil)
+            timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false,
+            sharesIdenticalRequests: false, retrying: nil, endpoint: nil)
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
         body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>,
-        timeouts: RequestTimeouts, takesSigners: Bool, retrying: EndpointRetrying?, endpoint: Any.Type?
+        timeouts: RequestTimeouts, takesSigners: Bool, sharesIdenticalRequests: Bool,
+        retrying: EndpointRetrying?, endpoint: Any.Type?
     ) {
         self.purpose = purpose
         self.method = method
@@ -136,6 +140,7 @@ struct PreparedRequest: Sendable {
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
         self.takesSigners = takesSigners
+        self.sharesIdenticalRequests = sharesIdenticalRequests
         self.retrying = retrying
         self.endpoint = endpoint
     }
@@ -148,6 +153,7 @@ struct PreparedRequest: Sendable {
             purpose: purpose, method: method, target: target, headerFields: headerFields,
             omittedFields: omittedFields, body: body, needsSignature: needsSignature,
             acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
+            sharesIdenticalRequests: sharesIdenticalRequests,
             retrying: EndpointRetrying(policy: retryPolicy, idempotency: retrying?.idempotency), endpoint: endpoint)
     }
 

@@ -21,6 +21,9 @@ public struct RequestDescription: Sendable {
     public var body: RequestBody?
     /// Whether the service's authentication method signs the request.
     public var requiresAuthorization: Bool
+    /// Whether the request shares the exchange of an identical one that is in
+    /// flight; it has an effect only for GET.
+    public var sharesIdenticalRequests = false
     /// The status codes that count as success.
     public var acceptableStatusCodes: ClosedRange<Int>
     /// The deadlines; `nil` for the service's.

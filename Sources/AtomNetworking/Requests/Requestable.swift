@@ -66,6 +66,13 @@ public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declare
     /// it; `nil`, the default, is ``Idempotency/byMethod``.
     var idempotency: Idempotency? { get }
 
+    /// Whether the request shares the exchange of an identical one that is in
+    /// flight; `false` by default.
+    ///
+    /// It has an effect only for GET. <doc:SharingIdenticalRequests> says what
+    /// counts as identical.
+    var sharesIdenticalRequests: Bool { get }
+
     /// The status codes that count as success; 200…299 by default.
     var acceptableStatusCodes: ClosedRange<Int> { get }
 

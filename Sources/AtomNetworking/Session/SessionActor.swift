@@ -97,7 +97,7 @@ extension SessionActor {
     /// Refuses a request of the provider itself, which would wait for the
     /// provider's own result.
     private nonisolated func refuseInProvider(_ waiter: any SessionWaiter) {
-        guard let operation = SessionOperation.ofProvider, operation.isRunning(for: self) else { return }
+        guard isInProvider else { return }
         if left(waiter) { waiter.refused(.missingCredential(delivery: .notSent)) }
     }
 
@@ -130,6 +130,29 @@ extension SessionActor {
 
     /// A request does not pause any more.
     nonisolated func pauseEnded(_ waiter: any SessionWaiter) { guarded.pauseEnded(waiter) }
+
+    /// Whose session it is; the app's variable is read for this.
+    ///
+    /// - Parameter service: Announces what the variable tells, if no other
+    ///   service has a refresh to announce.
+    nonisolated func holder(announcingBy service: any RenewalService) -> SessionHolder {
+        while true {
+            let read = readCurrent()
+            let now = moment
+            let (holder, actions) = guarded.ask { machine -> (SessionHolder?, [GuardedMachine.Machine.Action]) in
+                guard let read else { return (machine.holder, []) }
+                guard read.version == machine.version else { return (nil, []) }
+                let actions = machine.observed(read.credential, now: now)
+                return (machine.holder, actions)
+            }
+            if !actions.actions.isEmpty { guarded.lastService = guarded.lastService ?? service }
+            perform(actions)
+            if let holder { return holder }
+        }
+    }
+
+    /// Whether this is called by the provider, while the session waits for it.
+    nonisolated var isInProvider: Bool { SessionOperation.ofProvider?.isRunning(for: self) ?? false }
 
     nonisolated func readCurrent() -> (credential: TokenCredential, version: Int)? { gate.readCurrent() }
 

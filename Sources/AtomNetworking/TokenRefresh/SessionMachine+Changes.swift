@@ -280,6 +280,8 @@ extension SessionMachine {
 
     /// Holds another access token, with what is known about it.
     private mutating func switchAccessToken(to credential: TokenCredential, now: Moment) {
+        // What a store holds at first takes nobody's place: requests have waited for it.
+        if lastTokenNumber > 0 || !needsLoading { takeoverCount += 1 }
         if let known = known.find(credential.accessToken) {
             // A token that is known to be dead stays dead, whoever puts it back.
             replace(by: known.heldAgain(credential, now: now, policy: policy))

@@ -79,6 +79,9 @@ struct SessionMachine<Waiter> {
     var lastTokenNumber = 0
     /// Counts sign-ins and sign-outs.
     var generation = 0
+    /// Counts the access tokens that somebody else than a sign-in or a refresh
+    /// of this process has put in place of another one, or of none.
+    var takeoverCount = 0
     var waiters = TicketQueue<Waiting>()
     /// Whether somebody is calling `nextReleased`; newcomers wait until all
     /// others have been released.

@@ -1,0 +1,92 @@
+/// Lets identical requests of one ``Atom`` share an exchange.
+///
+/// A value of ``SharedRequests`` under this object's lock decides. Exchanges are
+/// started and cancelled, and callers are told, outside the lock.
+final class RequestSharing: Sendable {
+    private struct State {
+        var requests = SharedRequests<SharingKey>()
+        /// The callers that have not been told.
+        var callers: [Int: SharedCaller] = [:]
+        /// The exchanges whose start has returned, until they end.
+        var exchanges: [Int: Exchange] = [:]
+    }
+
+    private let state = Guarded(State())
+
+    /// Joins an exchange in flight, or starts one before it returns.
+    func begin(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener, manager: RequestableQueueManager
+    ) -> SharedCaller {
+        let key = SharingKey(request, manager)
+        let (caller, number, starts) = state.withLock { state in
+            let (ticket, starts) = state.requests.asked(for: key)
+            let caller = SharedCaller(ticket, listener: listener, manager: manager)
+            state.callers[ticket.caller] = caller
+            return (caller, ticket.exchange, starts)
+        }
+        if starts {
+            start(number, request, manager)
+        } else {
+            manager.log("⇉ \(request.method) \(request.target), shared with a request in flight")
+        }
+        return caller
+    }
+
+    private func start(_ number: Int, _ request: consuming PreparedRequest, _ manager: RequestableQueueManager) {
+        let exchange = manager.run(request, listener: .completion { [self] in ended(number, $0) })
+        state.withLock { state in
+            // It may have ended inside its start.
+            if state.requests.isRunning(number) { state.exchanges[number] = exchange }
+        }
+    }
+
+    /// A caller has cancelled.
+    func cancelled(_ ticket: SharedRequests<SharingKey>.Ticket) {
+        let (cancellation, caller, exchange) = state.withLock { state in
+            let cancellation = state.requests.cancelled(ticket)
+            let caller = cancellation == .leaves ? state.callers.removeValue(forKey: ticket.caller) : nil
+            return (cancellation, caller, state.exchanges[ticket.exchange])
+        }
+        switch cancellation {
+        case .nothing: break
+        case .leaves: caller?.settle(.failure(.cancelled(Self.delivery(of: exchange))))
+        case .cancelsExchange: exchange?.cancel()
+        }
+    }
+
+    /// How far the request of a caller got that leaves an exchange to others.
+    ///
+    /// Never `notSent`: the exchange can still be sent for them.
+    private static func delivery(of exchange: Exchange?) -> AtomError.Delivery {
+        let delivery = exchange?.content.withLock { $0.machine.delivery }
+        return delivery == .answered ? .answered : .maybeSent
+    }
+
+    private func ended(_ number: Int, _ outcome: Result<AtomResponse, AtomError>) {
+        let callers = state.withLock { state in
+            state.exchanges[number] = nil
+            return state.requests.ended(number).compactMap { state.callers.removeValue(forKey: $0) }
+        }
+        for caller in callers { caller.settle(outcome) }
+    }
+
+    /// How many exchanges are running, and how many callers wait for them.
+    var counts: (exchanges: Int, callers: Int) {
+        state.withLock { ($0.requests.counts.running, $0.callers.count) }
+    }
+}
+
+extension RequestableQueueManager {
+    /// Starts or queues a request before it returns, or lets it share an
+    /// exchange.
+    func begin(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener,
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+    ) -> RunningRequest {
+        guard request.sharesIdenticalRequests, destination == nil, progress == nil, session?.isInProvider != true
+        else {
+            return .alone(run(request, listener: listener, destination: destination, progress: progress))
+        }
+        return .shared(sharing.begin(request, listener: listener, manager: self))
+    }
+}

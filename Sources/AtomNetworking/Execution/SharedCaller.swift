@@ -1,0 +1,70 @@
+import Foundation
+
+/// One caller of an exchange that several callers may share.
+///
+/// It is told once: the exchange's outcome, or its own cancellation.
+final class SharedCaller: Sendable {
+    private struct State {
+        /// The outcome for an awaiting caller, until it is taken.
+        var outcome: Result<AtomResponse, AtomError>?
+        var hasOutcome = false
+        var awaiting: UnsafeContinuation<Void, Never>?
+    }
+
+    let manager: RequestableQueueManager
+    private let ticket: SharedRequests<SharingKey>.Ticket
+    private let listener: Exchange.Listener
+    private let state = Guarded(State())
+
+    init(
+        _ ticket: SharedRequests<SharingKey>.Ticket, listener: Exchange.Listener, manager: RequestableQueueManager
+    ) {
+        self.ticket = ticket
+        self.listener = listener
+        self.manager = manager
+    }
+
+    /// The caller has cancelled.
+    ///
+    /// It is told at once, unless its outcome is already decided.
+    func cancel() { manager.sharing.cancelled(ticket) }
+
+    /// Tells the outcome; called once.
+    func settle(_ outcome: Result<AtomResponse, AtomError>) {
+        switch listener {
+        case .awaiting:
+            let awaiting = state.withLock { state in
+                state.outcome = outcome
+                state.hasOutcome = true
+                return state.awaiting.take()
+            }
+            awaiting?.resume()
+        case .streamed(let stream):
+            stream.ended(outcome)
+        case .completion(let completion):
+            completion(outcome)
+        case .dispatched(let completion):
+            manager.dispatchQueue.async { [queue = manager.dispatchQueue] in
+                completion(outcome)
+                if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
+            }
+        }
+    }
+
+    /// Whether the outcome is known.
+    var hasOutcome: Bool { state.withLock { $0.hasOutcome } }
+
+    /// Resumes the continuation once the outcome is known; called once.
+    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
+        let isKnown = state.withLock { state in
+            if !state.hasOutcome { state.awaiting = continuation }
+            return state.hasOutcome
+        }
+        if isKnown { continuation.resume() }
+    }
+
+    /// The outcome, if it is known.
+    ///
+    /// It can be taken once.
+    func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.outcome.take() } }
+}

@@ -1,0 +1,54 @@
+/// What two requests have in common that can share an exchange.
+///
+/// Both are GETs. Texts are compared by bytes: a string of Swift's is equal to
+/// others that a server tells apart.
+struct SharingKey: Hashable, Sendable {
+    private let target: TargetURL
+    /// The header fields with the service's cookies, in order, with the names in
+    /// lower case.
+    private let fields: [UInt8]
+    private let needsSignature: Bool
+    private let takesSigners: Bool
+    private let acceptableStatusCodes: ClosedRange<Int>
+    private let idleNanoseconds: Int64
+    private let totalNanoseconds: Int64
+    private let retryPolicy: RetryPolicy
+    private let idempotency: Idempotency
+    /// Whose session it is; `nil` for a service without one.
+    private let holder: SessionHolder?
+
+    /// Reads whose session it is, in the caller's isolation.
+    init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager) {
+        target = request.target
+        needsSignature = request.needsSignature
+        takesSigners = request.takesSigners
+        acceptableStatusCodes = request.acceptableStatusCodes
+        idleNanoseconds = request.timeouts.idleNanoseconds
+        totalNanoseconds = request.timeouts.totalNanoseconds
+        retryPolicy = request.retrying?.policy ?? manager.retryPolicy
+        idempotency = request.retrying?.idempotency ?? .byMethod
+        holder = manager.session?.holder(announcingBy: manager)
+
+        var fields: [UInt8] = []
+        // No value holds a line break, so the text is not ambiguous.
+        func add(_ name: String, _ value: String) {
+            fields += name.lowercased().utf8
+            fields.append(UInt8(ascii: ":"))
+            fields += value.utf8
+            fields.append(UInt8(ascii: "\n"))
+        }
+        for field in request.headerFields { add(field.name, field.value) }
+        // The cookies of a person who has signed in with them are another person's after the next sign-in.
+        if manager.cookies.mayHaveCookies, !request.headerFields.contains("Cookie"),
+            let cookie = manager.cookies.field(for: request.target.cookieAddress, at: manager.time.date)
+        {
+            add("Cookie", cookie)
+        }
+        self.fields = fields
+    }
+}
+
+extension SharingKey: CustomReflectable {
+    /// Keeps `dump` from showing credentials.
+    var customMirror: Mirror { Mirror(self, children: ["target": target]) }
+}
