@@ -3,7 +3,8 @@ import Foundation
 /// One request of a service; nothing is sent until it is resumed.
 ///
 /// ``Atom/enqueue(_:)`` creates one. Each `resume` reads the endpoint again and
-/// is a separate exchange.
+/// is a separate exchange, unless the endpoint lets it share one: see
+/// ``Requestable/sharesIdenticalRequests``.
 public final class Service: Sendable {
     let requestable: any Requestable
     let manager: RequestableQueueManager

@@ -27,7 +27,7 @@ struct SharingKey: Hashable, Sendable {
         totalNanoseconds = request.timeouts.totalNanoseconds
         retryPolicy = request.retrying?.policy ?? manager.retryPolicy
         idempotency = request.retrying?.idempotency ?? .byMethod
-        holder = manager.session?.holder(announcingBy: manager)
+        holder = manager.session?.holder
 
         var fields: [UInt8] = []
         // No value holds a line break, so the text is not ambiguous.

@@ -132,23 +132,9 @@ extension SessionActor {
     nonisolated func pauseEnded(_ waiter: any SessionWaiter) { guarded.pauseEnded(waiter) }
 
     /// Whose session it is; the app's variable is read for this.
-    ///
-    /// - Parameter service: Announces what the variable tells, if no other
-    ///   service has a refresh to announce.
-    nonisolated func holder(announcingBy service: any RenewalService) -> SessionHolder {
-        while true {
-            let read = readCurrent()
-            let now = moment
-            let (holder, actions) = guarded.ask { machine -> (SessionHolder?, [GuardedMachine.Machine.Action]) in
-                guard let read else { return (machine.holder, []) }
-                guard read.version == machine.version else { return (nil, []) }
-                let actions = machine.observed(read.credential, now: now)
-                return (machine.holder, actions)
-            }
-            if !actions.actions.isEmpty { guarded.lastService = guarded.lastService ?? service }
-            perform(actions)
-            if let holder { return holder }
-        }
+    nonisolated var holder: SessionHolder {
+        observe()
+        return guarded.with { $0.holder }
     }
 
     /// Whether this is called by the provider, while the session waits for it.
