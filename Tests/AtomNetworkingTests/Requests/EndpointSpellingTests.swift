@@ -157,6 +157,7 @@ private protocol CommonEndpoint: AppEndpoint {}
 extension CommonEndpoint {
     var headerItems: [HeaderItem]? { ["X-Common": "1"] }
     var timeout: ServiceTimeout { ServiceTimeout(request: 7, resource: 7) }
+    var sharesIdenticalRequests: Bool { true }
     func path() throws(AtomError) -> URLPath { try URLPath("/common") }
 }
 
@@ -180,6 +181,10 @@ private struct CommonWithOwnTimeout: CommonEndpoint {
 
 private struct CommonWithTextPath: CommonEndpoint {
     func path() -> String { "/own" }
+}
+
+private struct CommonWithOptionalSharing: CommonEndpoint {
+    let sharesIdenticalRequests: Bool? = false
 }
 
 /// A base protocol that requires what the SDK has a default for.
@@ -401,7 +406,7 @@ struct EndpointSpellingTests {
     func conflicts() async throws {
         for (endpoint, member) in [
             (CommonWithPlainHeader(), "headerItems"), (CommonWithOwnTimeout(), "timeout"),
-            (CommonWithTextPath(), "path()"),
+            (CommonWithTextPath(), "path()"), (CommonWithOptionalSharing(), "sharesIdenticalRequests"),
         ] as [(any Requestable, String)] {
             guard case .requestable(.unusableMember(let violation)) = await Self.refusal(endpoint) else {
                 Issue.record("\(endpoint)")
@@ -532,6 +537,7 @@ struct EndpointSpellingTests {
         #expect(endpoint.timeout == nil)
         #expect(endpoint.method == .get)
         #expect(endpoint.requiresAuthorization)
+        #expect(!endpoint.sharesIdenticalRequests)
         #expect(endpoint.acceptableStatusCodes == 200...299)
         endpoint = Lists()
         #expect(endpoint.queryItems == [QueryItem(name: "q", value: "1")])

@@ -19,7 +19,7 @@ struct PreparedRequestTests {
             endpoint.reads == [
                 "baseURL()": 1, "path()": 1, "method": 1, "headerItems": 1, "queryItems": 1, "body": 1,
                 "requiresAuthorization": 1, "timeout": 1, "retryPolicy": 1, "idempotency": 1,
-                "acceptableStatusCodes": 1,
+                "sharesIdenticalRequests": 1, "acceptableStatusCodes": 1,
             ])
     }
 
@@ -50,6 +50,18 @@ struct PreparedRequestTests {
         #expect(request.acceptableStatusCodes == 200...404)
         #expect(request.timeouts.idle == .seconds(5))
         #expect(request.timeouts.total == .seconds(6))
+    }
+
+    @Test("Only a GET may share, and only if the endpoint says so")
+    func sharing() throws {
+        func shares(_ endpoint: RecordingEndpoint) throws -> Bool {
+            try Self.prepare(endpoint).sharesIdenticalRequests
+        }
+        #expect(try shares(RecordingEndpoint(sharesIdenticalRequests: true)))
+        #expect(try !shares(RecordingEndpoint()))
+        for method in [HTTPMethod.head, .delete, .options, .post, .put, .patch, .token("get")] {
+            #expect(try !shares(RecordingEndpoint(method: method, sharesIdenticalRequests: true)), "\(method)")
+        }
     }
 
     @Test("An endpoint's own timeouts replace the service's")

@@ -20,6 +20,7 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
         var timeout: ServiceTimeout?
         var retryPolicy: RetryPolicy?
         var idempotency: Idempotency?
+        var sharesIdenticalRequests: Bool
         var acceptableStatusCodes: ClosedRange<Int>
     }
 
@@ -27,12 +28,14 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
         host: String = "api.example.com", path: String? = nil, method: HTTPMethod = .get,
         headerItems: [HeaderItem]? = nil, queryItems: [QueryItem]? = nil, body: RequestBody? = nil,
         requiresAuthorization: Bool = true, timeout: ServiceTimeout? = nil, retryPolicy: RetryPolicy? = nil,
-        idempotency: Idempotency? = nil, acceptableStatusCodes: ClosedRange<Int> = 200...299
+        idempotency: Idempotency? = nil, sharesIdenticalRequests: Bool = false,
+        acceptableStatusCodes: ClosedRange<Int> = 200...299
     ) {
         values = Values(
             host: host, path: path, method: method, headerItems: headerItems, queryItems: queryItems, body: body,
             requiresAuthorization: requiresAuthorization, timeout: timeout, retryPolicy: retryPolicy,
-            idempotency: idempotency, acceptableStatusCodes: acceptableStatusCodes)
+            idempotency: idempotency, sharesIdenticalRequests: sharesIdenticalRequests,
+            acceptableStatusCodes: acceptableStatusCodes)
     }
 
     /// How often each member has been read so far.
@@ -51,6 +54,7 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
     var timeout: ServiceTimeout? { read(values.timeout) }
     var retryPolicy: RetryPolicy? { read(values.retryPolicy) }
     var idempotency: Idempotency? { read(values.idempotency) }
+    var sharesIdenticalRequests: Bool { read(values.sharesIdenticalRequests) }
     var acceptableStatusCodes: ClosedRange<Int> { read(values.acceptableStatusCodes) }
 
     func baseURL() throws(AtomError) -> BaseURL {

@@ -1,0 +1,326 @@
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("Identical requests in flight share one exchange", .timeLimit(.minutes(5)))
+struct SharingTests {
+    private struct Seat: Model { let row: Int }
+    private struct Name: Model { let name: String }
+
+    // MARK: Who shares
+
+    @Test("Async calls and completions share, and each decodes what it expects")
+    func sharedByAll() async throws {
+        let service = SharingFixture()
+        let first = service.call()
+        async let seat = service.atom.enqueue(SharedEndpoint()).resume(expecting: Seat.self)
+        async let name = service.atom.enqueue(SharedEndpoint()).resume(expecting: Name.self)
+        async let response = service.atom.enqueue(SharedEndpoint()).resume()
+        let count = Locked<Int?>(nil)
+        let counted = Signal()
+        service.atom.enqueue(SharedEndpoint()).resume(expecting: [String: Int].self) { result in
+            if case .failure(.decoder) = result { count.set(-1) }
+            counted.raise()
+        }
+        #expect(await service.atom.hasSharers(5))
+        #expect(service.count == 1)
+        try service.last.answer(#"{"row":12,"name":"Ada"}"#, headers: [("X-Number", "7")])
+        let (row, person, number) = try await (seat.row, name.name, response.headerFields["X-Number"])
+        #expect(row == 12 && person == "Ada" && number == "7")
+        #expect(await first.status() == 200)
+        await counted.wait()
+        #expect(count.value == -1, "one caller's model doesn't fit, which harms nobody else")
+        #expect(service.counts == (0, 0))
+        #expect(service.lines.value.count { $0.hasPrefix("⇉ GET https://api.example.com/x") } == 4)
+    }
+
+    @Test("Completions are told in the order in which their requests joined")
+    func inOrder() async throws {
+        let service = SharingFixture()
+        let told = Locked<[Int]>([])
+        let isOver = Signal()
+        for number in 0..<20 {
+            service.atom.enqueue(SharedEndpoint()).resume { _ in
+                told.with { $0.append(number) }
+                if number == 19 { isOver.raise() }
+            }
+        }
+        try service.last.answer()
+        await isOver.wait()
+        #expect(told.value == Array(0..<20))
+    }
+
+    @Test("A request after the end of the exchange is sent")
+    func afterTheEnd() async throws {
+        let service = SharingFixture { $0.answer() }
+        for number in 1...3 {
+            #expect(await service.call().status() == 200)
+            #expect(service.count == number)
+        }
+        #expect(service.counts == (0, 0))
+    }
+
+    @Test("Spellings that mean the same share")
+    func sameMeaning() throws {
+        let service = SharingFixture(changing: { $0.retryPolicy = .standard })
+        for endpoint in [
+            SharedEndpoint(headerItems: ["X-A": "1", "x-b": "2"]),
+            SharedEndpoint(headerItems: ["x-a": "1", "X-B": "2"]),
+            SharedEndpoint(headerItems: ["X-A": "1", "X-B": "2"], retryPolicy: RetryPolicy()),
+            SharedEndpoint(headerItems: ["X-A": "1", "X-B": "2"], timeout: ServiceTimeout(request: 10, resource: 30)),
+            SharedEndpoint(headerItems: ["X-A": "1", "X-B": "2", "Host": "left.out"], idempotency: .byMethod),
+        ] { _ = service.call(endpoint) }
+        #expect(service.count == 1)
+        try service.last.answer()
+    }
+
+    @Test("Whatever differs has its own exchange")
+    func differences() async throws {
+        let service = SharingFixture()
+        let base = SharedEndpoint(headerItems: ["X-A": "1", "X-B": "2"])
+        var others = [SharedEndpoint](repeating: base, count: 15)
+        others[0].pathText = "/X"
+        others[1].queryItems = ["page": "1"]
+        others[2].headerItems = ["X-A": "1", "X-B": "3"]
+        others[3].headerItems = ["X-B": "2", "X-A": "1"]
+        others[4].headerItems = ["X-A": "1"]
+        others[5].headerItems = ["X-A": "1", "X-B": "2", "Authorization": "own"]
+        others[6].requiresAuthorization = false
+        others[7].acceptableStatusCodes = 200...404
+        others[8].timeout = ServiceTimeout(request: 9, resource: 30)
+        others[9].timeout = ServiceTimeout(request: 10, resource: 31)
+        others[10].retryPolicy = .standard
+        others[11].idempotency = .declared
+        others[12].idempotency = .byKey
+        // The same text for Swift, but other bytes.
+        others[13].headerItems = ["X-A": "\u{E9}", "X-B": "2"]
+        others[14].headerItems = ["X-A": "e\u{301}", "X-B": "2"]
+        _ = service.call(base)
+        for (number, endpoint) in others.enumerated() {
+            _ = service.call(endpoint)
+            #expect(service.count == number + 2, "number \(number)")
+        }
+        // A key is new each time.
+        _ = service.call(others[12])
+        #expect(service.count == others.count + 2)
+        for exchange in service.transport.exchanges { exchange.answer() }
+        #expect(service.counts == (0, 0))
+    }
+
+    @Test("Without the property, and with another method, each request is sent")
+    func notShared() async throws {
+        let service = SharingFixture()
+        let endpoints = [
+            SharedEndpoint(sharesIdenticalRequests: false), SharedEndpoint(method: .head),
+            SharedEndpoint(method: .post), SharedEndpoint(method: .delete),
+        ]
+        for endpoint in endpoints {
+            _ = service.call(endpoint)
+            _ = service.call(endpoint)
+        }
+        #expect(service.count == 2 * endpoints.count && service.counts == (0, 0))
+        // One that doesn't share isn't joined either.
+        _ = service.call()
+        #expect(service.count == 2 * endpoints.count + 1)
+        for exchange in service.transport.exchanges { exchange.answer() }
+    }
+
+    @Test("Downloads, streams and requests with progress are sent")
+    func transfers() async throws {
+        let service = SharingFixture()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("shared-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let first = service.call()
+        async let download = service.atom.enqueue(SharedEndpoint()).download(to: file)
+        await service.transport.exchange(1).answer("x")
+        let downloaded = try await download
+        #expect(downloaded.statusCode == 200)
+        let progress = Signal()
+        service.atom.enqueue(SharedEndpoint()).resume(
+            expecting: Data.self, progress: { _ in }, completion: { _ in progress.raise() })
+        await service.transport.exchange(2).answer("y")
+        await progress.wait()
+        async let bytes = service.atom.enqueue(SharedEndpoint()).bytes()
+        await service.transport.exchange(3).answer("z")
+        let stream = try await bytes
+        #expect(stream.response.statusCode == 200)
+        #expect(first.count == 0)
+        try #require(service.transport.exchanges.first).answer()
+        #expect(await first.status() == 200)
+        #expect(service.count == 4)
+    }
+
+    // MARK: How it is said
+
+    @Test("The property may be optional, and is read anew for each value of a type")
+    func spellings() throws {
+        struct Item: PathlessEndpoint { let sharesIdenticalRequests: Bool? }
+        struct Plain: PathlessEndpoint { let sharesIdenticalRequests: Bool }
+        struct Failure: Error {}
+        struct Throwing: PathlessEndpoint { var sharesIdenticalRequests: Bool { get throws { throw Failure() } } }
+        struct Bare: PathlessEndpoint {}
+        for _ in 0..<2 {
+            for value in [nil, false, true] {
+                let item = Item(sharesIdenticalRequests: value)
+                #expect(try item.members().sharesIdenticalRequests == (value ?? false))
+                let endpoint: any Requestable = item
+                #expect(endpoint.sharesIdenticalRequests == (value ?? false))
+            }
+            for value in [false, true] {
+                #expect(try Plain(sharesIdenticalRequests: value).members().sharesIdenticalRequests == value)
+            }
+            #expect(try !Bare().members().sharesIdenticalRequests)
+            #expect {
+                try Throwing().members()
+            } throws: { error in
+                guard case .requestable(.endpointFailed(let violation, _)) = error as? AtomError else { return false }
+                return violation.subject == "sharesIdenticalRequests"
+            }
+        }
+        #expect(!Bare().sharesIdenticalRequests)
+    }
+
+    @Test("An adapter and a link can say it too")
+    func adaptersAndLinks() throws {
+        struct Sharing: RequestAdapter {
+            func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) throws {
+                request.sharesIdenticalRequests.toggle()
+            }
+        }
+        let service = SharingFixture(changing: { $0.adapters = [Sharing()] })
+        _ = service.call(SharedEndpoint(sharesIdenticalRequests: false))
+        _ = service.call(SharedEndpoint(sharesIdenticalRequests: false))
+        #expect(service.count == 1)
+        _ = service.call(SharedEndpoint())
+        _ = service.call(SharedEndpoint())
+        #expect(service.count == 3)
+
+        let linked = SharingFixture()
+        let response = AtomResponse(statusCode: 200, url: URL(string: "https://api.example.com/list"))
+        var link = try LinkedEndpoint("/x", in: response)
+        _ = linked.call(link)
+        _ = linked.call(link)
+        #expect(linked.count == 2)
+        link.sharesIdenticalRequests = true
+        _ = linked.call(link)
+        _ = linked.call(link)
+        #expect(linked.count == 3)
+        for exchange in service.transport.exchanges + linked.transport.exchanges { exchange.answer() }
+    }
+
+    @Test("A link that the app's signers don't touch does not share with an endpoint that they do")
+    func untrustedLinks() throws {
+        let service = SharingFixture(changing: {
+            $0.authenticationMethod = .basic(BasicCredential(password: "secret", username: "ada"))
+        })
+        var link = try LinkedEndpoint(
+            "https://api.example.com/x",
+            in: AtomResponse(statusCode: 200, url: URL(string: "https://elsewhere.example.com/list")))
+        link.sharesIdenticalRequests = true
+        _ = service.call(link)
+        _ = service.call(link)
+        #expect(service.count == 1)
+        _ = service.call(SharedEndpoint(requiresAuthorization: false))
+        #expect(service.count == 2)
+        for exchange in service.transport.exchanges {
+            #expect(exchange.request.headerFields["Authorization"] == nil)
+            exchange.answer()
+        }
+    }
+
+    // MARK: What else is theirs
+
+    @Test("Cookies that were set meanwhile make another request of it")
+    func cookies() async throws {
+        let service = SharingFixture()
+        let first = service.call()
+        _ = service.call()
+        let login = service.call(SharedEndpoint(pathText: "/login", method: .post))
+        try service.last.answer(headers: [("Set-Cookie", "sid=Ada; Path=/")])
+        #expect(await login.status() == 200)
+        let second = service.call()
+        #expect(service.count == 3)
+        #expect(try service.last.request.headerFields["Cookie"] == "sid=Ada")
+        _ = service.call()
+        #expect(service.count == 3, "with the same cookie they share")
+        for exchange in service.transport.exchanges { exchange.answer() }
+        #expect(await first.status() == 200)
+        #expect(await second.status() == 200)
+    }
+
+    @Test("A joined request has the deadline of the exchange, and all hear of it")
+    func deadline() async throws {
+        let service = SharingFixture(changing: { $0.timeout = ServiceTimeout(request: 100, resource: 30) })
+        let first = service.call()
+        service.time.advance(by: .seconds(29))
+        let second = service.call()
+        #expect(service.count == 1)
+        service.time.advance(by: .seconds(1))
+        for call in [first, second] {
+            guard case .session(let error)? = await call.error() else { throw Unexpected("no error of the wire") }
+            #expect((error as? URLError)?.code == .timedOut)
+        }
+        #expect(service.transport.cancelCount == 1 && service.counts == (0, 0))
+        _ = service.call()
+        #expect(service.count == 2)
+        try service.last.answer()
+    }
+
+    @Test("Retries and redirects happen once, for all")
+    func retries() async throws {
+        let service = SharingFixture(changing: { $0.retryPolicy = .standard })
+        let calls = (0..<3).map { _ in service.call() }
+        try service.last.answer(status: 503)
+        let late = service.call()
+        service.time.advance(by: .seconds(1))
+        try service.last.redirect(to: "/elsewhere")
+        #expect(service.count == 3)
+        let later = service.call()
+        try service.last.answer("[]")
+        for call in calls + [late, later] {
+            let response = try await call.outcome().get()
+            #expect(response.body == "[]" && response.url?.path == "/elsewhere")
+        }
+        #expect(service.count == 3 && service.counts == (0, 0))
+    }
+
+    @Test("All get the same error, and a refusal is posted for each of them")
+    func refusals() async throws {
+        let service = SharingFixture()
+        let id = "sharing-\(UUID())"
+        let posts = Locked(0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: Atom.didFailToAuthorizeRequest, object: nil, queue: nil
+        ) { note in
+            guard case .response(let response)? = note.userInfo?["error"] as? AtomError, response.body == id else {
+                return
+            }
+            posts.with { $0 += 1 }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let call = service.call()
+        let decoded = Signal()
+        service.atom.enqueue(SharedEndpoint()).resume(expecting: Seat.self, completion: { _ in decoded.raise() })
+        async let outcome = service.atom.enqueue(SharedEndpoint()).outcome()
+        #expect(await service.atom.hasSharers(3))
+        try service.last.answer(id, status: 401)
+        guard case .response(let response)? = await call.error() else { throw Unexpected("no response") }
+        #expect(response.statusCode == 401)
+        await decoded.wait()
+        let awaited = await outcome
+        #expect(awaited.error != nil)
+        #expect(await eventually { posts.value == 3 })
+        #expect(service.count == 1)
+    }
+}
+
+private protocol PathlessEndpoint: Requestable {}
+
+extension PathlessEndpoint {
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+}
