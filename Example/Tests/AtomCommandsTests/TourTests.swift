@@ -9,6 +9,7 @@ import Testing
         let isPassed = try await Tour.run(on: output.terminal())
         #expect(isPassed, "\(output.text)")
         #expect(output.text.contains("books seat"))
+        #expect(output.text.contains("five identical requests are one request at the airline's server"))
         #expect(output.text.contains("one refresh"))
         #expect(output.text.contains("requests are sent over "))
         #if os(Linux)

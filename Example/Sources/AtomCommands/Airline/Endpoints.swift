@@ -153,7 +153,7 @@ enum SignInEndpoint: Requestable {
 
 /// Responses that are slow, wrong or redirected.
 enum DiagnosticEndpoint: Requestable {
-    case slow(Airline, milliseconds: Int, timeout: ServiceTimeout? = nil)
+    case slow(Airline, milliseconds: Int, timeout: ServiceTimeout? = nil, shares: Bool = false)
     case redirect(Airline, times: Int)
     case repeatedElsewhere(Airline, text: String)
     case malformed(Airline)
@@ -171,7 +171,7 @@ enum DiagnosticEndpoint: Requestable {
 
     var queryItems: [QueryItem]? {
         switch self {
-        case .slow(_, let milliseconds, _): ["milliseconds": String(milliseconds)]
+        case .slow(_, let milliseconds, _, _): ["milliseconds": String(milliseconds)]
         case .repeatedElsewhere: ["status": "307", "to": "/echo/moved"]
         case .busy(_, _, let times, _): ["times": String(times)]
         case .redirect, .malformed, .hangUp: nil
@@ -179,7 +179,11 @@ enum DiagnosticEndpoint: Requestable {
     }
 
     var timeout: ServiceTimeout? {
-        if case .slow(_, _, let timeout) = self { timeout } else { nil }
+        if case .slow(_, _, let timeout, _) = self { timeout } else { nil }
+    }
+
+    var sharesIdenticalRequests: Bool {
+        if case .slow(_, _, _, let shares) = self { shares } else { false }
     }
 
     var retryPolicy: RetryPolicy? {
@@ -188,7 +192,7 @@ enum DiagnosticEndpoint: Requestable {
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .busy(let airline, _, _, _), .slow(let airline, _, _), .redirect(let airline, _),
+        case .busy(let airline, _, _, _), .slow(let airline, _, _, _), .redirect(let airline, _),
             .repeatedElsewhere(let airline, _),
             .malformed(let airline), .hangUp(let airline):
             airline.base

@@ -33,6 +33,7 @@ struct Tour: Sendable {
 
     private func steps(_ checklist: inout Checklist) async {
         await FlightSteps(tour: self).run(&checklist)
+        await SharingSteps(tour: self).run(&checklist)
         await FailureSteps(tour: self).run(&checklist)
         await TransportSteps(tour: self).run(&checklist)
         await TransferSteps(tour: self).run(&checklist)
