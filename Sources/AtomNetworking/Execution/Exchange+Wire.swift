@@ -216,7 +216,7 @@ extension Exchange {
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
-        observation?.received(part.count)
+        observation?.received(part.count, by: wire.number)
         let (step, concerned) = content.withLock { content in
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
             return (step, content.letGo(for: step))

@@ -22,6 +22,8 @@ final class RequestObservation: Sendable {
         var sendings = 0
         var bytesSent: Int64 = 0
         var bytesReceived: Int64 = 0
+        /// Of the sendings after the first, in their order.
+        var receivedLater: [Int64] = []
 
         mutating func append(_ event: RequestEvent) {
             guard !isOver else { return }
@@ -154,7 +156,15 @@ extension RequestObservation {
     func sent(_ count: Int) { content.withLock { $0.bytesSent += Int64(count) } }
 
     /// Counts bytes of a response's body.
-    func received(_ count: Int) { content.withLock { $0.bytesReceived += Int64(count) } }
+    func received(_ count: Int, by number: Int) {
+        content.withLock { content in
+            content.bytesReceived += Int64(count)
+            // Nearly every request is sent once, and needs no list.
+            guard number > 1 else { return }
+            while content.receivedLater.count < number - 1 { content.receivedLater.append(0) }
+            content.receivedLater[number - 2] += Int64(count)
+        }
+    }
 }
 
 // MARK: - Telling
@@ -180,7 +190,8 @@ extension RequestObservation {
         let batch = content.withLock { content -> Batch? in
             let summary = RequestSummary(
                 statusCode: statusCode, failure: failure, duration: duration, sendings: content.sendings,
-                bytesSent: content.bytesSent, bytesReceived: content.bytesReceived)
+                bytesSent: content.bytesSent, bytesReceived: content.bytesReceived,
+                receivedLater: content.receivedLater)
             content.append(RequestEvent(.finished(summary), of: subject, elapsed: duration))
             content.isOver = true
             return content.take(goesOn: false)

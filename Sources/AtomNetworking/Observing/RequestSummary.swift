@@ -21,6 +21,15 @@ public struct RequestSummary: Sendable {
     /// The bytes of the bodies that were received, decoded from the content
     /// coding, in all sendings.
     public let bytesReceived: Int64
+    /// The part of ``bytesReceived`` of each sending after the first, in their
+    /// order; missing for those without a body.
+    let receivedLater: [Int64]
+
+    /// The part of ``bytesReceived`` of the sending with this number.
+    func bytesReceived(by number: Int) -> Int64 {
+        if number == 1 { return bytesReceived - receivedLater.reduce(0, +) }
+        return receivedLater.indices.contains(number - 2) ? receivedLater[number - 2] : 0
+    }
 }
 
 extension RequestSummary: CustomStringConvertible {

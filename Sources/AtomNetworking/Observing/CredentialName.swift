@@ -1,0 +1,65 @@
+import Foundation
+
+/// Decides by a name whether a value is a credential.
+enum CredentialName {
+    /// Whether the name of a header field, a query item or a key says that its
+    /// value is a credential.
+    static func isOne(_ name: String) -> Bool {
+        let words = words(of: name)
+        let joined = words.joined()
+        guard !harmless.contains(joined) else { return false }
+        if fragments.contains(where: { joined.contains($0) }) { return true }
+        if words.contains(where: { whole.contains($0) }) { return true }
+        if joined == "pass" { return true }
+        // An API's key, but not the key of a table.
+        return words.last == "key" && !words.dropLast().contains { harmlessKeys.contains($0) }
+    }
+
+    /// Whether a text of unknown grammar mentions a credential by name.
+    static func isMentioned(in bytes: some Sequence<UInt8>) -> Bool {
+        let text = bytes.lazy.filter { isLetter($0) }.map { $0 | 0x20 }
+        let joined = String(decoding: Array(text), as: UTF8.self)
+        return fragments.contains { joined.contains($0) }
+    }
+
+    private static let fragments = [
+        "authorization", "token", "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential",
+        "apikey", "accesskey", "privatekey", "cookie", "jwt", "assertion", "bearer", "codeverifier", "csrf", "xsrf",
+    ]
+    private static let whole: Set<String> = [
+        "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
+        "cvv", "cvc",
+    ]
+    private static let harmless: Set<String> = [
+        "tokentype", "tokentypehint", "requestedtokentype", "subjecttokentype", "actortokentype", "granttype",
+        "maxtokens", "maxoutputtokens", "maxcompletiontokens", "tokenendpoint", "clientassertiontype",
+        "accesscontrolallowcredentials", "codechallengemethod",
+    ]
+    private static let harmlessKeys: Set<String> = [
+        "idempotency", "sort", "primary", "partition", "public", "cache", "surrogate", "routing", "foreign", "object",
+        "translation", "range",
+    ]
+
+    /// `X-Api-Key`, `api_key` and `apiKey` are two or three words each, in lower
+    /// case.
+    private static func words(of name: String) -> [String] {
+        var words: [String] = []
+        var word: [UInt8] = []
+        var last: UInt8 = 0
+        for byte in name.utf8 {
+            let startsWord = isCapital(byte) && isLetter(last) && !isCapital(last)
+            if startsWord || !(isLetter(byte) || isDigit(byte)) {
+                if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+                word = []
+            }
+            if isLetter(byte) { word.append(byte | 0x20) } else if isDigit(byte) { word.append(byte) }
+            last = byte
+        }
+        if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+        return words
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+    private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
