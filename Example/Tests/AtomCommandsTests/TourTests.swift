@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TourTests {
     @Test func theMainJobEndsAsExpected() async throws {
         let output = RecordingTerminal()
-        let isPassed = try await Tour.run(on: output.terminal())
+        let recorder = HARRecorder()
+        let isPassed = try await Tour.run(on: output.terminal(), recorder: recorder)
         #expect(isPassed, "\(output.text)")
         #expect(output.text.contains("books seat"))
         #expect(output.text.contains("five identical requests are one request at the airline's server"))
@@ -27,5 +28,8 @@ import Testing
         #expect(output.text.contains("the other one is signed out too"))
         #expect(!output.text.contains("\u{1B}"))
         #expect(!output.text.contains("lovelace"))
+        let archive = String(decoding: recorder.har(), as: UTF8.self)
+        #expect(archive.contains("for a new access token") && archive.contains("/flights"))
+        #expect(!archive.contains("lovelace"))
     }
 }

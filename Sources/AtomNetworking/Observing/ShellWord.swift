@@ -41,6 +41,8 @@ enum ShellWord {
         var format: [UInt8] = [quote]
         for byte in bytes {
             switch byte {
+            // A dash at the beginning would be an option.
+            case UInt8(ascii: "-") where format.count == 1: format += Array("\\055".utf8)
             case 0x0A: format += Array("\\n".utf8)
             case UInt8(ascii: "%"): format += Array("%%".utf8)
             case UInt8(ascii: "\\"): format += Array("\\\\".utf8)

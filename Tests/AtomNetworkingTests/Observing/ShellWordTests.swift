@@ -29,6 +29,7 @@ import Testing
     @Test("A format writes each byte")
     func formats() {
         #expect(ShellWord.format("50% 'a'\n\\".utf8) == #"'50%% \047a\047\n\\'"#)
+        #expect(ShellWord.format("-n-".utf8) == #"'\055n-'"#)
         #expect(ShellWord.format([0, 255, 0x37]) == #"'\000\3777'"#)
     }
 

@@ -65,17 +65,18 @@ struct ExchangeOptions: ParsableArguments {
     ///   - transport: What sends it.
     ///   - request: Makes the request that the service sends.
     ///   - queue: Where the SDK calls closures.
+    ///   - observers: Hear what happens to it.
     ///   - body: Sends the request.
     /// - Returns: The body's result, and the signal if there was one.
     func send<Value: Sendable>(
-        over transport: any Transport, calling queue: DispatchQueue? = nil,
+        over transport: any Transport, calling queue: DispatchQueue? = nil, toldTo observers: [any RequestObserver] = [],
         _ request: @escaping @Sendable () throws(AtomError) -> CommandLineRequest,
         _ body: @escaping @Sendable (Service) async throws(AtomError) -> Value
     ) async -> (result: Result<Value, AtomError>, signal: Int32?) {
         let (result, signal) = await withInterruption { [self] in
             let result = await outcome { () async throws(AtomError) in
                 let request = try request()
-                return try await body(try atom(for: request, over: transport, calling: queue).enqueue(request))
+                return try await body(try atom(for: request, over: transport, calling: queue, observers).enqueue(request))
             }
             if session, let error = result.error { await sessionOptions.file.settle(after: error) }
             return result
@@ -93,10 +94,12 @@ struct ExchangeOptions: ParsableArguments {
     }
 
     private func atom(
-        for request: CommandLineRequest, over transport: any Transport, calling queue: DispatchQueue?
+        for request: CommandLineRequest, over transport: any Transport, calling queue: DispatchQueue?,
+        _ observers: [any RequestObserver]
     ) throws(AtomError) -> Atom {
         func configure(_ configuration: inout ServiceConfiguration) {
             configuration.transport = transport
+            configuration.observers = observers
             if let queue { configuration.dispatchQueue = queue }
             if retry { configuration.retryPolicy = .standard }
             if noFollow { configuration.redirectPolicy = .doNotFollow }

@@ -36,6 +36,11 @@ struct RequestCommand: AsyncParsableCommand {
             connections. Ctrl-C ends the repetition, and what is done is printed. The exit status is 0 if all \
             requests succeeded, otherwise that of the first failure, and 130 after Ctrl-C.
 
+            With --curl the same request is written as a curl command, and with --har all of it, redirects and \
+            refreshes too, goes into a file for a browser's developer tools:
+
+              atom request GET http://127.0.0.1:8080/account --session --curl --har account.har
+
             On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
             pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
             always verified.
@@ -72,6 +77,9 @@ struct RequestCommand: AsyncParsableCommand {
     @OptionGroup(title: "Measuring options")
     var repeatOptions: RepeatOptions
 
+    @OptionGroup(title: "Options that show what is sent")
+    var exports: ExportOptions
+
     @OptionGroup(title: "Transport options, only on Linux")
     var transportOptions: TransportOptions
 
@@ -104,7 +112,9 @@ struct RequestCommand: AsyncParsableCommand {
             writeBytes: writeBytes)
         let requestBody = try requestBody()
         let (exchange, method, url) = (exchange, method, url)
-        let (result, signal) = await exchange.send(over: tap) { () throws(AtomError) in
+        let recorder = exports.archive.makeRecorder()
+        let observers = exports.observers(notes: notes) + [recorder].compactMap(\.self)
+        let (result, signal) = await exchange.send(over: tap, toldTo: observers) { () throws(AtomError) in
             try exchange.request(method, url, body: requestBody)
         } _: { (service) async throws(AtomError) in
             try await service.resume()
@@ -116,7 +126,9 @@ struct RequestCommand: AsyncParsableCommand {
             printer.show(
                 error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
         }
-        return RequestExitStatus(result, signal: signal)
+        let isWritten = exports.archive.write(recorder, notes: notes)
+        let status = RequestExitStatus(result, signal: signal)
+        return status == .success && !isWritten ? .fileFailed : status
     }
 
     private func requestBody() throws -> RequestBody? {

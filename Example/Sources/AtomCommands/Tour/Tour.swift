@@ -10,17 +10,21 @@ struct Tour: Sendable {
     let airline: Airline
     let stopwatch: Stopwatch
     let showsEveryRequest: Bool
+    /// Records the requests of all services that the steps make.
+    let recorder: HARRecorder?
 
     /// Runs all steps against a new server.
     ///
     /// - Returns: Whether everything was as expected.
     /// - Throws: An error if the tour can't be started.
-    static func run(on terminal: Terminal, showsEveryRequest: Bool = false) async throws -> Bool {
+    static func run(
+        on terminal: Terminal, showsEveryRequest: Bool = false, recorder: HARRecorder? = nil
+    ) async throws -> Bool {
         let stopwatch = Stopwatch()
         let server = try await AirlineServer.start(clock: stopwatch.serverClock)
         let tour = Tour(
             terminal: terminal, server: server, airline: try Airline(server), stopwatch: stopwatch,
-            showsEveryRequest: showsEveryRequest)
+            showsEveryRequest: showsEveryRequest, recorder: recorder)
         var checklist = Checklist(on: terminal)
         terminal.print("An airline's server is running at \(terminal.styled(server.baseURL, .cyan, .bold)).")
         await tour.steps(&checklist)
@@ -54,6 +58,7 @@ struct Tour: Sendable {
             timeout: ServiceTimeout(request: 10, resource: 20))
         // Completions must not wait for the main thread of a command line tool.
         configuration.dispatchQueue = DispatchQueue(label: "atom.tour")
+        configuration.observers = [recorder].compactMap(\.self)
         change(&configuration)
         return Atom(serviceConfiguration: configuration)
     }

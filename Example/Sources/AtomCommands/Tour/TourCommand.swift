@@ -15,8 +15,13 @@ struct TourCommand: AsyncParsableCommand {
     @Flag(help: "Show every request of the timelines on a separate line.")
     var everyRequest = false
 
+    @OptionGroup var archive: ArchiveOption
+
     func run() async throws {
-        let isPassed = try await Tour.run(on: .standardOutput, showsEveryRequest: everyRequest)
-        guard isPassed else { throw ExitCode.failure }
+        let recorder = archive.makeRecorder()
+        let isPassed = try await Tour.run(
+            on: .standardOutput, showsEveryRequest: everyRequest, recorder: recorder)
+        let isWritten = archive.write(recorder, notes: .standardError)
+        guard isPassed, isWritten else { throw ExitCode.failure }
     }
 }
