@@ -93,8 +93,10 @@ import Testing
         let session = try SessionFixture(lifetime: 0)
         let recorder = HARRecorder()
         let call = call(atom(session, [recorder]), PathEndpoint())
+        // It starts on another thread.
+        let refresh = await session.refresh()
         session.time.advance(by: .milliseconds(30))
-        await session.refresh().grant(1)
+        refresh.grant(1)
         let exchange = await session.transport.exchange(1)
         session.time.advance(by: .milliseconds(10))
         exchange.answer("{}")
