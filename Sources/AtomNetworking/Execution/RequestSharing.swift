@@ -20,15 +20,13 @@ final class RequestSharing: Sendable {
         let key = SharingKey(request, manager)
         let (caller, number, starts) = state.withLock { state in
             let (ticket, starts) = state.requests.asked(for: key)
-            let caller = SharedCaller(ticket, listener: listener, manager: manager)
+            let observation = starts ? nil : manager.observation(of: request)
+            observation?.note(.joined(state.exchanges[ticket.exchange]?.observation?.requestID))
+            let caller = SharedCaller(ticket, listener: listener, manager: manager, observation)
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts {
-            start(number, request, manager)
-        } else {
-            manager.log("⇉ \(request.method) \(request.target), shared with a request in flight")
-        }
+        if starts { start(number, request, manager) } else { caller.observation?.deliver() }
         return caller
     }
 

@@ -14,11 +14,16 @@ final class SharedCaller: Sendable {
     let manager: RequestableQueueManager
     private let ticket: SharedRequests<SharingKey>.Ticket
     private let listener: Exchange.Listener
+    /// Tells the app's observers that the request has joined another one; `nil`
+    /// for the one whose exchange it is.
+    let observation: RequestObservation?
     private let state = Guarded(State())
 
     init(
-        _ ticket: SharedRequests<SharingKey>.Ticket, listener: Exchange.Listener, manager: RequestableQueueManager
+        _ ticket: SharedRequests<SharingKey>.Ticket, listener: Exchange.Listener, manager: RequestableQueueManager,
+        _ observation: RequestObservation?
     ) {
+        self.observation = observation
         self.ticket = ticket
         self.listener = listener
         self.manager = manager
@@ -31,6 +36,7 @@ final class SharedCaller: Sendable {
 
     /// Tells the outcome; called once.
     func settle(_ outcome: Result<AtomResponse, AtomError>) {
+        observation?.finish(outcome)
         switch listener {
         case .awaiting:
             let awaiting = state.withLock { state in

@@ -26,9 +26,10 @@ public struct RequestEvent: Sendable {
         /// The endpoint can't be sent; the request's only event.
         case refused(RefusedRequest)
         /// It takes part in a request that is running already, because
-        /// ``Requestable/sharesIdenticalRequests`` says so; then the number of
-        /// that request. The next event is `finished`.
-        case joined(UInt64)
+        /// ``Requestable/sharesIdenticalRequests`` says so; with the number of
+        /// that request, unless it is only being started. The next event is
+        /// `finished`.
+        case joined(UInt64?)
         /// It waits in a queue.
         case queued(QueueReason)
         /// It has left the queue.
@@ -152,7 +153,7 @@ extension RequestEvent.Kind: CustomStringConvertible, CustomReflectable {
         switch self {
         case .described: "described"
         case .refused(let request): "refused \(request)"
-        case .joined(let other): "joined request \(other)"
+        case .joined(let other): "joined " + (other.map { "request \($0)" } ?? "a request that is being started")
         case .queued(.refresh): "waits for a refresh"
         case .queued(.slot): "waits for its turn"
         case .queued(.network): "waits for a network"

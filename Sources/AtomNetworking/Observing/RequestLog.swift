@@ -73,7 +73,7 @@ public struct RequestLog: RequestObserver {
         return switch event.kind {
         case .described: request + (event.request?.endpoint.map { " of \($0)" } ?? "")
         case .refused(let refused): "✗ \(refused)"
-        case .joined(let other): "shares request \(other)"
+        case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
         case .queued(.refresh): "waits for a refresh: \(request)"
         case .queued(.slot): "waits for its turn: \(request)"
         case .queued(.network): "waits for a network: \(request)"

@@ -36,7 +36,7 @@ struct SharingTests {
         await counted.wait()
         #expect(count.value == -1, "one caller's model doesn't fit, which harms nobody else")
         #expect(service.counts == (0, 0))
-        #expect(service.lines.value.count { $0.hasPrefix("⇉ GET https://api.example.com/x") } == 4)
+        #expect(service.lines.value.count { $0.contains("⇉ GET https://api.example.com/x, shared with request ") } == 4)
     }
 
     @Test("Completions are told in the order in which their requests joined")
@@ -323,4 +323,22 @@ private protocol PathlessEndpoint: Requestable {}
 
 extension PathlessEndpoint {
     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+}
+
+extension SharingTests {
+    @Test func observersHearWhoseExchangeItIs() async throws {
+        let observer = RecordingObserver()
+        let service = SharingFixture { $0.observers = [observer] }
+        let calls = [service.call(), service.call()]
+        try service.last.answer("{}")
+        for call in calls { #expect(await call.status() == 200) }
+        let first = try #require(observer.events.first?.requestID)
+        let joined = observer.events.filter { $0.requestID != first }
+        #expect(
+            joined.map { "\($0.kind)" } == [
+                "described", "joined request \(first)", "finished in 0.0 seconds: HTTP 200",
+            ])
+        #expect(observer.events.count { if case .sent = $0.kind { true } else { false } } == 1)
+        #expect(observer.summaries.map(\.sendings) == [1, 0])
+    }
 }

@@ -26,7 +26,9 @@ extension RequestCommand {
         }
         let progress = ProgressBar("Requests", total: repetition.requests, on: notes)
         let (exchange, method, url) = (exchange, method, url)
-        let (result, signal) = await exchange.send(over: transport) { () throws(AtomError) in
+        let recorder = exports.archive.makeRecorder()
+        let observers = exports.observers(notes: notes) + [recorder].compactMap(\.self)
+        let (result, signal) = await exchange.send(over: transport, toldTo: observers) { () throws(AtomError) in
             try exchange.request(method, url, body: requestBody)
         } _: { service in
             let report = await repetition.run(service) { progress.advance() }
@@ -37,10 +39,12 @@ extension RequestCommand {
             return report
         }
         progress.finish()
+        let isWritten = exports.archive.write(recorder, notes: notes)
         switch result {
         case .success(let report):
             report.show(on: output, advice: report.firstFailure.flatMap { exchange.advice(on: $0) })
-            return RequestExitStatus(report.result, signal: signal)
+            let status = RequestExitStatus(report.result, signal: signal)
+            return status == .success && !isWritten ? .fileFailed : status
         case .failure(let error):
             let printer = ResponsePrinter(
                 body: output, notes: notes, includesHead: false, isQuiet: false, writeBytes: { _ in })
