@@ -328,7 +328,7 @@ extension PathlessEndpoint {
 extension SharingTests {
     @Test func observersHearWhoseExchangeItIs() async throws {
         let observer = RecordingObserver()
-        let service = SharingFixture { $0.observers = [observer] }
+        let service = SharingFixture(changing: { $0.observers = [observer] })
         let calls = [service.call(), service.call()]
         try service.last.answer("{}")
         for call in calls { #expect(await call.status() == 200) }

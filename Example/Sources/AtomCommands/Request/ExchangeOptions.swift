@@ -69,14 +69,16 @@ struct ExchangeOptions: ParsableArguments {
     ///   - body: Sends the request.
     /// - Returns: The body's result, and the signal if there was one.
     func send<Value: Sendable>(
-        over transport: any Transport, calling queue: DispatchQueue? = nil, toldTo observers: [any RequestObserver] = [],
+        over transport: any Transport, calling queue: DispatchQueue? = nil,
+        toldTo observers: [any RequestObserver] = [],
         _ request: @escaping @Sendable () throws(AtomError) -> CommandLineRequest,
         _ body: @escaping @Sendable (Service) async throws(AtomError) -> Value
     ) async -> (result: Result<Value, AtomError>, signal: Int32?) {
         let (result, signal) = await withInterruption { [self] in
             let result = await outcome { () async throws(AtomError) in
                 let request = try request()
-                return try await body(try atom(for: request, over: transport, calling: queue, observers).enqueue(request))
+                return try await body(
+                    try atom(for: request, over: transport, calling: queue, observers).enqueue(request))
             }
             if session, let error = result.error { await sessionOptions.file.settle(after: error) }
             return result
