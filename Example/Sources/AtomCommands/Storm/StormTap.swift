@@ -97,7 +97,7 @@ final class StormTap: Transport, @unchecked Sendable {
                 timeline.note(.init(start: start, end: now, isSuccessful: answered.remove(number) != nil))
             case (.refresh(let number), .response(let head)):
                 if (200...299).contains(head.statusCode) { answered.insert(number) }
-            case (_, .sent), (_, .data), (.late, _): break
+            case (_, .sent), (_, .data), (_, .measured), (.late, _): break
             }
         }
     }

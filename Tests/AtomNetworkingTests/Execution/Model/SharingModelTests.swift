@@ -17,7 +17,6 @@ struct SharingModelTests {
             Settings(things: [0, 0], signIns: 1), Settings(things: [0, 0, 0], signIns: 1),
             Settings(things: [0, 0, 1], signIns: 1), Settings(things: [0, 0, 0, 0], signIns: 0),
             Settings(things: [0, 0, 1, 1], signIns: 0), Settings(things: [0, 0, 0, 1], signIns: 1),
-            Settings(things: [0, 0, 1, 1], signIns: 1),
         ])
     func everyState(settings: Settings) async {
         let world = SharingWorld(things: settings.things, signIns: settings.signIns)

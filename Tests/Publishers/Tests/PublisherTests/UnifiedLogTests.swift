@@ -16,7 +16,10 @@ import os
         let task = Atom(serviceConfiguration: configuration).enqueue(Endpoint()).resume { _ in }
         task.cancel()
         let lines = Logger.lines.filter { $0.contains("log.example.com") }
-        #expect(lines.contains { $0.hasPrefix("AtomNetworking/exchange: [") && $0.hasSuffix("] → GET https://log.example.com/?key=…") })
+        #expect(
+            lines.contains {
+                $0.hasPrefix("AtomNetworking/exchange: [") && $0.hasSuffix("] → GET https://log.example.com/?key=…")
+            })
         #expect(lines.count >= 3)
         #expect(!lines.joined().contains("hush-hush"))
     }
