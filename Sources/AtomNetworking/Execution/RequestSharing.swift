@@ -78,14 +78,23 @@ final class RequestSharing: Sendable {
 extension RequestableQueueManager {
     /// Starts or queues a request before it returns, or lets it share an
     /// exchange.
+    @inline(__always)
     func begin(
         _ request: consuming PreparedRequest, listener: Exchange.Listener,
         destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
     ) -> RunningRequest {
-        guard request.sharesIdenticalRequests, destination == nil, progress == nil, session?.isInProvider != true
-        else {
+        guard request.sharesIdenticalRequests, destination == nil, progress == nil else {
             return .alone(run(request, listener: listener, destination: destination, progress: progress))
         }
+        return beginShared(request, listener: listener)
+    }
+
+    @inline(never)
+    private func beginShared(
+        _ request: consuming PreparedRequest, listener: Exchange.Listener
+    ) -> RunningRequest {
+        // A provider's own request would wait for itself.
+        guard session?.isInProvider != true else { return .alone(run(request, listener: listener)) }
         return .shared(sharing.begin(request, listener: listener, manager: self))
     }
 }

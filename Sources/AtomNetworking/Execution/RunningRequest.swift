@@ -13,6 +13,7 @@ enum RunningRequest: Sendable {
     }
 
     /// The caller has cancelled.
+    @inline(__always)
     func cancel() {
         switch self {
         case .alone(let exchange): exchange.cancel()
@@ -21,6 +22,7 @@ enum RunningRequest: Sendable {
     }
 
     /// Whether the outcome is known.
+    @inline(__always)
     var hasOutcome: Bool {
         switch self {
         case .alone(let exchange): exchange.hasOutcome
@@ -29,6 +31,7 @@ enum RunningRequest: Sendable {
     }
 
     /// Resumes the continuation once the outcome is known; called once.
+    @inline(__always)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         switch self {
         case .alone(let exchange): exchange.wake(continuation)
@@ -37,6 +40,7 @@ enum RunningRequest: Sendable {
     }
 
     /// The outcome, if it is known; it can be taken once.
+    @inline(__always)
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
         switch self {
         case .alone(let exchange): exchange.takeOutcome()
