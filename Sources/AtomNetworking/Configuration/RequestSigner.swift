@@ -59,7 +59,16 @@ public struct SignableRequest: Sendable {
     /// before, if it can be read twice.
     public let body: TransportBody?
 
+    /// The number of the request, which ``RequestEvent/requestID`` has in all of
+    /// its events; `nil` if the service has no observers.
+    ///
+    /// The observers have heard ``RequestEvent/Kind/described`` already.
+    public let requestID: UInt64?
+
     /// Which sending of this request it is, from 1.
+    ///
+    /// A signer may be called again with the same number, if the request could
+    /// not be sent after all.
     public let number: Int
 
     /// Whether the endpoint asks for authorization.
@@ -72,12 +81,14 @@ public struct SignableRequest: Sendable {
     let isAuthorized: Bool
 
     init(
-        _ request: TransportRequest, number: Int, requiresAuthorization: Bool, isAuthorized: Bool, date: Date
+        _ request: TransportRequest, requestID: UInt64? = nil, number: Int, requiresAuthorization: Bool,
+        isAuthorized: Bool, date: Date
     ) {
         method = request.method
         target = request.target
         headerFields = request.headerFields
         body = request.body
+        self.requestID = requestID
         self.number = number
         self.requiresAuthorization = requiresAuthorization
         self.isAuthorized = isAuthorized

@@ -69,8 +69,9 @@ extension Exchange {
                 machine.attempt.transportRequest(
                     authorization: authorization, cookie: cookie, idleTimeout: idleTimeout,
                     needsFreshConnection: policy.needsFreshConnection),
-                number: machine.number + 1, requiresAuthorization: requiresAuthorization,
-                isAuthorized: authorization != nil, date: manager.time.date)
+                requestID: observation?.requestID, number: machine.number + 1,
+                requiresAuthorization: requiresAuthorization, isAuthorized: authorization != nil,
+                date: manager.time.date)
         }
         guard var draft else { return nil }
         do {

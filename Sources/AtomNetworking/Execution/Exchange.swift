@@ -111,6 +111,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
 
     /// Asks to be sent; called once, by the manager.
     func start() {
+        // In the caller's task, which may hold a trace, and before the app's signers are called.
+        observation?.deliver()
         // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
         askSession(isAnew: false)

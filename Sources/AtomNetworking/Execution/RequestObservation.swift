@@ -53,6 +53,9 @@ final class RequestObservation: Sendable {
 
     private let content = Guarded(Content())
 
+    /// The number of the request.
+    var requestID: UInt64? { subject.requestID }
+
     /// The number of the last request.
     private static let lastID = Guarded<UInt64>(0)
 

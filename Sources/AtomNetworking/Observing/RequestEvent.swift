@@ -22,6 +22,9 @@ public struct RequestEvent: Sendable {
     #endif
     public enum Kind: Sendable {
         /// The endpoint has been read and checked; the request's first event.
+        ///
+        /// It comes inside `resume`, on the caller's thread and in the caller's
+        /// task, so that task-local values of the caller can be read.
         case described
         /// The endpoint can't be sent; the request's only event.
         case refused(RefusedRequest)
