@@ -1,0 +1,59 @@
+import AtomNetworking
+import Logging
+
+/// Writes the lines of `RequestLog` to a logger of swift-log.
+///
+/// ```swift
+/// configuration.observers.append(LoggingObserver(Logger(label: "requests")))
+/// ```
+///
+/// The number of the request is in the metadata, as `request`, and not in the
+/// line. The line of a sending has its `traceparent` too, if it is signed with a
+/// ``TraceContextSigner``. What the logger's level leaves out is not made.
+public struct LoggingObserver: RequestObserver {
+    private let logger: Logger
+
+    /// Creates an observer.
+    ///
+    /// - Parameter logger: Gets the lines, with its own metadata.
+    public init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    /// Writes the line of an event.
+    public func observe(_ event: RequestEvent) {
+        let number = event.requestID.map { "\($0)" }
+        let prefix = number.map { "[\($0)] " } ?? ""
+        let log = RequestLog(from: minimumLevel) { [logger] level, line in
+            var metadata: Logger.Metadata = [:]
+            if let number { metadata["request"] = "\(number)" }
+            if case .sent(let request) = event.kind, let parent = request.traceParent {
+                metadata["traceparent"] = "\(parent)"
+            }
+            logger.log(
+                level: Self.level(level), "\(line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : line)",
+                metadata: metadata)
+        }
+        log.observe(event)
+    }
+
+    private var minimumLevel: LogLevel {
+        switch logger.logLevel {
+        case .trace, .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error, .critical: .error
+        }
+    }
+
+    private static func level(_ level: LogLevel) -> Logger.Level {
+        switch level {
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}

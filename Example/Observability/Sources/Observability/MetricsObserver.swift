@@ -1,0 +1,113 @@
+import AtomNetworking
+import Metrics
+
+/// Measures each sending of a request with swift-metrics, by OpenTelemetry's
+/// conventions for HTTP clients.
+///
+/// ```swift
+/// configuration.observers.append(MetricsObserver())
+/// ```
+///
+/// ``MetricName`` lists the metrics. Their dimensions have few values: no path,
+/// no number of a request, no message of an error.
+public final class MetricsObserver: RequestObserver {
+    private struct Key: Hashable {
+        let name: String
+        let dimensions: [String]
+    }
+
+    private struct Content {
+        var records: [UInt64: SendingRecord] = [:]
+        /// A backend may make another one at each call.
+        var timers: [Key: Timer] = [:]
+        var recorders: [Key: Recorder] = [:]
+        var meters: [Key: Meter] = [:]
+    }
+
+    private let factory: any MetricsFactory
+    private let template: @Sendable (DescribedRequest) -> String?
+    private let content = Locked(Content())
+
+    /// Creates an observer.
+    ///
+    /// - Parameters:
+    ///   - factory: Makes the metrics; by default the one of `MetricsSystem`.
+    ///   - urlTemplate: The value of `url.template` for an endpoint, for example
+    ///     `/flights/{number}`; one of few.
+    public init(
+        factory: any MetricsFactory = MetricsSystem.factory,
+        urlTemplate: @escaping @Sendable (DescribedRequest) -> String? = { _ in nil }
+    ) {
+        self.factory = factory
+        template = urlTemplate
+    }
+
+    /// Counts and measures sendings.
+    public func observe(_ event: RequestEvent) {
+        guard let id = event.requestID, let request = event.request else { return }
+        let change = content.withLock { content in
+            let change = content.records[id, default: SendingRecord()].note(event)
+            if case .finished = event.kind { content.records[id] = nil }
+            return change
+        }
+        if let begun = change.begun { activeRequests(begun, request).increment() }
+        if let judged = change.judged { activeRequests(judged, request).decrement() }
+        for sending in change.complete { record(sending, of: request) }
+    }
+
+    private func record(_ sending: Sending, of request: DescribedRequest) {
+        guard let endedAt = sending.endedAt else { return }
+        var dimensions = dimensions(sending, request)
+        if let failure = sending.failure { dimensions.append((AttributeName.errorType, failure.type)) }
+        if let head = sending.head { dimensions.append((AttributeName.responseStatusCode, "\(head.statusCode)")) }
+        if let version = sending.protocolVersion { dimensions.append((AttributeName.protocolVersion, version)) }
+        let (seconds, attoseconds) = (endedAt - sending.startedAt).components
+        timer(MetricName.requestDuration, dimensions)
+            .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        // Only an answer shows that the body has been transferred.
+        if sending.head != nil, let length = sending.request.bodyLength, length > 0 {
+            recorder(MetricName.requestBodySize, dimensions).record(length)
+        }
+        if let bytes = sending.bytesReceived { recorder(MetricName.responseBodySize, dimensions).record(bytes) }
+    }
+
+    private func dimensions(_ sending: Sending, _ request: DescribedRequest) -> [(String, String)] {
+        var dimensions = [
+            (AttributeName.requestMethod, sending.method.value), (AttributeName.serverAddress, sending.serverAddress),
+            (AttributeName.serverPort, "\(sending.request.port)"),
+            (AttributeName.urlScheme, sending.request.scheme.rawValue),
+        ]
+        if let template = template(request) { dimensions.append((AttributeName.urlTemplate, template)) }
+        return dimensions
+    }
+
+    private func activeRequests(_ sending: Sending, _ request: DescribedRequest) -> Meter {
+        let dimensions = dimensions(sending, request)
+        return kept(\.meters, MetricName.activeRequests, dimensions) {
+            Meter(label: $0, dimensions: dimensions, factory: factory)
+        }
+    }
+
+    private func timer(_ name: String, _ dimensions: [(String, String)]) -> Timer {
+        kept(\.timers, name, dimensions) {
+            Timer(label: $0, dimensions: dimensions, preferredDisplayUnit: .seconds, factory: factory)
+        }
+    }
+
+    private func recorder(_ name: String, _ dimensions: [(String, String)]) -> Recorder {
+        kept(\.recorders, name, dimensions) { Recorder(label: $0, dimensions: dimensions, factory: factory) }
+    }
+
+    private func kept<Metric>(
+        _ place: WritableKeyPath<Content, [Key: Metric]>, _ name: String, _ dimensions: [(String, String)],
+        make: (String) -> Metric
+    ) -> Metric {
+        let key = Key(name: name, dimensions: dimensions.flatMap { [$0.0, $0.1] })
+        return content.withLock { content in
+            if let metric = content[keyPath: place][key] { return metric }
+            let metric = make(name)
+            content[keyPath: place][key] = metric
+            return metric
+        }
+    }
+}

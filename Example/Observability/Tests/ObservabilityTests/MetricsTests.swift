@@ -1,0 +1,70 @@
+import AtomNetworking
+import Foundation
+import LoopbackServer
+import MetricsTestKit
+import Observability
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+    private func dimensions(_ pairs: [(String, String)]) -> [String: String] {
+        Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test func aSendingIsTimed() async throws {
+        let station = try Station(["/good": { _ in .json(#"{"a": 1}"#) }])
+        let endpoint = station.endpoint("/good").with { endpoint in
+            endpoint.methodText = "POST"
+            endpoint.body = .text("12345")
+        }
+        _ = try await station.atom.enqueue(endpoint).resume()
+        let timer = try #require(station.metrics.timers(label: MetricName.requestDuration).first)
+        let expected = [
+            "http.request.method": "POST", "server.address": "127.0.0.1", "server.port": "\(station.server.port)",
+            "url.scheme": "http", "http.response.status_code": "200", "network.protocol.version": "1.1",
+        ]
+        #expect(dimensions(timer.dimensions) == expected)
+        #expect(timer.values.count == 1 && timer.values[0] > 0 && timer.displayUnit == .seconds)
+        let sent = try #require(station.metrics.recorders(label: MetricName.requestBodySize).first)
+        #expect(sent.values == [5] && dimensions(sent.dimensions) == expected)
+        let received = try #require(station.metrics.recorders(label: MetricName.responseBodySize).first)
+        #expect(received.values == [8])
+    }
+
+    @Test func eachAttemptIsTimed() async throws {
+        let handler = LoopbackServer.inTurn([.text("", status: 503), .text("", status: 503), .json("{}")])
+        let station = try Station(["/busy": handler])
+        _ = try await station.atom.enqueue(station.endpoint("/busy")).resume()
+        let timers = station.metrics.timers(label: MetricName.requestDuration)
+        let counts = Dictionary(
+            timers.map { (dimensions($0.dimensions)["error.type"] ?? "none", $0.values.count) },
+            uniquingKeysWith: +)
+        #expect(counts == ["503": 2, "none": 1])
+    }
+
+    @Test func sendingsOnTheirWayAreCounted() async throws {
+        let gate = Gate()
+        let station = try Station(["/slow": { _ in .json("{}").after(gate) }])
+        let endpoint = station.endpoint("/slow")
+        let atom = station.atom
+        async let first: AtomResponse = atom.enqueue(endpoint).resume()
+        async let second: AtomResponse = atom.enqueue(endpoint).resume()
+        await station.server.waitForRequestsInProgress(2)
+        let meter = try #require(station.metrics.meters(label: MetricName.activeRequests).first)
+        #expect(meter.lastValue == 2)
+        gate.open()
+        _ = try await (first, second)
+        #expect(meter.lastValue == 0)
+        #expect(station.metrics.meters(label: MetricName.activeRequests).count == 1)
+    }
+
+    @Test func aConnectionThatIsRefusedIsTimed() async throws {
+        let station = try Station()
+        station.server.stop()
+        await #expect(throws: AtomError.self) { try await station.atom.enqueue(station.endpoint("/x")).resume() }
+        let timers = station.metrics.timers(label: MetricName.requestDuration)
+        #expect(timers.map { dimensions($0.dimensions)["error.type"] } == ["connection_error"])
+        #expect(timers.first?.values.count == 3)
+        #expect(station.metrics.meters(label: MetricName.activeRequests).first?.lastValue == 0)
+        #expect(station.metrics.recorders(label: MetricName.responseBodySize).isEmpty)
+    }
+}
