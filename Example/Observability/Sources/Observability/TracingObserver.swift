@@ -166,7 +166,7 @@ public final class TracingObserver: RequestObserver {
     private func start(
         _ name: String, _ context: ServiceContext, _ kind: SpanKind, at instant: DefaultTracerClock.Timestamp
     ) -> OpenSpan {
-        OpenSpan(span: tracer.startAnySpan(name, at: instant, context: context, ofKind: kind), startedAt: instant)
+        OpenSpan(span: tracer.startSpan(name, context: context, ofKind: kind, at: instant), startedAt: instant)
     }
 
     // MARK: - For the signer

@@ -35,15 +35,15 @@ enum Report {
     /// Prints all metrics with their dimensions.
     static func print(_ metrics: TestMetrics) {
         Swift.print("\n== metrics")
-        for timer in metrics.timers {
-            show(timer, timer.values.map { "\($0 / 1_000) µs" })
+        for timer in metrics.timers { show(timer.label, timer.dimensions, timer.values.map { "\($0 / 1_000) µs" }) }
+        for recorder in metrics.recorders {
+            show(recorder.label, recorder.dimensions, recorder.values.map { "\(Int($0)) bytes" })
         }
-        for recorder in metrics.recorders { show(recorder, recorder.values.map { "\($0) bytes" }) }
-        for meter in metrics.meters { show(meter, meter.values.map { "\($0)" }) }
+        for meter in metrics.meters { show(meter.label, meter.dimensions, meter.values.map { "\(Int($0))" }) }
     }
 
-    private static func show(_ metric: some TestMetric, _ values: [String]) {
-        let dimensions = metric.key.dimensions.map { "\($0.0)=\($0.1)" }.joined(separator: " ")
-        Swift.print("   \(metric.key.label) {\(dimensions)}: \(values.joined(separator: ", "))")
+    private static func show(_ label: String, _ dimensions: [(String, String)], _ values: [String]) {
+        let dimensions = dimensions.map { "\($0.0)=\($0.1)" }.joined(separator: " ")
+        Swift.print("   \(label) {\(dimensions)}: \(values.joined(separator: ", "))")
     }
 }

@@ -31,7 +31,8 @@ struct Visit {
         print("\n== \(name)")
         let outcome: String = await withSpan(name) { _ in
             do {
-                return try await "HTTP \(work().statusCode)"
+                let response = try await work()
+                return response.statusCode.map { "HTTP \($0)" } ?? "no status"
             } catch {
                 return "\(error)"
             }

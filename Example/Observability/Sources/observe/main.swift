@@ -17,12 +17,13 @@ var logger = Logger(label: "requests", factory: { _ in PlainLogHandler() })
 logger.logLevel = .debug
 
 /// The observers, which an app sets once.
-let tracing = TracingObserver(recordsRequests: true) { request in
-    // An app would take it from its endpoints: `request.endpoint` has the type.
+let template: @Sendable (DescribedRequest) -> String? = { request in
+    // An app could look it up by the type of its endpoint, `request.endpoint`.
     request.url.contains("/busy/") ? "/busy/{name}" : nil
 }
+let tracing = TracingObserver(recordsRequests: true, urlTemplate: template)
 var configuration = ServiceConfiguration()
-configuration.observers = [LoggingObserver(logger), MetricsObserver(factory: metrics), tracing]
+configuration.observers = [LoggingObserver(logger), MetricsObserver(factory: metrics, urlTemplate: template), tracing]
 configuration.signers = [TraceContextSigner(tracing)]
 configuration.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .milliseconds(20))
 

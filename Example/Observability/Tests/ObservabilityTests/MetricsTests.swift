@@ -14,7 +14,7 @@ import Testing
         let station = try Station(["/good": { _ in .json(#"{"a": 1}"#) }])
         let endpoint = station.endpoint("/good").with { endpoint in
             endpoint.methodText = "POST"
-            endpoint.body = .text("12345")
+            endpoint.body = .form(["a": "345"])
         }
         _ = try await station.atom.enqueue(endpoint).resume()
         let timer = try #require(station.metrics.timers(label: MetricName.requestDuration).first)

@@ -23,8 +23,9 @@ import Testing
             texts += [span.operationName, "\(span.texts)", "\(span.events)", "\(span.errors)"]
             texts.append("\(span.status?.message ?? "")")
         }
-        let metrics: [any TestMetric] = station.metrics.timers + station.metrics.recorders + station.metrics.meters
-        for metric in metrics { texts.append("\(metric.key.label) \(metric.key.dimensions)") }
+        for timer in station.metrics.timers { texts.append("\(timer.label) \(timer.dimensions)") }
+        for recorder in station.metrics.recorders { texts.append("\(recorder.label) \(recorder.dimensions)") }
+        for meter in station.metrics.meters { texts.append("\(meter.label) \(meter.dimensions)") }
         return texts
     }
 
@@ -57,7 +58,7 @@ import Testing
             endpoint.requiresAuthorization = true
             endpoint.headerItems = ["X-Api-Key": "header-s3cret"]
             endpoint.queryItems = ["key": "query-s3cret"]
-            endpoint.body = .text("sent-s3cret")
+            endpoint.body = .form(["field": "sent-s3cret"])
         }
         _ = try await atom.enqueue(endpoint).resume()
         let moved = endpoint.with { $0.pathText = "/moved" }
