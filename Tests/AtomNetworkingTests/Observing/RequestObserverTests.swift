@@ -54,6 +54,45 @@ import Testing
         #expect(request.host == "api.example.com" && request.port == 443 && request.scheme == .https)
     }
 
+    @Test func describedComesInTheCallersTaskBeforeTheSigners() async throws {
+        enum Caller { @TaskLocal static var name: String? }
+        struct Signer: RequestSigner {
+            let sign: @Sendable (SignableRequest) -> Void
+            func sign(_ request: inout SignableRequest) throws { sign(request) }
+        }
+        // The second request waits for the refresh of the first, and both are sent by another task.
+        let session = try SessionFixture(lifetime: 0)
+        let log = Guarded<[String]>([])
+        let observer = RecordingObserver { event in
+            guard event.purpose == .service, case .described = event.kind else { return }
+            log.withLock { $0.append("described \(event.request?.url.suffix(2) ?? "") \(Caller.name ?? "nobody")") }
+        }
+        let atom = atom(session) { configuration in
+            configuration.observers = [observer]
+            configuration.signers = [
+                Signer { request in
+                    let described = observer.events.first { $0.requestID == request.requestID }
+                    log.withLock { $0.append("signed \(described?.request?.url.suffix(2) ?? "")") }
+                }
+            ]
+        }
+        let first = Caller.$name.withValue("a") { call(atom, "/a") }
+        let second = Caller.$name.withValue("b") { call(atom, "/b") }
+        #expect(log.withLock { $0 } == ["described /a a", "described /b b"])
+        await session.refresh().grant(1)
+        await session.transport.exchange(1).answer()
+        await session.transport.exchange(2).answer()
+        #expect(await first.status() == 200)
+        #expect(await second.status() == 200)
+        let third = Caller.$name.withValue("c") { call(atom, "/c", signed: false) }
+        await session.transport.exchange(3).answer()
+        #expect(await third.status() == 200)
+        #expect(
+            log.withLock { $0 } == [
+                "described /a a", "described /b b", "signed /a", "signed /b", "described /c c", "signed /c",
+            ])
+    }
+
     @Test func waitingForARefresh() async throws {
         let session = try SessionFixture(lifetime: 0)
         let call = call(atom(session))

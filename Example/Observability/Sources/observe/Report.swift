@@ -9,7 +9,9 @@ enum Report {
         Swift.print("\n== spans")
         let spans = spans.sorted { $0.startInstant.nanosecondsSinceEpoch < $1.startInstant.nanosecondsSinceEpoch }
         let ids = Set(spans.map(\.spanID))
-        for root in spans where root.parentSpanID.map({ !ids.contains($0) }) ?? true { print(root, in: spans, depth: 1) }
+        for root in spans where root.parentSpanID.map({ !ids.contains($0) }) ?? true {
+            print(root, in: spans, depth: 1)
+        }
     }
 
     private static func print(_ span: FinishedInMemorySpan, in spans: [FinishedInMemorySpan], depth: Int) {
@@ -18,6 +20,7 @@ enum Report {
         let status = span.status.map { ", \($0.code)\($0.message.map { ": \($0)" } ?? "")" } ?? ""
         Swift.print("\(margin)\(span.operationName) (\(span.kind), \(duration / 1_000) µs\(status))")
         var texts: [String] = []
+        // swift-format-ignore: ReplaceForEachWithForLoop
         span.attributes.forEach { name, value in texts.append("\(name)=\(text(of: value))") }
         for text in texts.sorted() { Swift.print("\(margin)   \(text)") }
         for event in span.events { Swift.print("\(margin)   * \(event.name)") }

@@ -90,6 +90,7 @@ extension FinishedInMemorySpan {
     /// All attributes, as texts.
     var texts: [String: String] {
         var texts: [String: String] = [:]
+        // swift-format-ignore: ReplaceForEachWithForLoop
         attributes.forEach { name, value in
             switch value {
             case .string(let text): texts[name] = text
