@@ -2,6 +2,7 @@ import AtomNetworking
 import Foundation
 import InMemoryBackends
 import LoopbackServer
+import Observability
 import Testing
 import Tracing
 
@@ -127,6 +128,19 @@ import Tracing
         let whole = try #require(station.tracer.finishedSpans.first { $0.kind == .internal })
         #expect(whole.status?.code == .error && whole.text("error.type") == "connection_error")
         #expect(station.tracer.activeSpanCount == 0)
+    }
+
+    @Test func aRequestThatIsCancelled() async throws {
+        let station = try Station(recordsRequests: true, ["/slow": { _ in .hang }])
+        let atom = station.atom
+        let request = Task { try await atom.enqueue(station.endpoint("/slow")).resume() }
+        await station.server.waitForRequests(1)
+        request.cancel()
+        await #expect(throws: AtomError.self) { try await request.value }
+        #expect(station.tracer.finishedSpans.map { $0.text("error.type") } == ["cancelled", "cancelled"])
+        #expect(station.tracer.finishedSpans.allSatisfy { $0.status?.code == .error })
+        #expect(station.tracer.activeSpanCount == 0)
+        #expect(station.metrics.meters(label: MetricName.activeRequests).map(\.lastValue) == [0])
     }
 
     @Test func whatIsSignedAndNotSentEnds() async throws {
