@@ -153,8 +153,15 @@ extension Service {
         to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
     ) throws(AtomError) -> (PreparedRequest, FileDownload) {
         var request = try manager.prepare(requestable)
+        let place: DownloadPlace
+        do throws(AtomError) {
+            place = try DownloadPlace(fileURL)
+        } catch {
+            manager.refused(requestable, error)
+            throw error
+        }
         let download = FileDownload(
-            try DownloadPlace(fileURL), address: "\(request.target)", isResumable: isResumable,
+            place, address: "\(request.target)", isResumable: isResumable,
             isOfRange: request.headerFields.contains("Range"), limit: maximumSize, progress: reporter(progress),
             time: manager.time)
         // Ranges, lengths and progress count the bytes of the file.

@@ -39,6 +39,8 @@ extension Exchange {
 
     /// Tells the outcome; called once.
     func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
+        // Before observers hear of the end, which may ask for the same again.
+        if case .sharing(let sharing, let number) = listener { sharing.closed(number) }
         observation?.finish(outcome)
         switch listener {
         case .awaiting:
@@ -50,6 +52,8 @@ extension Exchange {
             awaiting?.resume()
         case .streamed(let stream):
             stream.ended(outcome)
+        case .sharing(let sharing, let number):
+            sharing.ended(number, outcome)
         case .completion(let completion):
             completion(outcome)
         case .dispatched(let completion):

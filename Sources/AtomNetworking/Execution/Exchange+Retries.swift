@@ -43,9 +43,8 @@ extension Exchange {
         let retryPolicy = retrying?.policy ?? manager.retryPolicy
         let isDeclared = retrying?.idempotency == .declared
         let chance = manager.random()
-        // Unknown counts as offline: who waits hears soon.
         let isOffline =
-            retryPolicy.connectivityWait != nil && manager.connectivity.map { $0.isOffline != false } ?? false
+            retryPolicy.connectivityWait != nil && manager.connectivity?.isOffline == true
         let retry = content.withLock {
             $0.machine.retry(
                 after: setback, of: wire.number, by: retryPolicy, isDeclaredIdempotent: isDeclared, chance: chance,

@@ -106,7 +106,6 @@ extension Exchange {
     }
 
     private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
-        observation?.deliver()
         let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
         let unwanted = content.withLock { content in
@@ -116,6 +115,8 @@ extension Exchange {
             return nil
         }
         unwanted?.cancel()
+        // Afterwards: an observer may cancel the request.
+        observation?.deliver()
     }
 }
 

@@ -16,6 +16,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         case streamed(StreamedResponse)
         /// A completion of the SDK, called on the thread of the outcome.
         case completion(Completion)
+        /// The callers that share the exchange with this number.
+        case sharing(RequestSharing, Int)
         /// A completion of the app, called on the configuration's queue.
         case dispatched(Completion)
     }

@@ -115,6 +115,11 @@ extension ExchangeMachine {
             return fail(.authentication(.waitedTooLong(delivery: delivery)))
         case .waitingForSlot where isOver:
             return timedOut("The request timed out while it waited for its turn")
+        case .pausing where isOver && waitsForNetwork:
+            // The reason is the missing network, not the time.
+            let code = retries?.failures.last?.connectionCode ?? .notConnectedToInternet
+            let explanation = "There was no network until the request's deadline"
+            return fail(.session(URLError(code, explanation, delivery: delivery)))
         case .pausing where isOver:
             return timedOut("The request timed out while it waited to be sent again")
         case .pausing(let until) where now >= until:

@@ -8,7 +8,6 @@ final class RequestObservation: Sendable {
     private let observers: ObserverChain
     private let time: any TimeSource
     private let subject: RequestEvent.Subject
-    var requestID: UInt64? { subject.requestID }
     private let startedAt: MonotonicInstant
 
     private struct Content {

@@ -31,10 +31,11 @@ final class RequestSharing: Sendable {
     }
 
     private func start(_ number: Int, _ request: consuming PreparedRequest, _ manager: RequestableQueueManager) {
-        let exchange = manager.run(request, listener: .completion { [self] in ended(number, $0) })
+        let exchange = manager.run(request, listener: .sharing(self, number))
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }
+            state.requests.started(number)
         }
     }
 
@@ -60,7 +61,11 @@ final class RequestSharing: Sendable {
         return delivery == .answered ? .answered : .maybeSent
     }
 
-    private func ended(_ number: Int, _ outcome: Result<AtomResponse, AtomError>) {
+    /// The outcome of an exchange is known: from now on nobody joins it.
+    func closed(_ number: Int) { state.withLock { $0.requests.closed(number) } }
+
+    /// Tells the outcome of an exchange to its callers.
+    func ended(_ number: Int, _ outcome: Result<AtomResponse, AtomError>) {
         let callers = state.withLock { state in
             state.exchanges[number] = nil
             return state.requests.ended(number).compactMap { state.callers.removeValue(forKey: $0) }

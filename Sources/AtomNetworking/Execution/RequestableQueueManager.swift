@@ -65,6 +65,8 @@ final class RequestableQueueManager: Sendable {
     ) {
         self.time = time
         self.connectivity = connectivity ?? Self.systemConnectivity
+        // The first question begins the watch, and the first answer takes a moment.
+        if configuration.retryPolicy.connectivityWait != nil { _ = self.connectivity?.isOffline }
         self.random = random
         retryPolicy = configuration.retryPolicy
         refusal = configuration.configuration.violation
@@ -184,9 +186,14 @@ final class RequestableQueueManager: Sendable {
             }
             return request
         } catch {
-            if let observers { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
+            refused(requestable, error)
             throw error
         }
+    }
+
+    /// Tells observers that an endpoint can't be sent.
+    func refused(_ requestable: any Requestable, _ error: AtomError) {
+        if let observers { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
     }
 
     /// Signs a server's link only where the credential may go, and adds the

@@ -45,8 +45,9 @@ final class SharedCaller: Sendable {
                 return state.awaiting.take()
             }
             awaiting?.resume()
-        case .streamed(let stream):
-            stream.ended(outcome)
+        case .streamed, .sharing:
+            // Neither shares an exchange.
+            break
         case .completion(let completion):
             completion(outcome)
         case .dispatched(let completion):

@@ -5,11 +5,12 @@
 /// changes nothing. The callers and the exchanges are numbers here;
 /// ``RequestSharing`` knows what they stand for.
 ///
-/// An exchange can be joined from the moment at which its first caller asks
-/// until it ends or its last caller cancels. From then on its key is free, so
-/// nobody joins an exchange that has ended or is being cancelled. The first
-/// caller can't cancel before its exchange has been started, since it has
-/// nothing to cancel until then.
+/// An exchange can be joined from the moment at which its start returns until its
+/// outcome is known or its last caller cancels. Not before: the next request of
+/// a caller that has joined could be sent first. And not after: nobody joins an
+/// exchange that has ended or is being cancelled. The first caller can't cancel
+/// before its exchange has been started, since it has nothing to cancel until
+/// then.
 struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
     /// What a caller needs for cancelling.
     struct Ticket: Hashable, Sendable {
@@ -33,6 +34,8 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
         var callers: Set<Int>
         /// Whether the only caller left has cancelled.
         var isUnwanted = false
+        /// Whether the outcome is known.
+        var isClosed = false
     }
 
     private var running: [Int: Running] = [:]
@@ -52,9 +55,27 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
             return (Ticket(exchange: number, caller: lastCaller), false)
         }
         lastExchange += 1
-        joinable[key] = lastExchange
         running[lastExchange] = Running(key: key, callers: [lastCaller])
         return (Ticket(exchange: lastExchange, caller: lastCaller), true)
+    }
+
+    /// The start of an exchange has returned.
+    mutating func started(_ number: Int) {
+        guard let exchange = running[number], !exchange.isUnwanted, !exchange.isClosed, joinable[exchange.key] == nil
+        else { return }
+        joinable[exchange.key] = number
+    }
+
+    /// The outcome of an exchange is known, and nobody has been told.
+    mutating func closed(_ number: Int) {
+        guard let exchange = running[number] else { return }
+        running[number]?.isClosed = true
+        forget(number, exchange.key)
+    }
+
+    private mutating func forget(_ number: Int, _ key: Key) {
+        // Otherwise the key is another exchange's.
+        if joinable[key] == number { joinable[key] = nil }
     }
 
     /// A caller cancels.
@@ -65,7 +86,7 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
             running[ticket.exchange]?.callers.remove(ticket.caller)
             return .leaves
         }
-        joinable[exchange.key] = nil
+        forget(ticket.exchange, exchange.key)
         running[ticket.exchange]?.isUnwanted = true
         return .cancelsExchange
     }
@@ -75,8 +96,7 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
     /// - Returns: The callers to tell, in the order in which they asked.
     mutating func ended(_ number: Int) -> [Int] {
         guard let exchange = running.removeValue(forKey: number) else { return [] }
-        // Otherwise the key is another exchange's by now.
-        if !exchange.isUnwanted { joinable[exchange.key] = nil }
+        forget(number, exchange.key)
         return exchange.callers.sorted()
     }
 

@@ -19,12 +19,15 @@ enum CredentialName {
     static func isMentioned(in bytes: some Sequence<UInt8>) -> Bool {
         let text = bytes.lazy.filter { isLetter($0) }.map { $0 | 0x20 }
         let joined = String(decoding: Array(text), as: UTF8.self)
-        return fragments.contains { joined.contains($0) }
+        if fragments.contains(where: { joined.contains($0) }) { return true }
+        return words(of: Array(bytes)).contains { whole.contains($0) || $0 == "pass" || $0 == "key" }
     }
 
     private static let fragments = [
         "authorization", "token", "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential",
         "apikey", "accesskey", "privatekey", "cookie", "jwt", "assertion", "bearer", "codeverifier", "csrf", "xsrf",
+        "authentication", "dpop", "samlresponse", "devicecode", "usercode", "mfacode", "verificationcode",
+        "recoverycode", "otpcode", "authcode", "authorizationcode", "backupcode", "securitycode",
     ]
     private static let whole: Set<String> = [
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
@@ -42,11 +45,13 @@ enum CredentialName {
 
     /// `X-Api-Key`, `api_key` and `apiKey` are two or three words each, in lower
     /// case.
-    private static func words(of name: String) -> [String] {
+    private static func words(of name: String) -> [String] { words(of: Array(name.utf8)) }
+
+    private static func words(of name: [UInt8]) -> [String] {
         var words: [String] = []
         var word: [UInt8] = []
         var last: UInt8 = 0
-        for byte in name.utf8 {
+        for byte in name {
             let startsWord = isCapital(byte) && isLetter(last) && !isCapital(last)
             if startsWord || !(isLetter(byte) || isDigit(byte)) {
                 if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }

@@ -67,7 +67,7 @@ enum CredentialSearch {
         let items = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         func name(_ item: ArraySlice<UInt8>) -> String { plain(item.prefix { $0 != equals }) }
         // An authorization code (RFC 6749 §4.1.3) is one, any other code isn't.
-        let isOAuth = items.contains { ["grant_type", "state"].contains(name($0)) }
+        let isOAuth = items.count == 1 || items.contains { ["grant_type", "state"].contains(name($0)) }
         let shown = items.map { item -> [UInt8] in
             guard let sign = item.firstIndex(of: equals), sign + 1 < item.endIndex else { return Array(item) }
             let name = name(item)
@@ -91,15 +91,27 @@ enum CredentialSearch {
     /// one.
     static func body(_ data: Data, _ fields: HeaderFields) -> Data? {
         if let coding = fields["Content-Encoding"], coding.lowercased() != "identity" { return nil }
-        let type = MediaType(fields["Content-Type"])
+        guard !data.isEmpty else { return data }
+        // The bytes decide, because the type may be wrong: a method's body is a form unless the endpoint says what it is.
         let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        if type?.name == "application/x-www-form-urlencoded" { return Data(items(Array(data))) }
-        if type?.isJSON == true || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             var search = JSONSearch(data)
             return search.withoutCredentials()
         }
+        if isForm(data) { return Data(items(Array(data))) }
         return CredentialName.isMentioned(in: data) ? nil : data
     }
+
+    /// Whether these bytes can be a form, and nothing else.
+    private static func isForm(_ data: Data) -> Bool {
+        data.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || formPunctuation.contains(byte)
+        }
+            && data.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+                .allSatisfy { $0.contains(equals) }
+    }
+
+    private static let formPunctuation = Set("*-._~%+=&".utf8)
 }
 
 /// Replaces the values of JSON keys whose names say that they are credentials.
@@ -109,8 +121,13 @@ private struct JSONSearch {
     private let bytes: [UInt8]
     private var index = 0
     private var result: [UInt8] = []
+    /// Whether `code` is an authorization code (RFC 6749 §4.1.3).
+    private let isOAuth: Bool
 
-    init(_ data: Data) { bytes = Array(data) }
+    init(_ data: Data) {
+        bytes = Array(data)
+        isOAuth = data.range(of: Data(#""grant_type""#.utf8)) != nil
+    }
 
     mutating func withoutCredentials() -> Data {
         result.reserveCapacity(bytes.count)
@@ -140,6 +157,7 @@ private struct JSONSearch {
 
     private func isCredential(_ key: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: key.dropFirst().dropLast(), as: UTF8.self)
+        if isOAuth, text == "code" { return true }
         guard text.contains("\\") else { return CredentialName.isOne(text) }
         // What can't be read is hidden.
         guard let meant = try? JSONDecoder().decode(String.self, from: Data(key)) else { return true }

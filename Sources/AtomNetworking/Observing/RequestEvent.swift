@@ -48,7 +48,8 @@ public struct RequestEvent: Sendable {
         /// The request will be sent again: after a 401, or because a
         /// ``RetryPolicy`` says so.
         ///
-        /// The delay is `nil` if it is sent again at once.
+        /// The delay is `nil` if it is sent again at once, or as soon as the
+        /// event of kind `queued` that follows allows it.
         case retried(after: AttemptFailure, delay: Duration?)
         /// The transport has measured the sending with this number, which has
         /// ended.
@@ -59,8 +60,9 @@ public struct RequestEvent: Sendable {
         /// failure is `nil` if there is a new access token. The event belongs to
         /// no request. The request to the token endpoint has events of its own.
         case refreshed(failure: RequestFailure?)
-        /// The session of this service is over, and the user has to sign in
-        /// again. The event belongs to no request.
+        /// The session is over, and the user has to sign in again. Of the services
+        /// that share the session, the one hears it whose request began the last
+        /// refresh. The event belongs to no request.
         case sessionEnded(RequestFailure)
     }
 

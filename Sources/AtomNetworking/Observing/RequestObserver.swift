@@ -22,7 +22,12 @@ public protocol RequestObserver: Sendable {
     ///
     /// The events of one request come in order, one at a time, on any thread.
     /// Events of different requests come at the same time. The last event comes
-    /// before the caller is told. The request goes on when this method returns,
-    /// so it must not wait. It may start and cancel requests.
+    /// before the caller is told, unless another event of the request is being
+    /// heard at that moment: then directly after that one.
+    ///
+    /// The request goes on when this method returns, so it must not wait. It is
+    /// also called inside `resume` and `cancel`, and where a task is cancelled:
+    /// hold no lock around those that this method takes. It may start and cancel
+    /// requests.
     func observe(_ event: RequestEvent)
 }

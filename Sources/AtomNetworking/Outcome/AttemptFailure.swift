@@ -46,6 +46,9 @@ final class AttemptNotes: Sendable {
 }
 
 extension AttemptFailure {
+    /// What was wrong with the connection, if that was it.
+    var connectionCode: URLError.Code? { if case .connection(let code) = self { code } else { nil } }
+
     /// As a number: a property list can hold it, and with it the `userInfo` of
     /// an error.
     ///

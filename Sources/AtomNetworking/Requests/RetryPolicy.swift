@@ -90,8 +90,8 @@ public struct RetryPolicy: Sendable {
     ///     even if they are named.
     ///   - connectivityWait: How long a request waits for a network, in all, if
     ///     the device has none; `nil` for not at all. It is sent as soon as there
-    ///     is one. This needs a system that tells: one of Apple's. Elsewhere it
-    ///     has no effect.
+    ///     is one, also if `maximumAttempts` have been made. This needs a system
+    ///     that tells: one of Apple's. Elsewhere it has no effect.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(50),

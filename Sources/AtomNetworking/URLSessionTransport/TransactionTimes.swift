@@ -17,7 +17,8 @@ struct TransactionTimes: Sendable {
     var metrics: TransportMetrics {
         var metrics = TransportMetrics()
         metrics.networkProtocol = networkProtocol
-        metrics.isConnectionReused = isConnectionReused
+        // Without a connection it is neither.
+        metrics.isConnectionReused = isConnectionReused ? true : connect.start.map { _ in false }
         metrics.remoteAddress = remoteAddress
         metrics.remotePort = remotePort
         metrics.domainLookup = Self.span(domainLookup)

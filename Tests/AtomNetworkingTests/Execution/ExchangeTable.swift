@@ -412,7 +412,7 @@ enum ExchangeTable {
         cancelled: ended cancelled notSent, tell, no deadline, leavePause
         ringEarly, pauseNoted: pausing until 6, deadline 6
         networkReturned, ringPause, ringSilent, ringSilentAgain: session, askSession anew, leavePause
-        ringOver: ended -1001 notSent, tell, no deadline, leavePause
+        ringOver: ended -1009 notSent, tell, no deadline, leavePause
         offline: pausing until 6
         """,
         .ended: """

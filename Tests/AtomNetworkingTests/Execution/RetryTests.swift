@@ -185,11 +185,13 @@ struct RetryTests {
         service.time.advance(by: .milliseconds(50))
         try service.last.answer()
         _ = await busy.outcome()
-        let again = service.lines.value.filter { $0.contains("to be sent again") }
+        let again = service.lines.value.compactMap { line in
+            line.contains("to be sent again") ? line.split(separator: "] ").last.map(String.init) : nil
+        }
         #expect(
             again == [
-                "↻ https://api.example.com/x: HTTP 503 Service Unavailable, to be sent again in 0.025 seconds",
-                "↻ https://api.example.com/x: The connection was lost, to be sent again in 0.05 seconds",
+                "↻ GET https://api.example.com/x: HTTP 503 Service Unavailable, to be sent again in 0.025 seconds",
+                "↻ GET https://api.example.com/x: The connection was lost, to be sent again in 0.05 seconds",
             ])
     }
 }

@@ -341,4 +341,22 @@ extension SharingTests {
         #expect(observer.events.count { if case .sent = $0.kind { true } else { false } } == 1)
         #expect(observer.summaries.map(\.sendings) == [1, 0])
     }
+
+    @Test func whoAsksAgainWhenTheEndIsHeardStartsAnotherExchange() async throws {
+        let service = Guarded<SharingFixture?>(nil)
+        let again = Call()
+        let observer = RecordingObserver { event in
+            guard case .finished(let summary) = event.kind, summary.failure != nil else { return }
+            guard let fixture = service.withLock({ $0.take() }) else { return }
+            again.keep(fixture.atom.enqueue(SharedEndpoint()).resume { again.heard($0) })
+        }
+        let fixture = SharingFixture(changing: { $0.observers = [observer] })
+        service.withLock { $0 = fixture }
+        let call = fixture.call()
+        try fixture.last.answer(status: 500)
+        #expect(await call.error() != nil)
+        try #require(fixture.count == 2)
+        try fixture.last.answer("{}")
+        #expect(await again.status() == 200)
+    }
 }

@@ -124,6 +124,22 @@ import Testing
                 [("Content-Type", "multipart/form-data; boundary=b")]) == nil)
     }
 
+    @Test(
+        "The bytes of a body decide what it is, because the type may be wrong",
+        arguments: [
+            ("application/x-www-form-urlencoded", #"{"user":"a","password":"hunter2"}"#),
+            ("application/x-www-form-urlencoded", #"{"password":"hunter2","blob":"abc=="}"#),
+            ("application/x-www-form-urlencoded", "<login><password>hunter2</password></login>"),
+            ("application/json", "user=a&password=hunter2"), ("text/plain", "device_code=hunter2&client_id=a"),
+            ("application/xml", "<pin>hunter2</pin>"), ("multipart/form-data", "name=\"pwd\"\r\n\r\nhunter2"),
+            ("application/json", #"{"grant_type":"authorization_code","code":"hunter2"}"#),
+        ])
+    func mislabelled(type: String, text: String) {
+        let fields = HeaderFields([HeaderFields.Field(name: "Content-Type", value: type)])
+        let shown = CredentialSearch.body(Data(text.utf8), fields).map { String(decoding: $0, as: UTF8.self) }
+        #expect(shown?.contains("hunter2") != true, "\(shown ?? "")")
+    }
+
     @Test("A name says whether its value is a credential")
     func names() {
         let credentials = [

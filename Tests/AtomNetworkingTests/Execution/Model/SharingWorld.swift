@@ -16,7 +16,10 @@ struct SharingWorld: ModelledWorld {
         /// The start of an exchange returns, and its caller can cancel.
         case startReturns(Int)
         case cancel(Int)
-        /// An exchange ends, also inside its start, or because it was cancelled.
+        /// The outcome of an exchange is known, also inside its start, or because
+        /// it was cancelled.
+        case close(Int)
+        /// Its callers are told.
         case end(Int)
         case signIn
     }
@@ -43,6 +46,9 @@ struct SharingWorld: ModelledWorld {
         let key: SharedKey
         var isStarting = true
         var cancellations = 0
+        /// Whether it can be joined.
+        var isOpen = false
+        var isClosed = false
         var hasEnded = false
     }
 
@@ -89,7 +95,8 @@ struct SharingWorld: ModelledWorld {
         }
         for (index, exchange) in exchanges.enumerated() {
             if exchange.isStarting { steps.append(.startReturns(index + 1)) }
-            if !exchange.hasEnded { steps.append(.end(index + 1)) }
+            if !exchange.isClosed { steps.append(.close(index + 1)) }
+            if exchange.isClosed, !exchange.hasEnded { steps.append(.end(index + 1)) }
         }
         if generation < lastGeneration { steps.append(.signIn) }
         return steps
@@ -101,7 +108,7 @@ struct SharingWorld: ModelledWorld {
 
     func isFair(_ step: Step) -> Bool {
         switch step {
-        case .startReturns, .end: true
+        case .startReturns, .close, .end: true
         case .ask, .cancel, .signIn: false
         }
     }
@@ -111,10 +118,18 @@ struct SharingWorld: ModelledWorld {
         case .ask(let number): try ask(number)
         case .startReturns(let number):
             exchanges[number - 1].isStarting = false
+            let key = exchanges[number - 1].key
+            exchanges[number - 1].isOpen =
+                !exchanges[number - 1].isClosed && !exchanges.contains { $0.key == key && $0.isOpen }
+            if bug != .startUnreported { requests.started(number) }
             for index in callers.indices where callers[index].ticket?.exchange == number {
                 callers[index].isStarting = false
             }
         case .cancel(let number): try cancel(number)
+        case .close(let number):
+            exchanges[number - 1].isClosed = true
+            exchanges[number - 1].isOpen = false
+            if bug != .outcomeUnreported { requests.closed(number) }
         case .end(let number): try end(number)
         case .signIn: generation += 1
         }
@@ -137,16 +152,15 @@ struct SharingWorld: ModelledWorld {
         if bug == .thingIgnored { said.thing = 0 }
         if bug == .neverShared { said.thing = 10 + asked }
         let (ticket, starts) = requests.asked(for: said)
-        let shareable = exchanges.indices.first {
-            exchanges[$0].key == key && !exchanges[$0].hasEnded && !wanting($0 + 1).isEmpty
-        }
+        let shareable = exchanges.indices.first { exchanges[$0].key == key && exchanges[$0].isOpen }
         asked += 1
         callers[number].ticket = ticket
         callers[number].place = asked
         guard starts else {
             guard exchanges.indices.contains(ticket.exchange - 1) else { throw Violation("nobody has started it") }
             let exchange = exchanges[ticket.exchange - 1]
-            guard !exchange.hasEnded else { throw Violation("an ended exchange was joined") }
+            guard !exchange.hasEnded, !exchange.isClosed else { throw Violation("an ended exchange was joined") }
+            guard !exchange.isStarting else { throw Violation("an exchange was joined before it was started") }
             guard exchange.cancellations == 0 else { throw Violation("a cancelled exchange was joined") }
             guard exchange.key.thing == key.thing else { throw Violation("an exchange for something else was joined") }
             guard exchange.key.generation == key.generation else { throw Violation("another session was joined") }
@@ -165,6 +179,7 @@ struct SharingWorld: ModelledWorld {
         if !wasWaiting || hadCancelled { lateCancellationsLeft -= 1 }
         callers[number].hasCancelled = true
         let others = wanting(ticket.exchange)
+        if others.isEmpty { exchanges[ticket.exchange - 1].isOpen = false }
         if bug == .anotherTicket, let other = others.first { ticket = callers[other].ticket ?? ticket }
         if bug == .departureUnreported, !others.isEmpty {
             return tell(number)
@@ -226,7 +241,7 @@ struct SharingWorld: ModelledWorld {
             }
         }
         let running = exchanges.count { !$0.hasEnded }
-        let joinable = exchanges.indices.count { !exchanges[$0].hasEnded && !wanting($0 + 1).isEmpty }
+        let joinable = exchanges.count { $0.isOpen }
         guard requests.counts == (running, joinable) else {
             throw Violation("\(running) are running, \(joinable) can be joined, and \(requests.counts) are known")
         }
@@ -249,6 +264,8 @@ enum PlantedSharingBug: String, CaseIterable, Sendable {
     case cancelledTwice
     case endInsideStartLost
     case endReportedTwice
+    case startUnreported
+    case outcomeUnreported
     case oneLost
     case wrongOrder
 }
