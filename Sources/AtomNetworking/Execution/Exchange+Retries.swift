@@ -71,6 +71,15 @@ extension Exchange {
         observation.deliver()
     }
 
+    /// Gives back what was paid for an attempt that is not made, because its pause
+    /// has ended otherwise.
+    func giveBackUnusedRetry() {
+        let (cost, origin) = content.withLock { content in
+            (content.machine.retries?.lastCost ?? 0, content.machine.attempt.target.origin)
+        }
+        manager.quotas.giveBack(cost, at: origin)
+    }
+
     /// The session has to know of a pause, so that a sign-out ends it.
     func pause() {
         if needsSignature, let session = manager.session, !session.pauses(self) {

@@ -19,6 +19,8 @@ extension Exchange {
             let signature = signature()
             let cookie = cookie()
             let additions = hasSigners ? additions(to: signature, cookie) : nil
+            // Signers take their time, and the token may have been rejected meanwhile.
+            if hasSigners, self.signature().version != signature.version { continue }
             let now = manager.time.now
             let sink = MemorySink(limit: policy.maximumBodySize)
             var request: TransportRequest?

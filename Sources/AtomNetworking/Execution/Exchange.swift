@@ -216,7 +216,10 @@ extension Exchange {
         guard !step.effects.isEmpty else { return }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
-        if step.effects.contains(.leavePause) { manager.session?.pauseEnded(self) }
+        if step.effects.contains(.leavePause) {
+            manager.session?.pauseEnded(self)
+            if case .tell = step.action { giveBackUnusedRetry() }
+        }
     }
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }

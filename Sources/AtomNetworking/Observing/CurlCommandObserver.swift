@@ -18,7 +18,7 @@ public struct CurlCommandObserver: RequestObserver {
     /// - Parameters:
     ///   - disclosure: What the commands show. They hide credentials unless it
     ///     is ``RequestDisclosure/everything``.
-    ///   - write: Gets each command, on any thread, before the request is sent.
+    ///   - write: Gets each command, on any thread, when the transport has the request.
     ///     It must not wait.
     public init(
         showing disclosure: RequestDisclosure = .allButCredentials, write: @escaping @Sendable (String) -> Void

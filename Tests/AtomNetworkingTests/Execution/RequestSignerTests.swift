@@ -85,6 +85,23 @@ import Testing
         #expect(session.refreshes[0].request.headerFields["X-Seal"] == nil, "the SDK's own request")
     }
 
+    @Test func aTokenThatIsRejectedWhileASignerRunsIsNotSent() async throws {
+        let session = try SessionFixture()
+        let isAnswered = Guarded(false)
+        let atom = atom(
+            session,
+            Signer { request in
+                guard request.target.path == "/b", isAnswered.isSetNow() else { return }
+                session.sent[0].answer(status: 401)
+            })
+        let calls = [call(atom, "/a"), call(atom, "/b")]
+        await session.refresh().grant(1)
+        _ = await session.transport.exchange(3)
+        #expect(session.sent.map(\.token) == ["A0", "A1", "A1"])
+        for exchange in session.sent.dropFirst() { exchange.answer() }
+        for call in calls { #expect(await call.status() == 200) }
+    }
+
     @Test func nothingFollowsARedirectElsewhere() async throws {
         let session = try SessionFixture()
         let call = call(atom(session, Self.seal))

@@ -44,6 +44,7 @@ struct RetryPauseTests {
         #expect(await unsent.error()?.delivery == .notSent)
         service.time.advance(by: .seconds(30))
         #expect(service.count == 3 && service.deadlines == 0)
+        #expect(service.quotaSpent == 0, "no attempt was made with what was paid")
     }
 
     @Test("Counts towards the whole time of the request")

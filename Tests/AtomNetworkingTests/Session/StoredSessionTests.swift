@@ -249,8 +249,9 @@ import Testing
             return
         }
         // The write is still refused, so it is tried again.
+        await untilArmed(session.time, in: .seconds(1))
         session.time.advance(by: .seconds(1))
-        await untilArmed(session.time)
+        await untilArmed(session.time, in: .seconds(2))
         disk.refuse(writes: false)
         session.time.advance(by: .seconds(2))
         guard case .credentialStored = await events.next() else {
@@ -273,6 +274,7 @@ import Testing
         guard case .credentialNotStored = await events.next() else { throw Unexpected("not told") }
         disk.refuse()
         disk.stored = .issued(9)
+        await untilArmed(session.time, in: .seconds(1))
         session.time.advance(by: .seconds(1))
         guard case .refreshed = await events.next(), case .credentialChanged = await events.next() else {
             throw Unexpected("not told of the change")
@@ -320,8 +322,13 @@ import Testing
         #expect(await session.call().error()?.isAccessTokenRefreshFailure == true)
     }
 
-    private func untilArmed(_ time: ManualTimeSource, sourceLocation: SourceLocation = #_sourceLocation) async {
-        #expect(await eventually { time.nextAlarm != nil }, sourceLocation: sourceLocation)
+    /// Waits until an alarm is set that goes off after this time; other alarms
+    /// don't count.
+    private func untilArmed(
+        _ time: ManualTimeSource, in duration: Duration, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let instant = time.now.advanced(by: duration)
+        #expect(await eventually { time.hasAlarm(at: instant) }, sourceLocation: sourceLocation)
     }
 }
 
