@@ -35,7 +35,6 @@ final class RequestSharing: Sendable {
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }
-            state.requests.started(number)
         }
     }
 

@@ -5,12 +5,11 @@
 /// changes nothing. The callers and the exchanges are numbers here;
 /// ``RequestSharing`` knows what they stand for.
 ///
-/// An exchange can be joined from the moment at which its start returns until its
-/// outcome is known or its last caller cancels. Not before: the next request of
-/// a caller that has joined could be sent first. And not after: nobody joins an
-/// exchange that has ended or is being cancelled. The first caller can't cancel
-/// before its exchange has been started, since it has nothing to cancel until
-/// then.
+/// An exchange can be joined from the moment at which its first caller asks
+/// until its outcome is known or its last caller cancels. From then on its key is
+/// free, so nobody joins an exchange that has ended or is being cancelled. The
+/// first caller can't cancel before its exchange has been started, since it has
+/// nothing to cancel until then.
 struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
     /// What a caller needs for cancelling.
     struct Ticket: Hashable, Sendable {
@@ -34,8 +33,6 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
         var callers: Set<Int>
         /// Whether the only caller left has cancelled.
         var isUnwanted = false
-        /// Whether the outcome is known.
-        var isClosed = false
     }
 
     private var running: [Int: Running] = [:]
@@ -55,21 +52,14 @@ struct SharedRequests<Key: Hashable & Sendable>: Hashable, Sendable {
             return (Ticket(exchange: number, caller: lastCaller), false)
         }
         lastExchange += 1
+        joinable[key] = lastExchange
         running[lastExchange] = Running(key: key, callers: [lastCaller])
         return (Ticket(exchange: lastExchange, caller: lastCaller), true)
-    }
-
-    /// The start of an exchange has returned.
-    mutating func started(_ number: Int) {
-        guard let exchange = running[number], !exchange.isUnwanted, !exchange.isClosed, joinable[exchange.key] == nil
-        else { return }
-        joinable[exchange.key] = number
     }
 
     /// The outcome of an exchange is known, and nobody has been told.
     mutating func closed(_ number: Int) {
         guard let exchange = running[number] else { return }
-        running[number]?.isClosed = true
         forget(number, exchange.key)
     }
 

@@ -47,7 +47,7 @@ struct SharingWorld: ModelledWorld {
         var isStarting = true
         var cancellations = 0
         /// Whether it can be joined.
-        var isOpen = false
+        var isOpen = true
         var isClosed = false
         var hasEnded = false
     }
@@ -118,10 +118,6 @@ struct SharingWorld: ModelledWorld {
         case .ask(let number): try ask(number)
         case .startReturns(let number):
             exchanges[number - 1].isStarting = false
-            let key = exchanges[number - 1].key
-            exchanges[number - 1].isOpen =
-                !exchanges[number - 1].isClosed && !exchanges.contains { $0.key == key && $0.isOpen }
-            if bug != .startUnreported { requests.started(number) }
             for index in callers.indices where callers[index].ticket?.exchange == number {
                 callers[index].isStarting = false
             }
@@ -160,7 +156,6 @@ struct SharingWorld: ModelledWorld {
             guard exchanges.indices.contains(ticket.exchange - 1) else { throw Violation("nobody has started it") }
             let exchange = exchanges[ticket.exchange - 1]
             guard !exchange.hasEnded, !exchange.isClosed else { throw Violation("an ended exchange was joined") }
-            guard !exchange.isStarting else { throw Violation("an exchange was joined before it was started") }
             guard exchange.cancellations == 0 else { throw Violation("a cancelled exchange was joined") }
             guard exchange.key.thing == key.thing else { throw Violation("an exchange for something else was joined") }
             guard exchange.key.generation == key.generation else { throw Violation("another session was joined") }
@@ -264,7 +259,6 @@ enum PlantedSharingBug: String, CaseIterable, Sendable {
     case cancelledTwice
     case endInsideStartLost
     case endReportedTwice
-    case startUnreported
     case outcomeUnreported
     case oneLost
     case wrongOrder
