@@ -65,9 +65,10 @@ extension Exchange {
             return manager.quotas.giveBack(retry.cost, at: wire.target.origin)
         }
         guard let observation else { return }
-        let delay = retry.waitsForNetwork ? nil : retry.until.map { manager.time.now.duration(to: $0) }
-        observation.note(.retried(after: retry.setback.failure, delay: delay))
-        if retry.waitsForNetwork { observation.noteQueued(for: .network) }
+        let now = manager.time.now
+        let delay = retry.waitsForNetwork ? nil : retry.until.map { now.duration(to: $0) }
+        observation.note(.retried(after: retry.setback.failure, delay: delay), at: now)
+        if retry.waitsForNetwork { observation.noteQueued(for: .network, at: now) }
         observation.deliver()
     }
 

@@ -24,23 +24,36 @@ extension Exchange {
             let now = manager.time.now
             let sink = MemorySink(limit: policy.maximumBodySize)
             var request: TransportRequest?
+            var sent: SentRequest?
             let (step, wire) = content.withLock { content in
                 let step = content.machine.slotGranted(
                     isSigned: signature.authorization != nil, version: signature.version, at: now)
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
-                request = content.machine.attempt.transportRequest(
-                    authorization: content.machine.attemptNeedsSignature ? signature.authorization : nil,
-                    cookie: cookie, replacedBy: additions,
-                    idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
-                    wantsMetrics: observation != nil)
-                if let observation, let request { observation.noteSent(request, number: content.machine.number) }
+                let authorization = content.machine.attemptNeedsSignature ? signature.authorization : nil
+                if let observation {
+                    let observed = SentRequest(
+                        content.machine.attempt.transportRequest(
+                            authorization: authorization, cookie: cookie, replacedBy: additions,
+                            idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
+                            wantsMetrics: true),
+                        number: content.machine.number)
+                    observation.noteSent(observed, at: now)
+                    sent = observed
+                } else {
+                    request = content.machine.attempt.transportRequest(
+                        authorization: authorization, cookie: cookie, replacedBy: additions,
+                        idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
+                }
                 let wire = AttemptOnWire(
                     of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
                 content.wire = wire
                 return (step, wire)
             }
             prepare(step)
-            if let wire, let request = request.take() { return start(request, wire) }
+            if let wire {
+                if let sent { return start(sent.content.request, wire) }
+                if let request = request.take() { return start(request, wire) }
+            }
             guard case .askSessionWithSlot = step.action, asksWithSlot() else {
                 if let origin { manager.slots.release(origin: origin) }
                 return
@@ -137,7 +150,7 @@ extension Exchange {
         case .data(let data):
             received(data, from: wire)
         case .measured(let metrics):
-            observation?.tell(.measured(metrics, number: wire.number))
+            observation?.tell(.measured(metrics, number: wire.number), at: manager.time.now)
         case .finished:
             ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
@@ -158,10 +171,13 @@ extension Exchange {
         let now = manager.time.now
         let destination = destination(of: head)
         let retry = head.statusCode >= 400 ? retry(after: head, of: wire, at: now) : nil
+        var turn: RequestObservation.Turn?
         let (step, concerned, isDelivered) = content.withLock { content in
             let isSpent = content.machine.attempt.body?.isSpent ?? false
             if let observation, content.machine.awaitsHead(of: wire.number) {
-                observation.note(.answered(ReceivedHead(head, number: wire.number)))
+                // To open a destination may end the request, which must not come before this event.
+                turn = destination == nil ? observation.turn() : nil
+                if turn == nil { observation.note(.answered(ReceivedHead(head, number: wire.number)), at: now) }
             }
             let step = content.machine.headArrived(
                 head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil,
@@ -176,13 +192,19 @@ extension Exchange {
         if let retry { settleQuota(of: retry, step, at: wire) }
         switch step.action {
         case .retry:
-            observation?.note(.retried(after: .status(head.statusCode), delay: nil))
+            observation?.note(.retried(after: .status(head.statusCode), delay: nil), at: now)
         case .askSession where retry == nil, .enterLane where retry == nil:
-            observation?.note(.redirected(to: content.withLock { $0.machine.attempt.target }.description))
+            observation?.note(.redirected(to: content.withLock { $0.machine.attempt.target }.description), at: now)
         default:
             break
         }
-        observation?.deliver()
+        if let observation {
+            if let turn {
+                observation.tell(.answered(ReceivedHead(head, number: wire.number)), at: now, in: turn)
+            } else {
+                observation.deliver()
+            }
+        }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {

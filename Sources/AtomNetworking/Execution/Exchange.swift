@@ -95,7 +95,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         idleTimeout = request.timeouts.idle
         retrying = request.retrying
         observation = manager.observation(of: request)
-        startedAt = manager.time.now
+        startedAt = observation?.instant ?? manager.time.now
         let terms = ExchangeMachine.Terms(
             policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
             timeouts: request.timeouts,
@@ -114,7 +114,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     /// Asks to be sent; called once, by the manager.
     func start() {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
-        observation?.deliver()
+        observation?.tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
         askSession(isAnew: false)
@@ -144,7 +144,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
             let step = content.machine.admitted()
             return (step, content.letGo(for: step), content.machine.attempt.target.origin)
         }
-        if let observation { goesOn(step, observation) }
+        if let observation, case .enterLane = step.action { observation.tellAdmitted(at: manager.time.now) }
         if let wire { limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2) }
         if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
     }
@@ -229,22 +229,20 @@ extension Exchange {
     }
 
     func queuedBySession() {
-        handle { [observation] machine in
-            if let observation, case .waitingForSession = machine.state { observation.noteQueued(for: .refresh) }
+        handle { [observation, time = manager.time] machine in
+            if let observation, case .waitingForSession = machine.state {
+                observation.noteQueued(for: .refresh, at: time.now)
+            }
             return machine.queuedBySession()
         }
         observation?.deliver()
     }
 
-    @inline(never)
-    private func goesOn(_ step: ExchangeMachine.Step, _ observation: RequestObservation) {
-        if case .enterLane = step.action { observation.noteAdmitted() }
-        observation.deliver()
-    }
-
     private func queuedForSlot() {
-        handle { [observation] machine in
-            if let observation, case .waitingForSlot = machine.state { observation.noteQueued(for: .slot) }
+        handle { [observation, time = manager.time] machine in
+            if let observation, case .waitingForSlot = machine.state {
+                observation.noteQueued(for: .slot, at: time.now)
+            }
             return machine.queuedForSlot()
         }
         observation?.deliver()

@@ -2,20 +2,23 @@ import Foundation
 
 /// Tells the observers what happens to one request.
 ///
-/// Events are noted in their order, also under the exchange's lock, and told
-/// outside of every lock, by one thread at a time.
-final class RequestObservation: Sendable {
+/// Events are told in their order, outside of every lock, by one thread at a
+/// time. Nearly always the thread in which something happens tells it at once,
+/// and the event is nowhere but on its stack.
+final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
+    // Unchecked, because the superclass is. All properties are constant and `Sendable`.
     private let observers: ObserverChain
-    private let time: any TimeSource
-    private let subject: RequestEvent.Subject
-    private let startedAt: MonotonicInstant
+    /// When the request was described.
+    let instant: MonotonicInstant
+    private let content = Guarded(Content())
 
-    private struct Content {
-        /// Noted, and not told yet, in order.
-        var pending: RequestEvent?
-        var morePending: [RequestEvent] = []
+    fileprivate struct Content {
+        /// A sending that has not been told yet; it comes before the events.
+        var sending: Sending?
+        /// Noted, and not told yet.
+        var events: [RequestEvent] = []
         /// Whether a thread is telling events.
-        var isDelivering = false
+        var isTelling = false
         var isOver = false
         /// Whether it has been queued, and not admitted since.
         var isQueued = false
@@ -24,36 +27,19 @@ final class RequestObservation: Sendable {
         var bytesReceived: Int64 = 0
         /// Of the sendings after the first, in their order.
         var receivedLater: [Int64] = []
-
-        mutating func append(_ event: RequestEvent) {
-            guard !isOver else { return }
-            if pending == nil { pending = event } else { morePending.append(event) }
-        }
-
-        /// Takes what is to be told by this thread now, which tells it and comes
-        /// back for more.
-        mutating func take(goesOn: Bool) -> Batch? {
-            if isDelivering, !goesOn { return nil }
-            guard let first = pending.take() else {
-                isDelivering = false
-                return nil
-            }
-            isDelivering = true
-            guard !morePending.isEmpty else { return Batch(first: first, others: []) }
-            defer { morePending = [] }
-            return Batch(first: first, others: morePending)
-        }
     }
 
-    private struct Batch: Sendable {
-        let first: RequestEvent
-        let others: [RequestEvent]
+    fileprivate struct Sending {
+        let request: SentRequest
+        let instant: MonotonicInstant
     }
 
-    private let content = Guarded(Content())
-
-    /// The number of the request.
-    var requestID: UInt64? { subject.requestID }
+    /// The right to tell an event now.
+    enum Turn {
+        case direct
+        /// The sending that was noted comes before it.
+        case afterSending
+    }
 
     /// The number of the last request.
     private static let lastID = Guarded<UInt64>(0)
@@ -65,23 +51,21 @@ final class RequestObservation: Sendable {
         }
     }
 
-    /// A request that has been checked; its first event is noted.
+    /// A request that has been checked; `described` is to be told.
     init(_ request: borrowing PreparedRequest, observers: ObserverChain, time: any TimeSource) {
         self.observers = observers
-        self.time = time
         let purpose: RequestEvent.Purpose =
             switch request.purpose {
             case .service: .service
             case .token: .token
             case .revocation: .revocation
             }
-        startedAt = time.now
-        subject = RequestEvent.Subject(
+        instant = time.now
+        super.init(
             requestID: Self.nextID(), purpose: purpose,
             request: DescribedRequest(
                 endpoint: request.endpoint, method: request.method, target: request.target, body: request.body),
             startedAt: time.date)
-        note(.described)
     }
 
     /// Tells that an endpoint can't be sent.
@@ -110,49 +94,45 @@ final class RequestObservation: Sendable {
     }
 }
 
-// MARK: - Noting
+// MARK: - Under the exchange's lock
 
 extension RequestObservation {
-    private func event(_ kind: consuming RequestEvent.Kind) -> RequestEvent {
-        RequestEvent(kind, of: subject, elapsed: startedAt.duration(to: time.now))
-    }
+    /// The turn to tell an event as soon as the lock is free; `nil` if the event
+    /// has to be noted, because others come first.
+    func turn() -> Turn? { content.withLock { $0.turn() } }
 
-    /// Notes an event; ``deliver()`` follows, outside of the exchange's lock.
-    func note(_ kind: consuming RequestEvent.Kind) {
-        let event = event(kind)
+    /// Notes an event; ``deliver()`` follows.
+    func note(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) {
+        let event = event(kind, at: now)
         content.withLock { $0.append(event) }
     }
 
-    /// Notes that the request waits.
-    func noteQueued(for reason: RequestEvent.QueueReason) {
-        let event = event(.queued(reason))
+    /// Notes that the request waits; ``deliver()`` follows.
+    func noteQueued(for reason: RequestEvent.QueueReason, at now: MonotonicInstant) {
+        let event = event(.queued(reason), at: now)
         content.withLock { content in
             content.isQueued = true
             content.append(event)
         }
     }
 
-    /// Notes that the request goes on, if it has waited.
-    func noteAdmitted() {
-        guard content.withLock({ $0.isQueued }) else { return }
-        let event = event(.admitted)
-        content.withLock { content in
-            content.isQueued = false
-            content.append(event)
-        }
-    }
-
-    /// Notes a sending.
-    func noteSent(_ request: TransportRequest, number: Int) {
-        let event = event(.sent(SentRequest(request, number: number)))
+    /// Notes a sending; ``deliver()`` follows.
+    func noteSent(_ request: SentRequest, at now: MonotonicInstant) {
         let wasQueued = content.withLock { content in
-            content.sendings = number
-            if !content.isQueued { content.append(event) }
-            return content.isQueued
+            content.sendings = request.number
+            guard !content.isQueued, content.sending == nil, content.events.isEmpty, !content.isOver else {
+                return true
+            }
+            content.sending = Sending(request: request, instant: now)
+            return false
         }
         guard wasQueued else { return }
-        noteAdmitted()
-        content.withLock { $0.append(event) }
+        let (admitted, sent) = (event(.admitted, at: now), event(.sent(request), at: now))
+        content.withLock { content in
+            if content.isQueued { content.append(admitted) }
+            content.isQueued = false
+            content.append(sent)
+        }
     }
 
     /// Counts bytes of the request's body.
@@ -170,49 +150,106 @@ extension RequestObservation {
     }
 }
 
+extension RequestObservation.Content {
+    fileprivate mutating func append(_ event: RequestEvent) { if !isOver { events.append(event) } }
+
+    /// The turn to tell an event that has not been noted.
+    fileprivate mutating func turn() -> RequestObservation.Turn? {
+        guard !isTelling, !isOver, events.isEmpty else { return nil }
+        isTelling = true
+        return sending == nil ? .direct : .afterSending
+    }
+
+    /// Whether this thread tells what has been noted.
+    fileprivate mutating func beginsDelivery() -> Bool {
+        guard !isTelling, sending != nil || !events.isEmpty else { return false }
+        isTelling = true
+        return true
+    }
+
+    /// The next event that was noted; `nil` ends the turn.
+    fileprivate mutating func next(of observation: RequestObservation) -> RequestEvent? {
+        if let sending = sending.take() { return observation.event(sending) }
+        guard events.isEmpty else { return events.removeFirst() }
+        isTelling = false
+        return nil
+    }
+}
+
 // MARK: - Telling
 
 extension RequestObservation {
-    /// Notes and tells an event.
-    func tell(_ kind: consuming RequestEvent.Kind) {
-        note(kind)
+    fileprivate func event(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) -> RequestEvent {
+        RequestEvent(kind, of: self, elapsedNanoseconds: now.nanoseconds - instant.nanoseconds)
+    }
+
+    fileprivate func event(_ sending: Sending) -> RequestEvent { event(.sent(sending.request), at: sending.instant) }
+
+    /// Tells the first event, while no other thread knows the request.
+    func tellDescribed() { observers.tell(event(.described, at: instant)) }
+
+    /// Tells that the request goes on, if it has waited.
+    func tellAdmitted(at now: @autoclosure () -> MonotonicInstant) {
+        let wasQueued = content.withLock { content in
+            defer { content.isQueued = false }
+            return content.isQueued
+        }
+        if wasQueued { tell(.admitted, at: now()) }
+    }
+
+    /// Tells an event.
+    func tell(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) {
+        if let turn = turn() { return tell(kind, at: now, in: turn) }
+        note(kind, at: now)
         deliver()
     }
 
+    /// Tells an event in its turn, and what was noted meanwhile.
+    func tell(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant, in turn: Turn) {
+        if turn == .afterSending { tellSending() }
+        observers.tell(event(kind, at: now))
+        tellRest()
+    }
+
     /// Tells the outcome: the last event.
-    func finish(_ outcome: borrowing Result<AtomResponse, AtomError>) {
+    func finish(_ outcome: Result<AtomResponse, AtomError>, at now: MonotonicInstant) {
         let statusCode: Int?
         let failure: RequestFailure?
-        switch copy outcome {
+        switch outcome {
         case .success(let response): (statusCode, failure) = (response.statusCode, nil)
         case .failure(.response(let response)):
             (statusCode, failure) = (response.statusCode, RequestFailure(.response(response)))
         case .failure(let error): (statusCode, failure) = (nil, RequestFailure(error))
         }
-        let duration = startedAt.duration(to: time.now)
-        let batch = content.withLock { content -> Batch? in
+        let (turn, summary) = content.withLock { content in
             let summary = RequestSummary(
-                statusCode: statusCode, failure: failure, duration: duration, sendings: content.sendings,
-                bytesSent: content.bytesSent, bytesReceived: content.bytesReceived,
+                statusCode: statusCode, failure: failure, duration: instant.duration(to: now),
+                sendings: content.sendings, bytesSent: content.bytesSent, bytesReceived: content.bytesReceived,
                 receivedLater: content.receivedLater)
-            content.append(RequestEvent(.finished(summary), of: subject, elapsed: duration))
+            let turn = content.turn()
+            if turn == nil { content.append(self.event(.finished(summary), at: now)) }
             content.isOver = true
-            return content.take(goesOn: false)
+            return (turn, summary)
         }
-        if let batch { deliver(batch) }
+        guard let turn else { return deliver() }
+        if turn == .afterSending { tellSending() }
+        // The turn never ends: nothing comes after this event.
+        observers.tell(event(.finished(summary), at: now))
     }
 
     /// Tells what has been noted, unless another thread is doing so.
     func deliver() {
-        if let batch = content.withLock({ $0.take(goesOn: false) }) { deliver(batch) }
+        guard content.withLock({ $0.beginsDelivery() }) else { return }
+        tellSending()
+        tellRest()
     }
 
-    private func deliver(_ batch: Batch) {
-        var next: Batch? = batch
-        while let batch = next {
-            observers.tell(batch.first)
-            for event in batch.others { observers.tell(event) }
-            next = content.withLock { $0.take(goesOn: true) }
-        }
+    private func tellRest() {
+        while let event = content.withLock({ $0.next(of: self) }) { observers.tell(event) }
+    }
+
+    /// Tells the sending that was noted, if there is one.
+    private func tellSending() {
+        if let sending = content.withLock({ $0.sending.take() }) { observers.tell(event(sending)) }
     }
 }

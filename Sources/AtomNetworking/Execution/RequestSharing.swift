@@ -21,7 +21,11 @@ final class RequestSharing: Sendable {
         let (caller, number, starts) = state.withLock { state in
             let (ticket, starts) = state.requests.asked(for: key)
             let observation = starts ? nil : manager.observation(of: request)
-            observation?.note(.joined(state.exchanges[ticket.exchange]?.observation?.requestID))
+            if let observation {
+                observation.note(.described, at: observation.instant)
+                let other = state.exchanges[ticket.exchange]?.observation?.requestID
+                observation.note(.joined(other), at: observation.instant)
+            }
             let caller = SharedCaller(ticket, listener: listener, manager: manager, observation)
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)

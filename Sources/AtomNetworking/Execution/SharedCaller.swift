@@ -36,7 +36,7 @@ final class SharedCaller: Sendable {
 
     /// Tells the outcome; called once.
     func settle(_ outcome: Result<AtomResponse, AtomError>) {
-        observation?.finish(outcome)
+        observation?.finish(outcome, at: manager.time.now)
         switch listener {
         case .awaiting:
             let awaiting = state.withLock { state in

@@ -77,22 +77,12 @@ public struct RequestEvent: Sendable {
         case network
     }
 
-    /// In an object: an event goes to several observers, and each copy would
-    /// count the references in it.
-    private final class Content: Sendable {
-        let kind: Kind
-        let subject: Subject
-        let elapsed: Duration
-
-        init(_ kind: consuming Kind, _ subject: Subject, _ elapsed: Duration) {
-            self.kind = kind
-            self.subject = subject
-            self.elapsed = elapsed
-        }
-    }
-
     /// What all events of one request have in common.
-    final class Subject: Sendable {
+    ///
+    /// The SDK's record of the request is a subclass: so a request that is observed
+    /// needs one object less.
+    class Subject: @unchecked Sendable {
+        // Unchecked, because it has a subclass, which is `Sendable`. All properties here are constant and `Sendable`.
         let requestID: UInt64?
         let purpose: Purpose
         let request: DescribedRequest?
@@ -106,40 +96,44 @@ public struct RequestEvent: Sendable {
         }
     }
 
-    private let content: Content
-
-    init(_ kind: consuming Kind, of subject: Subject, elapsed: Duration = .zero) {
-        content = Content(kind, subject, elapsed)
-    }
-
     /// What has happened.
-    public var kind: Kind { content.kind }
+    public let kind: Kind
+
+    /// An integer, because to make a `Duration` is a call into the runtime.
+    private let elapsedNanoseconds: Int64
+    private let subject: Subject
+
+    init(_ kind: consuming Kind, of subject: Subject, elapsedNanoseconds: Int64 = 0) {
+        self.kind = kind
+        self.elapsedNanoseconds = elapsedNanoseconds
+        self.subject = subject
+    }
 
     /// The time since the first event of the request, by a clock that never goes
     /// back.
-    public var elapsed: Duration { content.elapsed }
+    public var elapsed: Duration { .nanoseconds(elapsedNanoseconds) }
 
     /// The number of the request, from 1.
     ///
     /// No other request of this process has it. It is `nil` for an event that
     /// belongs to no request.
-    public var requestID: UInt64? { content.subject.requestID }
+    public var requestID: UInt64? { subject.requestID }
 
     /// Who has made the request.
-    public var purpose: Purpose { content.subject.purpose }
+    public var purpose: Purpose { subject.purpose }
 
     /// The request as it was described: the endpoint, the method and the URL.
     ///
     /// It is the same in all events of a request, also after a redirect; `nil`
     /// for an endpoint that was refused, and for an event that belongs to no
     /// request.
-    public var request: DescribedRequest? { content.subject.request }
+    public var request: DescribedRequest? { subject.request }
 
     /// When it happened.
     ///
     /// The times of one request are consistent, also if the system's clock is
     /// changed in between.
-    public var date: Date { content.subject.startedAt.addingTimeInterval(elapsed.seconds) }
+    public var date: Date { subject.startedAt.addingTimeInterval(elapsed.seconds) }
 }
 
 extension RequestEvent: CustomStringConvertible, CustomReflectable {

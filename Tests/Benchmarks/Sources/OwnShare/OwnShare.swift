@@ -49,7 +49,7 @@ private struct Endpoint: Requestable {
 /// Looks at each event.
 private struct Looking: RequestObserver {
     func observe(_ event: RequestEvent) {
-        if event.elapsed > .seconds(3_600) { print(event) }
+        if event.requestID == nil { print(event) }
     }
 }
 
