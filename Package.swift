@@ -6,7 +6,9 @@ let package = Package(
     name: "AtomNetworking",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
-        .library(name: "AtomNetworking", targets: ["AtomNetworking"])
+        .library(name: "AtomNetworking", targets: ["AtomNetworking"]),
+        // For the tests of apps. An app itself must not link it.
+        .library(name: "AtomNetworkingTesting", targets: ["AtomNetworkingTesting"]),
     ],
     dependencies: [],
     targets: [
@@ -17,10 +19,10 @@ let package = Package(
         // What the SDK uses of libcurl, which is in every process with
         // Foundation on Linux. It needs no header files.
         .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
-        .testTarget(name: "AtomNetworkingTests", dependencies: ["AtomNetworking", "LoopbackServer"]),
+        .target(name: "AtomNetworkingTesting", dependencies: ["AtomNetworking"]),
+        .testTarget(name: "AtomNetworkingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
         // The same suites over URLSession, which is not the default on Linux.
-        .testTarget(name: "URLSessionTransportTests", dependencies: ["AtomNetworking", "LoopbackServer"]),
+        .testTarget(name: "URLSessionTransportTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -40,15 +40,13 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
-        // Symbolic links to the SDK's test server, and to the suites that every
-        // transport has to pass.
-        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
+        // With symbolic links to the suites that every transport has to pass.
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [
                 "AsyncHTTPClientTransport",
-                "LoopbackServer",
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

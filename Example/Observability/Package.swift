@@ -50,13 +50,12 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
-        // A symbolic link to the SDK's test server.
-        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
         .testTarget(
             name: "ObservabilityTests",
             dependencies: [
-                "Observability", "InMemoryBackends", "LoopbackServer",
+                "Observability", "InMemoryBackends",
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -20,9 +20,9 @@ let package = Package(
     targets: [
         .target(name: "Allocator"),
         .target(name: "Counting"),
-        .target(name: "LoopbackServer"),
         .target(name: "Workload", dependencies: [.product(name: "AtomNetworking", package: "AtomNetworking")]),
-        .executableTarget(name: "server", dependencies: ["LoopbackServer"]),
+        .executableTarget(
+            name: "server", dependencies: [.product(name: "AtomNetworkingTesting", package: "AtomNetworking")]),
         .executableTarget(
             name: "requests",
             dependencies: ["Workload", .product(name: "AtomNetworking", package: "AtomNetworking")]),
@@ -35,7 +35,10 @@ let package = Package(
         // Bodies of any size, up and down.
         .executableTarget(
             name: "transfers",
-            dependencies: ["LoopbackServer", .product(name: "AtomNetworking", package: "AtomNetworking")]),
+            dependencies: [
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
+            ]),
         .executableTarget(
             name: "waiters",
             dependencies: ["Allocator", .product(name: "AtomNetworking", package: "AtomNetworking")]),

@@ -81,15 +81,15 @@ public struct SignableRequest: Sendable {
     let isAuthorized: Bool
 
     init(
-        _ request: TransportRequest, requestID: UInt64? = nil, number: Int, requiresAuthorization: Bool,
-        isAuthorized: Bool, date: Date
+        _ request: TransportRequest, requestID: UInt64? = nil, requiresAuthorization: Bool, isAuthorized: Bool,
+        date: Date
     ) {
         method = request.method
         target = request.target
         headerFields = request.headerFields
         body = request.body
         self.requestID = requestID
-        self.number = number
+        number = request.number
         self.requiresAuthorization = requiresAuthorization
         self.isAuthorized = isAuthorized
         self.date = date

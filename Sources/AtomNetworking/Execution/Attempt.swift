@@ -59,9 +59,11 @@ extension Attempt {
     ///   - signed: All header fields, if the app's signers have added to them.
     ///   - idleTimeout: The longest idle time.
     ///   - needsFreshConnection: Whether it needs a connection of its own.
+    ///   - wantsMetrics: Whether somebody observes it.
+    ///   - number: Which sending it is.
     func transportRequest(
         authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil, idleTimeout: Duration,
-        needsFreshConnection: Bool, wantsMetrics: Bool = false
+        needsFreshConnection: Bool, wantsMetrics: Bool = false, number: Int
     ) -> TransportRequest {
         var fields = signed ?? headerFields
         if signed == nil {
@@ -70,7 +72,7 @@ extension Attempt {
         }
         return TransportRequest(
             method: method, target: target, headerFields: fields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 
     /// Drops the body and the header fields that describe it.

@@ -24,36 +24,24 @@ extension Exchange {
             let now = manager.time.now
             let sink = MemorySink(limit: policy.maximumBodySize)
             var request: TransportRequest?
-            var sent: SentRequest?
             let (step, wire) = content.withLock { content in
                 let step = content.machine.slotGranted(
                     isSigned: signature.authorization != nil, version: signature.version, at: now)
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 let authorization = content.machine.attemptNeedsSignature ? signature.authorization : nil
-                if let observation {
-                    let observed = SentRequest(
-                        content.machine.attempt.transportRequest(
-                            authorization: authorization, cookie: cookie, replacedBy: additions,
-                            idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
-                            wantsMetrics: true),
-                        number: content.machine.number)
-                    observation.noteSent(observed, at: now)
-                    sent = observed
-                } else {
-                    request = content.machine.attempt.transportRequest(
-                        authorization: authorization, cookie: cookie, replacedBy: additions,
-                        idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection)
-                }
+                let made = content.machine.attempt.transportRequest(
+                    authorization: authorization, cookie: cookie, replacedBy: additions, idleTimeout: idleTimeout,
+                    needsFreshConnection: policy.needsFreshConnection, wantsMetrics: observation != nil,
+                    number: content.machine.number)
+                observation?.noteSent(SentRequest(made), at: now)
+                request = made
                 let wire = AttemptOnWire(
                     of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
                 content.wire = wire
                 return (step, wire)
             }
             prepare(step)
-            if let wire {
-                if let sent { return start(sent.content.request, wire) }
-                if let request = request.take() { return start(request, wire) }
-            }
+            if let wire, let request { return start(request, wire) }
             guard case .askSessionWithSlot = step.action, asksWithSlot() else {
                 if let origin { manager.slots.release(origin: origin) }
                 return
@@ -83,8 +71,8 @@ extension Exchange {
             return SignableRequest(
                 machine.attempt.transportRequest(
                     authorization: authorization, cookie: cookie, idleTimeout: idleTimeout,
-                    needsFreshConnection: policy.needsFreshConnection),
-                requestID: observation?.requestID, number: machine.number + 1,
+                    needsFreshConnection: policy.needsFreshConnection, number: machine.number + 1),
+                requestID: observation?.requestID,
                 requiresAuthorization: requiresAuthorization, isAuthorized: authorization != nil,
                 date: manager.time.date)
         }

@@ -4,22 +4,11 @@ public struct SentRequest: Sendable {
     ///
     /// The first sending has number 1. A redirect, the retry after a 401 and
     /// each attempt of a ``RetryPolicy`` have the next number.
-    public let number: Int
-    let content: Content
+    public var number: Int { request.number }
+    /// All of it, with its secrets.
+    let request: TransportRequest
 
-    /// In an object, because events are copied more easily than requests.
-    final class Content: Sendable {
-        /// All of it, with its secrets.
-        let request: TransportRequest
-        init(_ request: consuming TransportRequest) { self.request = request }
-    }
-
-    init(_ request: consuming TransportRequest, number: Int) {
-        content = Content(request)
-        self.number = number
-    }
-
-    var request: TransportRequest { content.request }
+    init(_ request: TransportRequest) { self.request = request }
 
     /// The method.
     public var method: String { request.method }

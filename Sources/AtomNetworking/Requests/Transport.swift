@@ -100,22 +100,22 @@ extension TransportExchange {
 /// A request for a transport.
 public struct TransportRequest: Sendable {
     /// The method, a token.
-    public let method: String
+    public var method: String { content.method }
 
     /// The absolute URL.
-    public let target: TargetURL
+    public var target: TargetURL { content.target }
 
     /// The validated header fields in order; one of them may be a credential.
-    public let headerFields: HeaderFields
+    public var headerFields: HeaderFields { content.headerFields }
 
     /// The body; `nil` for no body, which differs from an empty body.
-    public let body: TransportBody?
+    public var body: TransportBody? { content.body }
 
     /// The longest idle time that the SDK accepts.
     ///
     /// The SDK enforces this deadline itself. A transport with a shorter
     /// timeout must raise it.
-    public let idleTimeout: Duration
+    public var idleTimeout: Duration { content.idleTimeout }
 
     /// Whether the request must be sent over a new connection, without waiting
     /// for another one.
@@ -123,13 +123,48 @@ public struct TransportRequest: Sendable {
     /// This is set for a refresh: other requests may hold their connections
     /// forever, and some HTTP stacks send a request twice if the server closes
     /// a reused connection without a response.
-    public let needsFreshConnection: Bool
+    public var needsFreshConnection: Bool { content.needsFreshConnection }
 
     /// Whether somebody wants to know how long the parts of the exchange took.
     ///
     /// A transport that can measure reports ``TransportEvent/measured(_:)`` then,
     /// and otherwise never.
-    public let wantsMetrics: Bool
+    public var wantsMetrics: Bool { content.wantsMetrics }
+
+    /// Which sending of the request it is, from 1.
+    ///
+    /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy``
+    /// have the next number.
+    public var number: Int { content.number }
+
+    /// In an object: a request goes from hand to hand, and each copy would count
+    /// the references in it.
+    private final class Content: Sendable {
+        let method: String
+        let target: TargetURL
+        let headerFields: HeaderFields
+        let body: TransportBody?
+        let idleTimeout: Duration
+        let needsFreshConnection: Bool
+        let wantsMetrics: Bool
+        let number: Int
+
+        init(
+            method: String, target: TargetURL, headerFields: consuming HeaderFields, body: TransportBody?,
+            idleTimeout: Duration, needsFreshConnection: Bool, wantsMetrics: Bool, number: Int
+        ) {
+            self.method = method
+            self.target = target
+            self.headerFields = headerFields
+            self.body = body
+            self.idleTimeout = idleTimeout
+            self.needsFreshConnection = needsFreshConnection
+            self.wantsMetrics = wantsMetrics
+            self.number = number
+        }
+    }
+
+    private let content: Content
 
     /// Creates a request, for the tests of a transport.
     ///
@@ -165,7 +200,7 @@ public struct TransportRequest: Sendable {
         }
         return TransportRequest(
             method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 
     /// The same request to another URL, for example to a proxy of your own.
@@ -175,20 +210,16 @@ public struct TransportRequest: Sendable {
     public func replacing(target: TargetURL) -> TransportRequest {
         TransportRequest(
             method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 
     init(
-        method: String, target: TargetURL, headerFields: HeaderFields, body: TransportBody?, idleTimeout: Duration,
-        needsFreshConnection: Bool = false, wantsMetrics: Bool = false
+        method: String, target: TargetURL, headerFields: consuming HeaderFields, body: TransportBody?,
+        idleTimeout: Duration, needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
     ) {
-        self.method = method
-        self.target = target
-        self.headerFields = headerFields
-        self.body = body
-        self.idleTimeout = idleTimeout
-        self.needsFreshConnection = needsFreshConnection
-        self.wantsMetrics = wantsMetrics
+        content = Content(
+            method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 }
 

@@ -2,7 +2,7 @@
     import Foundation
     import Glibc
 
-    @testable import LoopbackServer
+    @testable import AtomNetworkingTesting
 
     /// A TCP server that knows nothing of HTTP; each connection has a thread.
     ///

@@ -1,8 +1,8 @@
 #if os(Linux)
+    import AtomNetworkingTesting
     import Foundation
     import FoundationNetworking
     import Glibc
-    import LoopbackServer
     import Testing
 
     @testable import AtomNetworking

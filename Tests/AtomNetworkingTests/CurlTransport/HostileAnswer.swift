@@ -1,6 +1,6 @@
 #if os(Linux)
+    import AtomNetworkingTesting
     import Foundation
-    import LoopbackServer
 
     /// An answer that a broken or malicious server may send.
     struct HostileAnswer: Sendable {

@@ -1,7 +1,7 @@
 #if os(Linux)
+    import AtomNetworkingTesting
     import Foundation
     import FoundationNetworking
-    import LoopbackServer
     import Testing
 
     @testable import AtomNetworking

@@ -13,7 +13,7 @@ import Testing
                 target: TargetURL(
                     base: try BaseURL(host: "api.example.com"), path: try URLPath("/v1/me"), queryItems: query),
                 headerFields: HeaderFields(fields.map { .init(name: $0.0, value: $0.1) }), body: body,
-                idleTimeout: .seconds(30), needsFreshConnection: false), number: 1)
+                idleTimeout: .seconds(30), needsFreshConnection: false))
     }
 
     @Test("A GET is a command that people would write")

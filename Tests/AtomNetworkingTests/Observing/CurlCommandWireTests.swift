@@ -1,6 +1,6 @@
 #if os(Linux)
+    import AtomNetworkingTesting
     import Foundation
-    import LoopbackServer
     import Testing
 
     @testable import AtomNetworking

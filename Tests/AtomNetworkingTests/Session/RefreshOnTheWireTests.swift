@@ -1,5 +1,5 @@
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 import Testing
 
 @testable import AtomNetworking

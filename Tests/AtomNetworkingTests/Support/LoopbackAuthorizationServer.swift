@@ -1,6 +1,6 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 
 /// An OAuth 2.0 authorization server and a resource server, on the loopback
 /// interface.

@@ -1,6 +1,6 @@
 import AsyncHTTPClientTransport
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 import Testing
 
 @testable import AtomNetworking

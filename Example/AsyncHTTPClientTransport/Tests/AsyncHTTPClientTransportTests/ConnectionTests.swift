@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import AsyncHTTPClientTransport
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 import NIOCore
 import NIOPosix
 import Testing

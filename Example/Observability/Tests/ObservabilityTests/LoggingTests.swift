@@ -1,7 +1,7 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import InMemoryLogging
 import Logging
-import LoopbackServer
 import Observability
 import Testing
 

@@ -1,6 +1,6 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 import MetricsTestKit
 import Observability
 import Testing

@@ -1,10 +1,10 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import InMemoryBackends
 import InMemoryLogging
 import InMemoryTracing
 import Logging
-import LoopbackServer
 import MetricsTestKit
 import Observability
 import Tracing

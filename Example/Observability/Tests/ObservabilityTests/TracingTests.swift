@@ -1,7 +1,7 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import InMemoryBackends
-import LoopbackServer
 import Observability
 import Testing
 import Tracing

@@ -1,8 +1,8 @@
 // Replaces nginx: the same responses from the tests' own server. It ends when
 // its standard input ends.
 
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 
 let flight = try String(contentsOfFile: CommandLine.arguments[1], encoding: .utf8)
 let token = try String(contentsOfFile: CommandLine.arguments[2], encoding: .utf8)

@@ -17,8 +17,8 @@
 // takes any body.
 
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
-import LoopbackServer
 
 #if canImport(Glibc)
     import Glibc
