@@ -6,17 +6,22 @@ import Foundation
 
 /// Decides which parts of an external text may be shown.
 enum Redaction {
+    /// What stands in the place of what isn't shown, unless the caller gives
+    /// another mark.
+    static let hidden = "…"
+
     /// At most 100 characters, with control characters escaped.
     ///
     /// It hides everything that looks like a token, the parts of a URL that
-    /// ``url(_:)`` hides, and user information before an `@` in a host
+    /// ``url(_:mark:)`` hides, and user information before an `@` in a host
     /// position.
-    static func excerpt(_ text: String, limit: Int = 100) -> String {
+    static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let shown =
             words.contains { $0.contains("://") }
-            ? words.map { $0.contains("://") ? url(String($0)) : String($0) }.joined(separator: " ") : text
-        return clipped(withoutUserInformation(withoutTokens(shown)), limit: limit)
+            ? words.map { $0.contains("://") ? url(String($0), mark: mark) : String($0) }.joined(separator: " ") : text
+        let bare = withoutUserInformation(withoutTokens(shown, mark: mark), mark)
+        return clipped(bare, limit: limit, mark: mark)
     }
 
     /// The visible part of a host, a path or a name that was rejected: an
@@ -38,45 +43,56 @@ enum Redaction {
     ///
     /// This finds random characters and keeps names: `numberOfBagsInTheHold`
     /// and `address_line_1` have longer words and fewer digits. It is a
-    /// heuristic; pass known secrets to ``withoutTokens(_:secrets:)``.
+    /// heuristic; pass known secrets to ``withoutTokens(_:secrets:mark:)``.
     static func looksLikeToken(_ text: String) -> Bool {
         SecretSearch(text).findsLikelyToken
     }
 
-    /// The text with "…" in place of everything that looks like a token, and of
-    /// everything that it shares with a secret.
+    /// The text with the mark in place of everything that looks like a token,
+    /// and of everything that it shares with a secret.
     ///
     /// Shared is a part of eight or more characters that occurs in a secret, a
     /// complete shorter secret, and the beginning or end of a secret next to
     /// `…`, `...` or `***`. Percent-encoding, the case of letters and a space
     /// written as `+` make no difference.
-    static func withoutTokens(_ text: String, secrets: [String] = []) -> String {
+    static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
         search.hide(secrets)
-        return search.shown
+        return search.shown(mark: mark)
     }
 
     /// The visible part of a name from outside, such as a key of a JSON object:
     /// nothing of a name that looks like a token.
-    static func name(_ text: String, limit: Int = 100) -> String {
-        looksLikeToken(text) ? "…" : clipped(text, limit: limit)
+    static func name(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
+        looksLikeToken(text) ? mark : clipped(text, limit: limit, mark: mark)
     }
 
-    /// At most `limit` characters, with control characters escaped.
-    static func clipped(_ text: String, limit: Int) -> String {
+    /// At most `limit` characters, with control characters escaped, and the mark
+    /// for the rest.
+    ///
+    /// A mark in the text counts as one character: it is never cut.
+    static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
         var shown = ""
         shown.reserveCapacity(min(text.utf8.count, limit) + 8)
         var count = 0
-        for scalar in text.unicodeScalars {
+        let mark = mark.unicodeScalars
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.first {
             guard count < limit else {
-                shown += "…"
+                shown.unicodeScalars += mark
                 break
             }
-            if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
-                shown += "\\u{\(String(scalar.value, radix: 16))}"
+            if scalar == mark.first, rest.starts(with: mark) {
+                shown.unicodeScalars += mark
+                rest = rest.dropFirst(mark.count)
             } else {
-                shown.unicodeScalars.append(scalar)
+                if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+                    shown += "\\u{\(String(scalar.value, radix: 16))}"
+                } else {
+                    shown.unicodeScalars.append(scalar)
+                }
+                rest.removeFirst()
             }
             count += 1
         }
@@ -88,24 +104,25 @@ enum Redaction {
     /// The values of the query are hidden, and so is an item without `=`, which
     /// may be only a value. A path segment that looks like a token is hidden
     /// too, unless it is a UUID, which identifies a resource there.
-    static func url(_ string: String) -> String {
+    static func url(_ string: String, mark: String = hidden) -> String {
         // By code points: a delimiter may be part of a longer `Character`, for
         // example with an accent.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
-        guard let question = bare.firstIndex(of: "?") else { return withoutTokensInPath(Substring(bare)) }
+        guard let question = bare.firstIndex(of: "?") else { return withoutTokensInPath(Substring(bare), mark) }
         let query = bare[bare.index(after: question)...]
         let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
-            item.firstIndex(of: "=").map { "\(name(String(item[..<$0])))=…" } ?? (item.isEmpty ? "" : "…")
+            item.firstIndex(of: "=").map { "\(name(String(item[..<$0]), mark: mark))=\(mark)" }
+                ?? (item.isEmpty ? "" : mark)
         }
-        return withoutTokensInPath(Substring(bare[..<question])) + "?" + items.joined(separator: "&")
+        return withoutTokensInPath(Substring(bare[..<question]), mark) + "?" + items.joined(separator: "&")
     }
 
-    private static func withoutTokensInPath(_ address: Substring) -> String {
-        let text = withoutUserInformation(String(address))
+    private static func withoutTokensInPath(_ address: Substring, _ mark: String) -> String {
+        let text = withoutUserInformation(String(address), mark)
         let authority = text.range(of: "://")?.upperBound ?? text.startIndex
         let path = text[authority...].firstIndex(of: "/") ?? text.endIndex
         let parts = text[path...].split(separator: "/", omittingEmptySubsequences: false).map { part in
-            looksLikeToken(String(part)) && UUID(uuidString: String(part)) == nil ? "…" : String(part)
+            looksLikeToken(String(part)) && UUID(uuidString: String(part)) == nil ? mark : String(part)
         }
         return text[..<path] + parts.joined(separator: "/")
     }
@@ -147,13 +164,13 @@ enum Redaction {
 
     /// Removes `user:password@` from a text that looks like
     /// `…user:password@host`.
-    private static func withoutUserInformation(_ text: String) -> String {
+    private static func withoutUserInformation(_ text: String, _ mark: String) -> String {
         let start = text.range(of: "://")?.upperBound ?? text.startIndex
         // A path may contain its own `@`; only the text before the first slash
         // is an authority.
         let authority = text[start...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return text }
-        return text[..<start] + "…@" + text[text.index(after: at)...]
+        return text[..<start] + mark + "@" + text[text.index(after: at)...]
     }
 
     /// The text up to its query or fragment, without the text before an `@`
@@ -230,7 +247,7 @@ enum Redaction {
     /// An error of Foundation without the URLs that it contains, because their
     /// queries may contain a secret.
     ///
-    /// In its texts, URLs are shown as in ``url(_:)``.
+    /// In its texts, URLs are shown as in ``url(_:mark:)``.
     ///
     /// Underlying errors are treated in the same way; errors that aren't
     /// Foundation's stay unchanged.

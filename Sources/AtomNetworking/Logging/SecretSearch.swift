@@ -40,7 +40,7 @@ struct SecretSearch {
     }
 
     /// Hides everything that the text shares with a secret; see
-    /// ``Redaction/withoutTokens(_:secrets:)``.
+    /// ``Redaction/withoutTokens(_:secrets:mark:)``.
     mutating func hide(_ secrets: [String]) {
         let secrets = secrets.map { Self.folded(SecretSearch($0).bytes) }.filter { !$0.isEmpty }
         guard !secrets.isEmpty else { return }
@@ -49,8 +49,8 @@ struct SecretSearch {
         hideShortened(secrets, in: text)
     }
 
-    /// The text with "…" in place of all hidden parts.
-    var shown: String {
+    /// The text with the mark in place of each hidden part.
+    func shown(mark: String) -> String {
         guard isHidden.contains(true) else { return String(decoding: source, as: UTF8.self) }
         var shown: [UInt8] = []
         var wasHidden = false
@@ -58,7 +58,7 @@ struct SecretSearch {
             if !isHidden[index] {
                 shown += source[offsets[index]..<offsets[index + 1]]
             } else if !wasHidden {
-                shown += Array("…".utf8)
+                shown += Array(mark.utf8)
             }
             wasHidden = isHidden[index]
         }

@@ -109,8 +109,8 @@ extension HARLog.Response {
             headers = fields.map { .init(name: $0.name, value: CredentialSearch.value(of: $0)) }
             redirectURL = CredentialSearch.url(location)
         case .onlyHarmless:
-            headers = Self.pairs(fields.withOnlyHarmlessValues)
-            redirectURL = Redaction.url(location).replacingOccurrences(of: "…", with: CredentialSearch.hidden)
+            headers = Self.pairs(fields.redacted(mark: CredentialSearch.hidden))
+            redirectURL = Redaction.url(location, mark: CredentialSearch.hidden)
         }
         content = HARLog.Content(
             size: sending.bytesReceived,

@@ -3,13 +3,16 @@ extension HeaderFields {
     ///
     /// Shown are only the values of fields that are known to hold none, and of
     /// those nothing that looks like a token.
-    var redacted: HeaderFields {
+    var redacted: HeaderFields { redacted(mark: Redaction.hidden) }
+
+    /// The same with another mark than "…".
+    func redacted(mark: String) -> HeaderFields {
         HeaderFields(
             map { field in
                 guard Self.plainNames.contains(field.name.lowercased()) else {
-                    return Field(name: Redaction.name(field.name), value: "…")
+                    return Field(name: Redaction.name(field.name, mark: mark), value: mark)
                 }
-                return Field(name: field.name, value: Redaction.excerpt(field.value, limit: 200))
+                return Field(name: field.name, value: Redaction.excerpt(field.value, limit: 200, mark: mark))
             })
     }
 

@@ -27,7 +27,6 @@ struct ShownRequest: Sendable {
         method = request.method
         let address = request.target.absoluteString
         let fields = request.headerFields
-        let hidden = CredentialSearch.hidden
         switch disclosure {
         case .everything:
             url = address
@@ -36,8 +35,8 @@ struct ShownRequest: Sendable {
             url = CredentialSearch.url(address)
             headerFields = HeaderFields(fields.map { .init(name: $0.name, value: CredentialSearch.value(of: $0)) })
         case .onlyHarmless:
-            url = request.target.description.replacingOccurrences(of: "…", with: hidden)
-            headerFields = fields.withOnlyHarmlessValues
+            url = Redaction.url(address, mark: CredentialSearch.hidden)
+            headerFields = fields.redacted(mark: CredentialSearch.hidden)
         }
         let (shown, isChanged) = Self.body(request, disclosure)
         body = shown
@@ -57,18 +56,6 @@ struct ShownRequest: Sendable {
         guard disclosure == .allButCredentials else { return (.bytes(data), false) }
         guard let shown = CredentialSearch.body(data, request.headerFields) else { return (.hidden, true) }
         return (.bytes(shown), shown != data)
-    }
-}
-
-extension HeaderFields {
-    /// The same fields with `HIDDEN` for each value that may be a secret.
-    var withOnlyHarmlessValues: HeaderFields {
-        HeaderFields(
-            redacted.map { field in
-                let name = field.name.replacingOccurrences(of: "…", with: CredentialSearch.hidden)
-                return Field(
-                    name: name, value: field.value.replacingOccurrences(of: "…", with: CredentialSearch.hidden))
-            })
     }
 }
 

@@ -24,6 +24,27 @@ struct RedactionTests {
         #expect(Redaction.excerpt(String(repeating: "\u{301}", count: 100_000)).unicodeScalars.count <= 101)
     }
 
+    @Test(
+        "Another mark stands where “…” would, and a true “…” stays",
+        arguments: [
+            ("…", "…"), ("an … HIDDEN", "an … HIDDEN"), ("Bearer a1b2c3d4e5f6a1b2 …", "Bearer HIDDEN …"),
+            ("u:hunter2@a.example …", "HIDDEN@a.example …"),
+            ("… https://u:p@a/…/a1b2c3d4e5f6a1b2?…=1&2", "… https://HIDDEN@a/…/HIDDEN?…=HIDDEN&HIDDEN"),
+        ])
+    func anotherMark(_ text: String, becomes shown: String) {
+        #expect(Redaction.excerpt(text, mark: "HIDDEN") == shown)
+    }
+
+    @Test("A mark is one character at the limit, and is never cut", arguments: ["…", "HIDDEN"])
+    func limitAtAMark(_ mark: String) {
+        func excerpt(_ limit: Int) -> String { Redaction.excerpt("a https://b/?c=1&d=2", limit: limit, mark: mark) }
+        #expect(excerpt(18) == "a https://b/?c=\(mark)&d\(mark)")
+        #expect(excerpt(19) == "a https://b/?c=\(mark)&d=\(mark)")
+        #expect(excerpt(20) == "a https://b/?c=\(mark)&d=\(mark)")
+        #expect(excerpt(15) == "a https://b/?c=\(mark)")
+        #expect(excerpt(16) == "a https://b/?c=\(mark)\(mark)")
+    }
+
     @Test("Control characters are written out", arguments: [UInt8](0..<0x20) + Array(0x7F...0x9F))
     func controlCharacters(_ byte: UInt8) {
         let hex = String(byte, radix: 16)

@@ -94,6 +94,20 @@ import Testing
         #expect(log.contains("--header 'Content-Type: application/x-www-form-urlencoded'"))
     }
 
+    @Test("A harmless value that is “…” is shown as it is")
+    func trueEllipsis() throws {
+        let harmless = try sent(fields: [("Accept-Language", "…"), ("User-Agent", "a…b")])
+        let command = harmless.curlCommand(showing: .onlyHarmless)
+        #expect(command.contains("--header 'Accept-Language: …'"))
+        #expect(command.contains("--header 'User-Agent: a…b'"))
+        #expect(!command.contains("HIDDEN"))
+        let secret = try sent(fields: [("X-Key", "…"), ("User-Agent", "… a1b2c3d4e5f6a1b2")])
+        let redacted = secret.curlCommand(showing: .onlyHarmless)
+        #expect(redacted.contains("--header 'X-Key: HIDDEN'"))
+        #expect(redacted.contains("--header 'User-Agent: … HIDDEN'"))
+        #expect(redacted.hasPrefix("# Values are left out. Write them in the place of HIDDEN."))
+    }
+
     @Test("In JSON only the values of credentials are replaced, byte by byte")
     func json() {
         func shown(_ text: String) -> String? {

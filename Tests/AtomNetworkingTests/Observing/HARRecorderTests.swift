@@ -141,6 +141,23 @@ import Testing
         #expect(sizes == [0, 5, 4])
     }
 
+    @Test("A “…” that a server has sent is shown as it is")
+    func trueEllipsis() async throws {
+        let session = try SessionFixture {
+            $0.answer("", status: 304, headers: [("Server", "…"), ("X-Key", "…"), ("Location", "/…?q=…")])
+        }
+        let recorder = HARRecorder()
+        _ = await call(atom(session, [recorder]), PathEndpoint()).outcome()
+        let response = try #require(try entries(recorder).first?["response"] as? [String: Any])
+        #expect(
+            response["headers"] as? [[String: String]]
+                == [
+                    ["name": "Server", "value": "…"], ["name": "X-Key", "value": "HIDDEN"],
+                    ["name": "Location", "value": "HIDDEN"],
+                ])
+        #expect(response["redirectURL"] as? String == "/…?q=HIDDEN")
+    }
+
     @Test("A failure is an entry with status 0 and the reason")
     func failure() async throws {
         let session = try SessionFixture()
