@@ -32,17 +32,35 @@ import Testing
     @Test func theReportIsATable() {
         var report = StormReport(
             requests: 4, answered: 3, mixedUp: 0, cancelled: 0, failures: ["The server hung up.": 1], seconds: 2,
-            latencies: [0.001, 0.002, 0.1], server: nil)
+            latencies: Latencies([.milliseconds(100), .milliseconds(1), .milliseconds(2)]), server: nil)
         #expect(!report.isAsExpected)
-        #expect(report.percentile(0.5) == 0.002)
-        #expect(report.percentile(0.99) == 0.1)
         let output = RecordingTerminal()
         report.show(on: output.terminal())
         #expect(output.text.contains("throughput"))
         #expect(output.text.contains("1 /s"))
         #expect(output.text.contains("1 × The server hung up."))
+        #expect(rows(of: report).contains("latency p50 2.0 ms"))
+        #expect(rows(of: report).contains("latency p99 100.0 ms"))
         report.answered = 4
         report.failures = [:]
         #expect(report.isAsExpected)
+    }
+
+    @Test func itsLatenciesAreThoseOfTheNearestRank() {
+        var report = StormReport(
+            requests: 100, answered: 100, mixedUp: 0, cancelled: 0, failures: [:], seconds: 2,
+            latencies: Latencies((1...100).reversed().map { .microseconds($0 * 100) }))
+        #expect(rows(of: report).contains("latency p50 5.0 ms"))
+        #expect(rows(of: report).contains("latency p99 9.9 ms"))
+        report.latencies = Latencies()
+        #expect(rows(of: report).contains("latency p50 0.0 ms"))
+        #expect(rows(of: report).contains("latency p99 0.0 ms"))
+    }
+
+    /// The lines of the table, with single spaces.
+    private func rows(of report: StormReport) -> [String] {
+        let output = RecordingTerminal()
+        report.show(on: output.terminal())
+        return output.lines.map { $0.split(separator: " ").joined(separator: " ") }
     }
 }

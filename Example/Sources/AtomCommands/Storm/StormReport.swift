@@ -24,8 +24,8 @@ struct StormReport: Sendable {
     /// Counts by description.
     var failures: [String: Int]
     var seconds: Double
-    /// In seconds, in ascending order.
-    var latencies: [Double]
+    /// Of the answered requests.
+    var latencies: Latencies
     var server: ServerSide?
     /// What happened when, if that was recorded.
     var timeline: StormTimeline?
@@ -34,12 +34,6 @@ struct StormReport: Sendable {
 
     var isAsExpected: Bool {
         answered == requests && (server?.reuseDetected ?? 0) == 0
-    }
-
-    /// The latency below which this share of the answered requests stayed.
-    func percentile(_ share: Double) -> Double {
-        guard !latencies.isEmpty else { return 0 }
-        return latencies[min(Int(share * Double(latencies.count)), latencies.count - 1)]
     }
 
     func show(on terminal: Terminal) {
@@ -67,8 +61,8 @@ struct StormReport: Sendable {
         }
         table.add("time", "\(Self.rounded(seconds, 2)) s")
         table.add("throughput", seconds > 0 ? "\(Int(Double(answered) / seconds)) /s" : "-")
-        table.add("latency p50", "\(Self.rounded(percentile(0.5) * 1000, 1)) ms")
-        table.add("latency p99", "\(Self.rounded(percentile(0.99) * 1000, 1)) ms")
+        table.add("latency p50", "\(milliseconds(latencies.percentile(perMille: 500))) ms")
+        table.add("latency p99", "\(milliseconds(latencies.percentile(perMille: 990))) ms")
         if let memory = Self.peakMemory { table.add("peak memory", "\(memory / 1_048_576) MB") }
         return table
     }
@@ -76,6 +70,11 @@ struct StormReport: Sendable {
     /// A number that should be zero.
     private func mark(_ count: Int, _ style: TextStyle, _ terminal: Terminal) -> String {
         terminal.styled("\(count)", count == 0 ? .green : style)
+    }
+
+    /// Zero if nothing was answered.
+    private func milliseconds(_ latency: Duration?) -> Double {
+        Self.rounded(Double(latency?.wholeNanoseconds ?? 0) / 1_000_000, 1)
     }
 
     private static func rounded(_ value: Double, _ digits: Int) -> Double {

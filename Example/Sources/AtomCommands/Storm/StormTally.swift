@@ -6,7 +6,7 @@ final class StormTally: @unchecked Sendable {
     private let lock = NSLock()
     private let total: Int
     private var handedOut = 0
-    private var latencies: [Double] = []
+    private var latencies: [Duration] = []
     private var cancelled = 0
     private var mixedUp = 0
     private var failures: [String: Int] = [:]
@@ -28,7 +28,7 @@ final class StormTally: @unchecked Sendable {
     func note(_ result: Result<Miles, AtomError>, of number: Int, seconds: Double) {
         lock.withLock {
             switch result {
-            case .success(let miles) where miles.number == String(number): latencies.append(seconds)
+            case .success(let miles) where miles.number == String(number): latencies.append(.seconds(seconds))
             case .success: mixedUp += 1
             case .failure(.cancelled): cancelled += 1
             case .failure(let error): failures[error.description, default: 0] += 1
@@ -40,7 +40,7 @@ final class StormTally: @unchecked Sendable {
         lock.withLock {
             StormReport(
                 requests: total, answered: latencies.count, mixedUp: mixedUp, cancelled: total - handedOut + cancelled,
-                failures: failures, seconds: seconds, latencies: latencies.sorted(), server: counters)
+                failures: failures, seconds: seconds, latencies: Latencies(latencies), server: counters)
         }
     }
 }
