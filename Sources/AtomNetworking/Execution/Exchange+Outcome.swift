@@ -41,7 +41,7 @@ extension Exchange {
     func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
         // Before observers hear of the end, which may ask for the same again.
         if case .sharing(let sharing, let number) = listener { sharing.closed(number) }
-        observation?.finish(outcome, at: manager.time.now)
+        if let observation { tellEnd(outcome, observation, at: manager.time.now) }
         switch listener {
         case .awaiting:
             let awaiting = content.withLock { content in

@@ -64,12 +64,14 @@ extension Exchange {
         guard step.effects.contains(.sendAgain) else {
             return manager.quotas.giveBack(retry.cost, at: wire.target.origin)
         }
-        guard let observation else { return }
+        guard observation != nil else { return }
         let now = manager.time.now
         let delay = retry.waitsForNetwork ? nil : retry.until.map { now.duration(to: $0) }
-        observation.note(.retried(after: retry.setback.failure, delay: delay), at: now)
-        if retry.waitsForNetwork { observation.noteQueued(for: .network, at: now) }
-        observation.deliver()
+        withEvents { events in
+            events.append(.retried(after: retry.setback.failure, delay: delay), at: now)
+            if retry.waitsForNetwork { events.queued(for: .network, at: now) }
+        }
+        deliver()
     }
 
     /// Gives back what was paid for an attempt that is not made, because its pause

@@ -33,7 +33,7 @@ extension Exchange {
                     authorization: authorization, cookie: cookie, replacedBy: additions, idleTimeout: idleTimeout,
                     needsFreshConnection: policy.needsFreshConnection, wantsMetrics: observation != nil,
                     number: content.machine.number)
-                observation?.noteSent(SentRequest(made), at: now)
+                if observation != nil { content.events.sent(made, at: now) }
                 request = made
                 let wire = AttemptOnWire(
                     of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
@@ -111,15 +111,16 @@ extension Exchange {
     private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
         let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
-        let unwanted = content.withLock { content in
-            if content.lastEnded == wire.number { return nil as (any TransportExchange)? }
-            guard content.wire === wire else { return wire.started(running) }
+        let (unwanted, tellsEvents) = content.withLock { content in
+            let tellsEvents = content.events.beginsDelivery()
+            if content.lastEnded == wire.number { return (nil as (any TransportExchange)?, tellsEvents) }
+            guard content.wire === wire else { return (wire.started(running), tellsEvents) }
             content.running = running
-            return nil
+            return (nil, tellsEvents)
         }
         unwanted?.cancel()
         // Afterwards: an observer may cancel the request.
-        observation?.deliver()
+        if tellsEvents, let observation { tellNoted(observation) }
     }
 }
 
@@ -130,15 +131,17 @@ extension Exchange {
         switch event {
         case .sent(let count):
             let now = manager.time.now
-            content.withLock { $0.machine.sent(by: wire.number, at: now) }
+            content.withLock { content in
+                content.machine.sent(by: wire.number, at: now)
+                content.events.countSent(count)
+            }
             if progress != nil { reportSent(count, of: wire, at: now) }
-            observation?.sent(count)
         case .response(let head):
             received(head, from: wire)
         case .data(let data):
             received(data, from: wire)
         case .measured(let metrics):
-            observation?.tell(.measured(metrics, number: wire.number), at: manager.time.now)
+            tell(.measured(metrics, number: wire.number), at: manager.time.now)
         case .finished:
             ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
@@ -159,13 +162,15 @@ extension Exchange {
         let now = manager.time.now
         let destination = destination(of: head)
         let retry = head.statusCode >= 400 ? retry(after: head, of: wire, at: now) : nil
-        var turn: RequestObservation.Turn?
+        var turn: NotedEvents.Turn?
         let (step, concerned, isDelivered) = content.withLock { content in
             let isSpent = content.machine.attempt.body?.isSpent ?? false
-            if let observation, content.machine.awaitsHead(of: wire.number) {
+            if observation != nil, content.machine.awaitsHead(of: wire.number) {
                 // To open a destination may end the request, which must not come before this event.
-                turn = destination == nil ? observation.turn() : nil
-                if turn == nil { observation.note(.answered(ReceivedHead(head, number: wire.number)), at: now) }
+                turn = destination == nil ? content.events.turn() : nil
+                if turn == nil {
+                    content.events.append(.answered(ReceivedHead(head, number: wire.number)), at: now)
+                }
             }
             let step = content.machine.headArrived(
                 head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil,
@@ -180,17 +185,23 @@ extension Exchange {
         if let retry { settleQuota(of: retry, step, at: wire) }
         switch step.action {
         case .retry:
-            observation?.note(.retried(after: .status(head.statusCode), delay: nil), at: now)
+            if observation != nil {
+                withEvents { $0.append(.retried(after: .status(head.statusCode), delay: nil), at: now) }
+            }
         case .askSession where retry == nil, .enterLane where retry == nil:
-            observation?.note(.redirected(to: content.withLock { $0.machine.attempt.target }.description), at: now)
+            if observation != nil {
+                content.withLock { content in
+                    content.events.append(.redirected(to: content.machine.attempt.target.description), at: now)
+                }
+            }
         default:
             break
         }
         if let observation {
             if let turn {
-                observation.tell(.answered(ReceivedHead(head, number: wire.number)), at: now, in: turn)
+                tell(.answered(ReceivedHead(head, number: wire.number)), at: now, in: turn, observation)
             } else {
-                observation.deliver()
+                deliver()
             }
         }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
@@ -230,8 +241,8 @@ extension Exchange {
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
-        observation?.received(part.count, by: wire.number)
         let (step, concerned) = content.withLock { content in
+            content.events.countReceived(part.count, by: wire.number)
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
             return (step, content.letGo(for: step))
         }

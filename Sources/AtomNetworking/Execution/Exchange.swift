@@ -5,7 +5,7 @@ import Foundation
 /// An ``ExchangeMachine`` under this object's lock decides what happens. This
 /// object does what the machine says, outside the lock. Events after the outcome
 /// change nothing, but a slot is always given back.
-final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Sendable {
+final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
     typealias Completion = @Sendable (Result<AtomResponse, AtomError>) -> Void
 
     /// The receiver of the outcome.
@@ -64,6 +64,8 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
         var outcome: Result<AtomResponse, AtomError>?
         /// Whether there is, or was, an outcome for an awaiting caller.
         var hasOutcome = false
+        /// For the observers, if there are any.
+        var events = NotedEvents()
         /// The awaiting caller: set once, and taken once, at the end.
         var awaiting: UnsafeContinuation<Void, Never>?
 
@@ -140,11 +142,11 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, @unchecked Send
     }
 
     func released() {
-        let (step, wire, origin) = content.withLock { content in
+        let (step, wire, origin, hasWaited) = content.withLock { content in
             let step = content.machine.admitted()
-            return (step, content.letGo(for: step), content.machine.attempt.target.origin)
+            return (step, content.letGo(for: step), content.machine.attempt.target.origin, content.events.isQueued)
         }
-        if let observation, case .enterLane = step.action { observation.tellAdmitted(at: manager.time.now) }
+        if hasWaited, case .enterLane = step.action { tellAdmitted() }
         if let wire { limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2) }
         if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
     }
@@ -229,24 +231,42 @@ extension Exchange {
     }
 
     func queuedBySession() {
-        handle { [observation, time = manager.time] machine in
-            if let observation, case .waitingForSession = machine.state {
-                observation.noteQueued(for: .refresh, at: time.now)
-            }
-            return machine.queuedBySession()
-        }
-        observation?.deliver()
+        queued(for: .refresh) { $0.queuedBySession() }
     }
 
     private func queuedForSlot() {
-        handle { [observation, time = manager.time] machine in
-            if let observation, case .waitingForSlot = machine.state {
-                observation.noteQueued(for: .slot, at: time.now)
-            }
-            return machine.queuedForSlot()
-        }
-        observation?.deliver()
+        queued(for: .slot) { $0.queuedForSlot() }
     }
+
+    private func queued(
+        for reason: RequestEvent.QueueReason, _ event: (inout ExchangeMachine) -> ExchangeMachine.Step
+    ) {
+        guard observation != nil else {
+            handle(event)
+            return
+        }
+        let now = manager.time.now
+        let (step, wire) = content.withLock { content in
+            // It may have ended, or gone on already.
+            switch (reason, content.machine.state) {
+            case (.refresh, .waitingForSession), (.slot, .waitingForSlot): content.events.queued(for: reason, at: now)
+            default: break
+            }
+            let step = event(&content.machine)
+            return (step, content.letGo(for: step))
+        }
+        perform(step, wire)
+        deliver()
+    }
+
+    @inline(never)
+    private func tellAdmitted() {
+        let now = manager.time.now
+        content.withLock { _ = $0.events.admitted(at: now) }
+        deliver()
+    }
+
+    func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { content.withLock { body(&$0.events) } }
 
     /// Whether the request may go on now; otherwise the session has queued or
     /// refused it.

@@ -21,16 +21,12 @@ final class RequestSharing: Sendable {
         let (caller, number, starts) = state.withLock { state in
             let (ticket, starts) = state.requests.asked(for: key)
             let observation = starts ? nil : manager.observation(of: request)
-            if let observation {
-                observation.note(.described, at: observation.instant)
-                let other = state.exchanges[ticket.exchange]?.observation?.requestID
-                observation.note(.joined(other), at: observation.instant)
-            }
             let caller = SharedCaller(ticket, listener: listener, manager: manager, observation)
+            if !starts { caller.joined(state.exchanges[ticket.exchange]?.observation?.requestID) }
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts { start(number, request, manager) } else { caller.observation?.deliver() }
+        if starts { start(number, request, manager) } else { caller.deliver() }
         return caller
     }
 

@@ -3,12 +3,13 @@ import Foundation
 /// One caller of an exchange that several callers may share.
 ///
 /// It is told once: the exchange's outcome, or its own cancellation.
-final class SharedCaller: Sendable {
+final class SharedCaller: EventTeller {
     private struct State {
         /// The outcome for an awaiting caller, until it is taken.
         var outcome: Result<AtomResponse, AtomError>?
         var hasOutcome = false
         var awaiting: UnsafeContinuation<Void, Never>?
+        var events = NotedEvents()
     }
 
     let manager: RequestableQueueManager
@@ -29,6 +30,17 @@ final class SharedCaller: Sendable {
         self.manager = manager
     }
 
+    /// The request takes part in the one with this number.
+    func joined(_ other: UInt64?) {
+        guard let observation else { return }
+        withEvents { events in
+            events.append(.described, at: observation.instant)
+            events.append(.joined(other), at: observation.instant)
+        }
+    }
+
+    func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { state.withLock { body(&$0.events) } }
+
     /// The caller has cancelled.
     ///
     /// It is told at once, unless its outcome is already decided.
@@ -36,7 +48,7 @@ final class SharedCaller: Sendable {
 
     /// Tells the outcome; called once.
     func settle(_ outcome: Result<AtomResponse, AtomError>) {
-        observation?.finish(outcome, at: manager.time.now)
+        if let observation { tellEnd(outcome, observation, at: manager.time.now) }
         switch listener {
         case .awaiting:
             let awaiting = state.withLock { state in

@@ -15,20 +15,50 @@ public struct RequestSummary: Sendable {
     /// The time since the request was described, with all waiting.
     public let duration: Duration
     /// How often the request was sent.
-    public let sendings: Int
+    public var sendings: Int { traffic.sendings }
     /// The bytes of the bodies that were sent, in all sendings.
-    public let bytesSent: Int64
+    public var bytesSent: Int64 { traffic.bytesSent }
     /// The bytes of the bodies that were received, decoded from the content
     /// coding, in all sendings.
-    public let bytesReceived: Int64
-    /// The part of ``bytesReceived`` of each sending after the first, in their
-    /// order; missing for those without a body.
-    let receivedLater: [Int64]
+    public var bytesReceived: Int64 { traffic.bytesReceived }
+
+    private let traffic: RequestTraffic
+
+    init(statusCode: Int?, failure: RequestFailure?, duration: Duration, _ traffic: RequestTraffic) {
+        self.statusCode = statusCode
+        self.failure = failure
+        self.duration = duration
+        self.traffic = traffic
+    }
 
     /// The part of ``bytesReceived`` of the sending with this number.
-    func bytesReceived(by number: Int) -> Int64 {
-        if number == 1 { return bytesReceived - receivedLater.reduce(0, +) }
-        return receivedLater.indices.contains(number - 2) ? receivedLater[number - 2] : 0
+    func bytesReceived(by number: Int) -> Int64 { traffic.received(by: number) }
+}
+
+/// What was sent and received for one request.
+struct RequestTraffic: Sendable {
+    var sendings = 0
+    var bytesSent: Int64 = 0
+    private(set) var bytesReceived: Int64 = 0
+    /// The part of ``bytesReceived`` of each sending after the first, in their
+    /// order; missing for those without a body. `nil` for a request that was sent
+    /// once, as nearly every one.
+    private var receivedLater: [Int64]?
+
+    mutating func received(_ count: Int64, by number: Int) {
+        bytesReceived += count
+        guard number > 1 else { return }
+        var later = receivedLater ?? []
+        while later.count < number - 1 { later.append(0) }
+        later[number - 2] += count
+        receivedLater = later
+    }
+
+    /// The part of ``bytesReceived`` of the sending with this number.
+    func received(by number: Int) -> Int64 {
+        let later = receivedLater ?? []
+        if number == 1 { return bytesReceived - later.reduce(0, +) }
+        return later.indices.contains(number - 2) ? later[number - 2] : 0
     }
 }
 

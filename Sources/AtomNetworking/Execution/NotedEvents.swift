@@ -1,0 +1,117 @@
+/// What observers have not heard yet of one request, in order.
+///
+/// A value under the lock of its ``EventTeller``.
+struct NotedEvents: Sendable {
+    struct Event {
+        let kind: RequestEvent.Kind
+        let instant: MonotonicInstant
+    }
+
+    /// The right to tell an event now.
+    enum Turn {
+        case direct
+        /// The sending that was noted comes before it.
+        case afterSending
+    }
+
+    /// A sending that has not been told; it comes before the others.
+    ///
+    /// It has a place of its own, because each request has one: it is noted when
+    /// the request is handed to the transport, and told afterwards.
+    private var sending: SentRequest?
+    private var sentAt = MonotonicInstant(nanoseconds: 0)
+    private var others: Others?
+    /// Whether a thread is telling events.
+    private var isTelling = false
+    private var isClosed = false
+    /// Whether it has been queued, and not admitted since.
+    private(set) var isQueued = false
+    private(set) var traffic = RequestTraffic()
+
+    /// In an object, because most requests never have any.
+    private final class Others: @unchecked Sendable {
+        // Used only under the lock that guards the value, which is never copied.
+        var events: [Event] = []
+    }
+
+    private var hasOthers: Bool { others?.events.isEmpty == false }
+}
+
+// MARK: - Noting
+
+extension NotedEvents {
+    mutating func append(_ event: Event) {
+        guard !isClosed else { return }
+        let others = others ?? Others()
+        others.events.append(event)
+        self.others = others
+    }
+
+    mutating func append(_ kind: RequestEvent.Kind, at now: MonotonicInstant) {
+        append(Event(kind: kind, instant: now))
+    }
+
+    /// The request waits.
+    mutating func queued(for reason: RequestEvent.QueueReason, at now: MonotonicInstant) {
+        isQueued = true
+        append(.queued(reason), at: now)
+    }
+
+    /// The request goes on.
+    ///
+    /// - Returns: Whether it has waited.
+    mutating func admitted(at now: MonotonicInstant) -> Bool {
+        guard isQueued else { return false }
+        isQueued = false
+        append(.admitted, at: now)
+        return true
+    }
+
+    /// The request is handed to the transport.
+    mutating func sent(_ request: TransportRequest, at now: MonotonicInstant) {
+        traffic.sendings = request.number
+        let hasWaited = admitted(at: now)
+        guard !hasWaited, sending == nil, !hasOthers, !isClosed else {
+            return append(.sent(SentRequest(request)), at: now)
+        }
+        (sending, sentAt) = (SentRequest(request), now)
+    }
+
+    /// Counts bytes of the request's body.
+    mutating func countSent(_ count: Int) { traffic.bytesSent += Int64(count) }
+
+    /// Counts bytes of a response's body.
+    mutating func countReceived(_ count: Int, by number: Int) { traffic.received(Int64(count), by: number) }
+
+    /// No event comes any more.
+    mutating func close() { isClosed = true }
+}
+
+// MARK: - Telling
+
+extension NotedEvents {
+    /// The turn to tell an event that has not been noted; `nil` if it has to be,
+    /// because others come first, or if it comes too late.
+    mutating func turn() -> Turn? {
+        guard !isTelling, !isClosed, !hasOthers else { return nil }
+        isTelling = true
+        return sending == nil ? .direct : .afterSending
+    }
+
+    /// Whether this thread tells what has been noted.
+    mutating func beginsDelivery() -> Bool {
+        guard !isTelling, sending != nil || hasOthers else { return false }
+        isTelling = true
+        return true
+    }
+
+    mutating func takeSending() -> (SentRequest, MonotonicInstant)? { sending.take().map { ($0, sentAt) } }
+
+    /// The next event; `nil` ends the turn.
+    mutating func next() -> Event? {
+        if let (request, instant) = takeSending() { return Event(kind: .sent(request), instant: instant) }
+        if let others, !others.events.isEmpty { return others.events.removeFirst() }
+        isTelling = false
+        return nil
+    }
+}
