@@ -2,21 +2,35 @@ import Foundation
 
 /// One sending of a request: the first, or one after a redirect.
 struct Attempt: Sendable {
-    var method: String
-    var target: TargetURL
-    /// Without a credential or cookies of the SDK's.
-    var headerFields: HeaderFields
-    var body: TransportBody?
+    private var message: RequestMessage
     var redirects = 0
     /// Whether a redirect has led to an origin that the endpoint did not name;
     /// from then on nothing is signed, and no cookies are sent.
     var hasLeftOrigin = false
 
     init(_ request: consuming PreparedRequest) {
-        method = request.method
-        target = request.target
-        headerFields = request.headerFields
-        body = request.body
+        message = request.message
+    }
+
+    var method: String {
+        get { message.method }
+        set { message.method = newValue }
+    }
+
+    var target: TargetURL {
+        get { message.target }
+        set { message.target = newValue }
+    }
+
+    /// Without a credential or cookies of the SDK's.
+    var headerFields: HeaderFields {
+        get { message.headerFields }
+        set { message.headerFields = newValue }
+    }
+
+    var body: TransportBody? {
+        get { message.body }
+        set { message.body = newValue }
     }
 }
 
@@ -71,7 +85,7 @@ extension Attempt {
             if let cookie { fields.append(name: "Cookie", value: cookie) }
         }
         return TransportRequest(
-            method: method, target: target, headerFields: fields, body: body, idleTimeout: idleTimeout,
+            message, headerFields: fields, idleTimeout: idleTimeout,
             needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 

@@ -14,8 +14,7 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     static let keptRestDuration = Duration.milliseconds(500)
 
     let exchange: Exchange
-    let number: Int
-    let target: TargetURL
+    let request: TransportRequest
 
     // Only the deadline queue uses these, under its lock.
     var deadlinePosition: Int?
@@ -43,12 +42,14 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// The bytes of the request's body that were sent.
     @exclusivity(unchecked) var sent: Int64 = 0
 
-    init(of exchange: Exchange, number: Int, target: TargetURL, sink: any ResponseSink) {
+    init(of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink) {
         self.exchange = exchange
-        self.number = number
-        self.target = target
+        self.request = request
         self.sink = sink
     }
+
+    var number: Int { request.number }
+    var target: TargetURL { request.target }
 }
 
 // MARK: - Under the exchange's lock

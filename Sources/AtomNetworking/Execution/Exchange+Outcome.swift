@@ -44,11 +44,8 @@ extension Exchange {
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
         switch listener {
         case .awaiting:
-            let awaiting = content.withLock { content in
-                content.outcome = outcome
-                content.hasOutcome = true
-                return content.awaiting.take()
-            }
+            var outcome = Optional(outcome)
+            let awaiting = content.withLock { $0.awaited.settle(&outcome) }
             awaiting?.resume()
         case .streamed(let stream):
             stream.ended(outcome)
@@ -81,22 +78,18 @@ extension Exchange {
 
     /// Whether the outcome is known.
     @inline(never)
-    var hasOutcome: Bool { content.withLock { $0.hasOutcome } }
+    var hasOutcome: Bool { content.withLock { $0.awaited.isKnown } }
 
     /// Resumes the continuation once the outcome is known; called once.
     @inline(never)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isKnown = content.withLock { content in
-            if !content.hasOutcome { content.awaiting = continuation }
-            return content.hasOutcome
-        }
-        if isKnown { continuation.resume() }
+        if content.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
     }
 
     /// The outcome, if it is known.
     ///
     /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
-        content.withLock { $0.outcome.take() }
+        content.withLock { $0.awaited.take() }
     }
 }

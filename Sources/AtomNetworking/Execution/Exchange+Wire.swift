@@ -23,25 +23,22 @@ extension Exchange {
             if hasSigners, self.signature().version != signature.version { continue }
             let now = manager.time.now
             let sink = MemorySink(limit: policy.maximumBodySize)
-            var request: TransportRequest?
             let (step, wire) = content.withLock { content in
                 let step = content.machine.slotGranted(
                     isSigned: signature.authorization != nil, version: signature.version, at: now)
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 let authorization = content.machine.attemptNeedsSignature ? signature.authorization : nil
-                let made = content.machine.attempt.transportRequest(
+                let request = content.machine.attempt.transportRequest(
                     authorization: authorization, cookie: cookie, replacedBy: additions, idleTimeout: idleTimeout,
                     needsFreshConnection: policy.needsFreshConnection, wantsMetrics: observation != nil,
                     number: content.machine.number)
-                if observation != nil { content.events.sent(made, at: now) }
-                request = made
-                let wire = AttemptOnWire(
-                    of: self, number: content.machine.number, target: content.machine.attempt.target, sink: sink)
+                if observation != nil { content.events.sent(request, at: now) }
+                let wire = AttemptOnWire(of: self, request, sink: sink)
                 content.wire = wire
                 return (step, wire)
             }
             prepare(step)
-            if let wire, let request { return start(request, wire) }
+            if let wire { return start(wire) }
             guard case .askSessionWithSlot = step.action, asksWithSlot() else {
                 if let origin { manager.slots.release(origin: origin) }
                 return
@@ -108,8 +105,8 @@ extension Exchange {
         return manager.cookies.field(for: attempt.target.cookieAddress, at: manager.time.date)
     }
 
-    private func start(_ request: TransportRequest, _ wire: AttemptOnWire) {
-        let running = manager.transport.start(request) { wire.exchange.receive($0, from: wire) }
+    private func start(_ wire: AttemptOnWire) {
+        let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
         let (unwanted, tellsEvents) = content.withLock { content in
             let tellsEvents = content.events.beginsDelivery()

@@ -60,14 +60,10 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var running: (any TransportExchange)?
         /// The number of the last attempt that was `wire` at its last event.
         var lastEnded = 0
-        /// The outcome for an awaiting caller, until it is taken.
-        var outcome: Result<AtomResponse, AtomError>?
-        /// Whether there is, or was, an outcome for an awaiting caller.
-        var hasOutcome = false
+        /// For an awaiting caller.
+        var awaited = AwaitedOutcome()
         /// For the observers, if there are any.
         var events = NotedEvents()
-        /// The awaiting caller: set once, and taken once, at the end.
-        var awaiting: UnsafeContinuation<Void, Never>?
 
         /// Lets go of the attempt that a step stops or discards, so that no later
         /// step concerns it.

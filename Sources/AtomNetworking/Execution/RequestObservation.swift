@@ -30,7 +30,7 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
         super.init(
             requestID: Self.nextID(), purpose: purpose,
             request: DescribedRequest(
-                endpoint: request.endpoint, method: request.method, target: request.target, body: request.body),
+                endpoint: request.endpoint, request.message),
             startedAt: time.date)
     }
 
@@ -113,7 +113,9 @@ extension EventTeller {
 
     /// Tells the outcome: the last event.
     @inline(never)
-    func tellEnd(_ outcome: Result<AtomResponse, AtomError>, _ observation: RequestObservation, at now: MonotonicInstant) {
+    func tellEnd(
+        _ outcome: Result<AtomResponse, AtomError>, _ observation: RequestObservation, at now: MonotonicInstant
+    ) {
         let statusCode: Int?
         let failure: RequestFailure?
         switch outcome {

@@ -51,6 +51,8 @@ final class RequestableQueueManager: Sendable {
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
     private let signingRefusal: AtomError?
+    /// Whether there is a ``signingRefusal``, which is more than a word to read.
+    private let refusesSigning: Bool
     /// Where the credential may be sent.
     private let allowedOrigins: AllowedOrigins
     private let adapters: [any RequestAdapter]
@@ -124,6 +126,7 @@ final class RequestableQueueManager: Sendable {
         renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
+        refusesSigning = signingRefusal != nil
         allowedOrigins =
             switch configuration.authenticationMethod {
             case .basic(let credential): credential.allowedOrigins
@@ -179,7 +182,7 @@ final class RequestableQueueManager: Sendable {
                 return try prepare(link)
             }
             if request.needsSignature {
-                if let signingRefusal { throw signingRefusal }
+                if refusesSigning, let signingRefusal { throw signingRefusal }
                 if !allowedOrigins.allows(request.target.origin) {
                     throw refusal(of: request.target.origin)
                 }

@@ -5,10 +5,8 @@ import Foundation
 /// It is told once: the exchange's outcome, or its own cancellation.
 final class SharedCaller: EventTeller {
     private struct State {
-        /// The outcome for an awaiting caller, until it is taken.
-        var outcome: Result<AtomResponse, AtomError>?
-        var hasOutcome = false
-        var awaiting: UnsafeContinuation<Void, Never>?
+        /// For an awaiting caller.
+        var awaited = AwaitedOutcome()
         var events = NotedEvents()
     }
 
@@ -51,11 +49,8 @@ final class SharedCaller: EventTeller {
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
         switch listener {
         case .awaiting:
-            let awaiting = state.withLock { state in
-                state.outcome = outcome
-                state.hasOutcome = true
-                return state.awaiting.take()
-            }
+            var outcome = Optional(outcome)
+            let awaiting = state.withLock { $0.awaited.settle(&outcome) }
             awaiting?.resume()
         case .streamed, .sharing:
             // Neither shares an exchange.
@@ -71,19 +66,15 @@ final class SharedCaller: EventTeller {
     }
 
     /// Whether the outcome is known.
-    var hasOutcome: Bool { state.withLock { $0.hasOutcome } }
+    var hasOutcome: Bool { state.withLock { $0.awaited.isKnown } }
 
     /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isKnown = state.withLock { state in
-            if !state.hasOutcome { state.awaiting = continuation }
-            return state.hasOutcome
-        }
-        if isKnown { continuation.resume() }
+        if state.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
     }
 
     /// The outcome, if it is known.
     ///
     /// It can be taken once.
-    func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.outcome.take() } }
+    func takeOutcome() -> Result<AtomResponse, AtomError>? { state.withLock { $0.awaited.take() } }
 }

@@ -37,7 +37,7 @@ public struct HeaderFields: Sendable {
     /// Setting it replaces every field with the name; `nil` removes them.
     public subscript(_ name: String) -> String? {
         get {
-            fields.first { Self.isSameName($0.name, name) }?.value
+            firstIndex(of: name).map { fields[$0].value }
         }
         set {
             guard let newValue else {
@@ -65,7 +65,18 @@ public struct HeaderFields: Sendable {
 
     /// Whether there is a field with this name.
     public func contains(_ name: String) -> Bool {
-        fields.contains { Self.isSameName($0.name, name) }
+        firstIndex(of: name) != nil
+    }
+
+    /// By index: to go through the fields themselves would count the references
+    /// in each of them.
+    private func firstIndex(of name: String) -> Int? {
+        let length = name.utf8.count
+        for index in fields.indices
+        where fields[index].name.utf8.count == length && Self.isSameName(fields[index].name, name) {
+            return index
+        }
+        return nil
     }
 
     /// Adds a field at the end and keeps fields with the same name.

@@ -2,20 +2,20 @@ import Foundation
 
 /// A request that has been read and checked, without its secrets.
 public struct DescribedRequest: Sendable {
-    /// The method.
-    public let method: String
-    /// The number of bytes in the body; 0 for none, and `nil` if it isn't known
-    /// before the end.
-    public let bodyLength: Int64?
-    let target: TargetURL
+    private let message: RequestMessage
     private let endpointType: Any.Type?
 
-    init(endpoint: Any.Type?, method: String, target: TargetURL, body: TransportBody?) {
+    init(endpoint: Any.Type?, _ message: RequestMessage) {
         endpointType = endpoint
-        self.method = method
-        self.target = target
-        bodyLength = body.map(\.length) ?? 0
+        self.message = message
     }
+
+    /// The method.
+    public var method: String { message.method }
+    /// The number of bytes in the body; 0 for none, and `nil` if it isn't known
+    /// before the end.
+    public var bodyLength: Int64? { message.body.map(\.length) ?? 0 }
+    var target: TargetURL { message.target }
 
     /// The type of the endpoint without its module, for example
     /// `Seatmap.Endpoint`; `nil` for the SDK's own requests.

@@ -40,9 +40,10 @@ struct RequestTraffic: Sendable {
     var sendings = 0
     var bytesSent: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
-    /// The part of ``bytesReceived`` of each sending after the first, in their
-    /// order; missing for those without a body. `nil` for a request that was sent
-    /// once, as nearly every one.
+    /// What each sending after the first received, in their order; missing for
+    /// those without a body.
+    ///
+    /// `nil` for a request that was sent once, as nearly every one is.
     private var receivedLater: [Int64]?
 
     mutating func received(_ count: Int64, by number: Int) {

@@ -14,15 +14,12 @@ struct PreparedRequest: Sendable {
     }
 
     let purpose: Purpose
-    let method: String
-    let target: TargetURL
-    /// The endpoint's header fields and the content type of the body; not yet
-    /// signed.
-    private(set) var headerFields: HeaderFields
+    /// With the endpoint's header fields and the content type of the body; not
+    /// yet signed.
+    private(set) var message: RequestMessage
     /// The names of header items that are not sent, because the transport
     /// writes these fields itself.
     let omittedFields: [String]
-    let body: TransportBody?
     /// Whether the service's authentication method signs this.
     let needsSignature: Bool
     let acceptableStatusCodes: ClosedRange<Int>
@@ -38,6 +35,11 @@ struct PreparedRequest: Sendable {
     /// The type of the endpoint, if somebody observes the request; `nil` for a
     /// request of the SDK itself.
     let endpoint: Any.Type?
+
+    var method: String { message.method }
+    var target: TargetURL { message.target }
+    var headerFields: HeaderFields { message.headerFields }
+    var body: TransportBody? { message.body }
 
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
@@ -131,11 +133,8 @@ struct PreparedRequest: Sendable {
         retrying: EndpointRetrying?, endpoint: Any.Type?
     ) {
         self.purpose = purpose
-        self.method = method
-        self.target = target
-        self.headerFields = headerFields
+        message = RequestMessage(method: method, target: target, headerFields: headerFields, body: body)
         self.omittedFields = omittedFields
-        self.body = body
         self.needsSignature = needsSignature
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
@@ -159,13 +158,15 @@ struct PreparedRequest: Sendable {
 
     /// Adds a field of the SDK's, unless the endpoint has set it.
     mutating func add(_ name: String, _ value: String) {
-        if !headerFields.contains(name) { headerFields.append(name: name, value: value) }
+        if !headerFields.contains(name) { message.headerFields.append(name: name, value: value) }
     }
 
     /// Sets a field of the SDK's, also if the endpoint has set it.
     mutating func set(_ name: String, _ value: String) {
-        headerFields.removeAll { HeaderFields.isSameName($0.name, name) }
-        headerFields.append(name: name, value: value)
+        var fields = headerFields
+        fields.removeAll { HeaderFields.isSameName($0.name, name) }
+        fields.append(name: name, value: value)
+        message.headerFields = fields
     }
 
     /// The header fields that a service adds to its requests.

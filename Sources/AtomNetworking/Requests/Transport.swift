@@ -100,22 +100,22 @@ extension TransportExchange {
 /// A request for a transport.
 public struct TransportRequest: Sendable {
     /// The method, a token.
-    public var method: String { content.method }
+    public var method: String { message.method }
 
     /// The absolute URL.
-    public var target: TargetURL { content.target }
+    public var target: TargetURL { message.target }
 
     /// The validated header fields in order; one of them may be a credential.
-    public var headerFields: HeaderFields { content.headerFields }
+    public let headerFields: HeaderFields
 
     /// The body; `nil` for no body, which differs from an empty body.
-    public var body: TransportBody? { content.body }
+    public var body: TransportBody? { message.body }
 
     /// The longest idle time that the SDK accepts.
     ///
     /// The SDK enforces this deadline itself. A transport with a shorter
     /// timeout must raise it.
-    public var idleTimeout: Duration { content.idleTimeout }
+    public let idleTimeout: Duration
 
     /// Whether the request must be sent over a new connection, without waiting
     /// for another one.
@@ -123,48 +123,22 @@ public struct TransportRequest: Sendable {
     /// This is set for a refresh: other requests may hold their connections
     /// forever, and some HTTP stacks send a request twice if the server closes
     /// a reused connection without a response.
-    public var needsFreshConnection: Bool { content.needsFreshConnection }
+    public let needsFreshConnection: Bool
 
     /// Whether somebody wants to know how long the parts of the exchange took.
     ///
     /// A transport that can measure reports ``TransportEvent/measured(_:)`` then,
     /// and otherwise never.
-    public var wantsMetrics: Bool { content.wantsMetrics }
+    public let wantsMetrics: Bool
 
     /// Which sending of the request it is, from 1.
     ///
     /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy``
     /// have the next number.
-    public var number: Int { content.number }
+    public let number: Int
 
-    /// In an object: a request goes from hand to hand, and each copy would count
-    /// the references in it.
-    private final class Content: Sendable {
-        let method: String
-        let target: TargetURL
-        let headerFields: HeaderFields
-        let body: TransportBody?
-        let idleTimeout: Duration
-        let needsFreshConnection: Bool
-        let wantsMetrics: Bool
-        let number: Int
-
-        init(
-            method: String, target: TargetURL, headerFields: consuming HeaderFields, body: TransportBody?,
-            idleTimeout: Duration, needsFreshConnection: Bool, wantsMetrics: Bool, number: Int
-        ) {
-            self.method = method
-            self.target = target
-            self.headerFields = headerFields
-            self.body = body
-            self.idleTimeout = idleTimeout
-            self.needsFreshConnection = needsFreshConnection
-            self.wantsMetrics = wantsMetrics
-            self.number = number
-        }
-    }
-
-    private let content: Content
+    /// Without the fields that were added for this sending.
+    let message: RequestMessage
 
     /// Creates a request, for the tests of a transport.
     ///
@@ -199,7 +173,7 @@ public struct TransportRequest: Sendable {
             }
         }
         return TransportRequest(
-            method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
+            message, headerFields: headerFields, idleTimeout: idleTimeout,
             needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 
@@ -208,18 +182,34 @@ public struct TransportRequest: Sendable {
     /// All header fields stay, and a credential may be among them: use a target
     /// that may see it.
     public func replacing(target: TargetURL) -> TransportRequest {
-        TransportRequest(
-            method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
+        var message = message
+        message.target = target
+        return TransportRequest(
+            message, headerFields: headerFields, idleTimeout: idleTimeout,
             needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 
+    /// - Parameter headerFields: All of them, also those of the message.
     init(
-        method: String, target: TargetURL, headerFields: consuming HeaderFields, body: TransportBody?,
+        _ message: RequestMessage, headerFields: consuming HeaderFields, idleTimeout: Duration,
+        needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
+    ) {
+        self.message = message
+        self.headerFields = headerFields
+        self.idleTimeout = idleTimeout
+        self.needsFreshConnection = needsFreshConnection
+        self.wantsMetrics = wantsMetrics
+        self.number = number
+    }
+
+    init(
+        method: String, target: TargetURL, headerFields: HeaderFields, body: TransportBody?,
         idleTimeout: Duration, needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
     ) {
-        content = Content(
-            method: method, target: target, headerFields: headerFields, body: body, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+        self.init(
+            RequestMessage(method: method, target: target, headerFields: headerFields, body: body),
+            headerFields: headerFields, idleTimeout: idleTimeout, needsFreshConnection: needsFreshConnection,
+            wantsMetrics: wantsMetrics, number: number)
     }
 }
 

@@ -64,7 +64,7 @@ public enum OwnShare {
     private static func describe(_ count: Int) throws {
         for _ in 0..<count {
             let endpoint: any Requestable = Endpoint()
-            _ = try TransportRequest(base: endpoint.baseURL(), path: endpoint.path())
+            _ = try TargetURL(base: endpoint.baseURL(), path: endpoint.path())
         }
     }
 
