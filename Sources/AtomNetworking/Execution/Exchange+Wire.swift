@@ -109,15 +109,20 @@ extension Exchange {
         let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
         // The exchange may have let go of the attempt while it was being started.
         let (unwanted, tellsEvents) = content.withLock { content in
-            let tellsEvents = content.events.beginsDelivery()
-            if content.lastEnded == wire.number { return (nil as (any TransportExchange)?, tellsEvents) }
-            guard content.wire === wire else { return (wire.started(running), tellsEvents) }
-            content.running = running
-            return (nil, tellsEvents)
+            if content.wire === wire {
+                content.running = running
+            } else if content.lastEnded != wire.number, let unwanted = wire.started(running) {
+                return (unwanted as (any TransportExchange)?, false)
+            }
+            return (nil, content.events.beginsDelivery())
         }
-        unwanted?.cancel()
         // Afterwards: an observer may cancel the request.
-        if tellsEvents, let observation { tellNoted(observation) }
+        if let unwanted {
+            unwanted.cancel()
+            deliver()
+        } else if tellsEvents, let observation {
+            tellNoted(observation)
+        }
     }
 }
 
@@ -130,7 +135,7 @@ extension Exchange {
             let now = manager.time.now
             content.withLock { content in
                 content.machine.sent(by: wire.number, at: now)
-                content.events.countSent(count)
+                if observation != nil { content.events.countSent(count) }
             }
             if progress != nil { reportSent(count, of: wire, at: now) }
         case .response(let head):
@@ -164,7 +169,7 @@ extension Exchange {
             let isSpent = content.machine.attempt.body?.isSpent ?? false
             if observation != nil, content.machine.awaitsHead(of: wire.number) {
                 // To open a destination may end the request, which must not come before this event.
-                turn = destination == nil ? content.events.turn() : nil
+                turn = destination == nil ? content.events.turn(at: now) : nil
                 if turn == nil {
                     content.events.append(.answered(ReceivedHead(head, number: wire.number)), at: now)
                 }
@@ -177,6 +182,9 @@ extension Exchange {
         // Before anyone can be told of the end.
         if isDelivered, bodyLength == nil, wire.sent > 0 {
             progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: now)
+        }
+        if let turn, let observation {
+            tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)
         }
         if isDelivered, let destination { open(destination, for: head, of: wire) }
         if let retry { settleQuota(of: retry, step, at: wire) }
@@ -194,13 +202,7 @@ extension Exchange {
         default:
             break
         }
-        if let observation {
-            if let turn {
-                tell(.answered(ReceivedHead(head, number: wire.number)), at: now, in: turn, observation)
-            } else {
-                deliver()
-            }
-        }
+        if observation != nil { deliver() }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {
@@ -239,7 +241,7 @@ extension Exchange {
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
         let (step, concerned) = content.withLock { content in
-            content.events.countReceived(part.count, by: wire.number)
+            if observation != nil { content.events.countReceived(part.count, by: wire.number) }
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
             return (step, content.letGo(for: step))
         }

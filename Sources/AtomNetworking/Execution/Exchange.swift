@@ -48,7 +48,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     let bodyLength: Int64?
     /// What the endpoint says about sending the request again, if anything.
     let retrying: EndpointRetrying?
-    /// Tells the app's observers; `nil` if there are none.
+    /// For the app's observers; `nil` if there are none.
     let observation: RequestObservation?
 
     /// The state, under the lock.
@@ -112,7 +112,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     /// Asks to be sent; called once, by the manager.
     func start() {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
-        observation?.tellDescribed()
+        tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
         askSession(isAnew: false)

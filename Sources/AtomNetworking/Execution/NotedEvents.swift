@@ -1,4 +1,5 @@
-/// What observers have not heard yet of one request, in order.
+/// What observers have not heard yet of one request, in order, and what their
+/// last event will say.
 ///
 /// A value under the lock of its ``EventTeller``.
 struct NotedEvents: Sendable {
@@ -8,10 +9,11 @@ struct NotedEvents: Sendable {
     }
 
     /// The right to tell an event now.
-    enum Turn {
-        case direct
-        /// The sending that was noted comes before it.
-        case afterSending
+    struct Turn {
+        /// When it happened.
+        let instant: MonotonicInstant
+        /// Whether the sending that was noted comes before it.
+        let isAfterSending: Bool
     }
 
     /// A sending that has not been told; it comes before the others.
@@ -19,7 +21,12 @@ struct NotedEvents: Sendable {
     /// It has a place of its own, because each request has one: it is noted when
     /// the request is handed to the transport, and told afterwards.
     private var sending: SentRequest?
-    private var sentAt = MonotonicInstant(nanoseconds: 0)
+    private var sentAt = MonotonicInstant(nanoseconds: .min)
+    /// When the last event happened.
+    ///
+    /// Threads read the clock before they take the lock, and don't take it in the
+    /// order in which they have read it.
+    private var latest = MonotonicInstant(nanoseconds: .min)
     private var others: Others?
     /// Whether a thread is telling events.
     private var isTelling = false
@@ -40,15 +47,16 @@ struct NotedEvents: Sendable {
 // MARK: - Noting
 
 extension NotedEvents {
-    mutating func append(_ event: Event) {
+    mutating func append(_ kind: RequestEvent.Kind, at now: MonotonicInstant) {
         guard !isClosed else { return }
         let others = others ?? Others()
-        others.events.append(event)
+        others.events.append(Event(kind: kind, instant: notBack(now)))
         self.others = others
     }
 
-    mutating func append(_ kind: RequestEvent.Kind, at now: MonotonicInstant) {
-        append(Event(kind: kind, instant: now))
+    private mutating func notBack(_ now: MonotonicInstant) -> MonotonicInstant {
+        latest = max(latest, now)
+        return latest
     }
 
     /// The request waits.
@@ -74,7 +82,7 @@ extension NotedEvents {
         guard !hasWaited, sending == nil, !hasOthers, !isClosed else {
             return append(.sent(SentRequest(request)), at: now)
         }
-        (sending, sentAt) = (SentRequest(request), now)
+        (sending, sentAt) = (SentRequest(request), notBack(now))
     }
 
     /// Counts bytes of the request's body.
@@ -92,10 +100,10 @@ extension NotedEvents {
 extension NotedEvents {
     /// The turn to tell an event that has not been noted; `nil` if it has to be,
     /// because others come first, or if it comes too late.
-    mutating func turn() -> Turn? {
+    mutating func turn(at now: MonotonicInstant) -> Turn? {
         guard !isTelling, !isClosed, !hasOthers else { return nil }
         isTelling = true
-        return sending == nil ? .direct : .afterSending
+        return Turn(instant: notBack(now), isAfterSending: sending != nil)
     }
 
     /// Whether this thread tells what has been noted.

@@ -1,9 +1,10 @@
 import Foundation
 
-/// A request whose events observers hear.
+/// A request whose events observers hear, as the events know it.
+///
+/// It doesn't know the observers: one that keeps events would keep itself.
 final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
     // Unchecked, because the superclass is. All properties are constant and `Sendable`.
-    fileprivate let observers: ObserverChain
     /// When the request was described.
     let instant: MonotonicInstant
 
@@ -18,8 +19,7 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
     }
 
     /// A request that has been checked; `described` is to be told.
-    init(_ request: borrowing PreparedRequest, observers: ObserverChain, time: any TimeSource) {
-        self.observers = observers
+    init(_ request: borrowing PreparedRequest, time: any TimeSource) {
         let purpose: RequestEvent.Purpose =
             switch request.purpose {
             case .service: .service
@@ -69,6 +69,9 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
 /// time. Nearly always the thread in which something happens tells it at once,
 /// and the event is nowhere but on its stack.
 protocol EventTeller: AnyObject, Sendable {
+    /// Its observers hear the events.
+    var manager: RequestableQueueManager { get }
+
     /// `nil` if nobody observes the request.
     var observation: RequestObservation? { get }
 
@@ -84,30 +87,33 @@ extension RequestObservation {
     fileprivate func event(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) -> RequestEvent {
         RequestEvent(kind, of: self, elapsedNanoseconds: now.nanoseconds - instant.nanoseconds)
     }
-
-    /// Tells the first event, while no other thread knows the request.
-    func tellDescribed() { observers.tell(event(.described, at: instant)) }
 }
 
 extension EventTeller {
+    /// Tells the first event, while no other thread knows the request.
+    func tellDescribed() {
+        if let observation { hear(observation.event(.described, at: observation.instant)) }
+    }
+
+    private func hear(_ event: RequestEvent) { manager.observers?.tell(event) }
+
     /// Tells an event.
     func tell(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) {
         guard let observation else { return }
-        guard let turn = withEvents({ $0.turn() }) else {
-            let event = NotedEvents.Event(kind: kind, instant: now)
-            withEvents { $0.append(event) }
+        guard let turn = withEvents({ $0.turn(at: now) }) else {
+            let kind = kind
+            withEvents { $0.append(kind, at: now) }
             return deliver()
         }
-        tell(kind, at: now, in: turn, observation)
+        tell(kind, in: turn, observation)
     }
 
     /// Tells an event in its turn, and what was noted meanwhile.
     func tell(
-        _ kind: consuming RequestEvent.Kind, at now: MonotonicInstant, in turn: NotedEvents.Turn,
-        _ observation: RequestObservation
+        _ kind: consuming RequestEvent.Kind, in turn: NotedEvents.Turn, _ observation: RequestObservation
     ) {
-        if turn == .afterSending { tellSending(observation) }
-        observation.observers.tell(observation.event(kind, at: now))
+        if turn.isAfterSending { tellSending(observation) }
+        hear(observation.event(kind, at: turn.instant))
         tellRest(observation)
     }
 
@@ -124,24 +130,19 @@ extension EventTeller {
             (statusCode, failure) = (response.statusCode, RequestFailure(.response(response)))
         case .failure(let error): (statusCode, failure) = (nil, RequestFailure(error))
         }
-        let (turn, traffic) = withEvents { events in
-            let turn = events.turn()
-            if turn != nil { events.close() }
-            return (turn, events.traffic)
+        let duration = observation.instant.duration(to: now)
+        let (turn, summary) = withEvents { events in
+            let summary = RequestSummary(
+                statusCode: statusCode, failure: failure, duration: duration, events.traffic)
+            let turn = events.turn(at: now)
+            if turn == nil { events.append(.finished(summary), at: now) }
+            events.close()
+            return (turn, summary)
         }
-        let summary = RequestSummary(
-            statusCode: statusCode, failure: failure, duration: observation.instant.duration(to: now), traffic)
-        guard let turn else {
-            let event = NotedEvents.Event(kind: .finished(summary), instant: now)
-            withEvents { events in
-                events.append(event)
-                events.close()
-            }
-            return deliver()
-        }
-        if turn == .afterSending { tellSending(observation) }
+        guard let turn else { return deliver() }
+        if turn.isAfterSending { tellSending(observation) }
         // The turn never ends: nothing comes after this event.
-        observation.observers.tell(observation.event(.finished(summary), at: now))
+        hear(observation.event(.finished(summary), at: turn.instant))
     }
 
     /// Tells what has been noted, unless another thread is doing so.
@@ -159,10 +160,10 @@ extension EventTeller {
     /// Tells the sending that was noted, if there is one.
     private func tellSending(_ observation: RequestObservation) {
         guard let (request, instant) = withEvents({ $0.takeSending() }) else { return }
-        observation.observers.tell(observation.event(.sent(request), at: instant))
+        hear(observation.event(.sent(request), at: instant))
     }
 
     private func tellRest(_ observation: RequestObservation) {
-        while let event = withEvents({ $0.next() }) { observation.observers.tell(observation.event(event)) }
+        while let event = withEvents({ $0.next() }) { hear(observation.event(event)) }
     }
 }

@@ -26,7 +26,7 @@ final class RequestSharing: Sendable {
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts { start(number, request, manager) } else { caller.deliver() }
+        if starts { start(number, request, manager) } else { caller.tellJoined() }
         return caller
     }
 

@@ -58,7 +58,7 @@ final class RequestableQueueManager: Sendable {
     private let adapters: [any RequestAdapter]
     private let signers: [any RequestSigner]
     /// `nil` for none.
-    private let observers: ObserverChain?
+    let observers: ObserverChain?
 
     init(
         _ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource(),
@@ -254,8 +254,7 @@ final class RequestableQueueManager: Sendable {
     /// Who hears of a request; `nil` for nobody.
     @inline(__always)
     func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
-        guard let observers else { return nil }
-        return RequestObservation(request, observers: observers, time: time)
+        observers == nil ? nil : RequestObservation(request, time: time)
     }
 
     /// Starts or queues a request before it returns.

@@ -13,7 +13,7 @@ final class SharedCaller: EventTeller {
     let manager: RequestableQueueManager
     private let ticket: SharedRequests<SharingKey>.Ticket
     private let listener: Exchange.Listener
-    /// Tells the app's observers that the request has joined another one; `nil`
+    /// For the app's observers, of a request that has joined another one; `nil`
     /// for the one whose exchange it is.
     let observation: RequestObservation?
     private let state = Guarded(State())
@@ -28,14 +28,18 @@ final class SharedCaller: EventTeller {
         self.manager = manager
     }
 
-    /// The request takes part in the one with this number.
+    /// The request takes part in the one with this number; ``tellJoined()``
+    /// follows on this thread, which is the only one to tell until then.
     func joined(_ other: UInt64?) {
         guard let observation else { return }
         withEvents { events in
             events.append(.described, at: observation.instant)
             events.append(.joined(other), at: observation.instant)
+            _ = events.beginsDelivery()
         }
     }
+
+    func tellJoined() { if let observation { tellNoted(observation) } }
 
     func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { state.withLock { body(&$0.events) } }
 

@@ -2,20 +2,22 @@ import Foundation
 
 /// A request that has been read and checked, without its secrets.
 public struct DescribedRequest: Sendable {
-    private let message: RequestMessage
-    private let endpointType: Any.Type?
-
-    init(endpoint: Any.Type?, _ message: RequestMessage) {
-        endpointType = endpoint
-        self.message = message
-    }
-
     /// The method.
-    public var method: String { message.method }
+    public let method: String
     /// The number of bytes in the body; 0 for none, and `nil` if it isn't known
     /// before the end.
-    public var bodyLength: Int64? { message.body.map(\.length) ?? 0 }
-    var target: TargetURL { message.target }
+    public let bodyLength: Int64?
+    let target: TargetURL
+    private let endpointType: Any.Type?
+
+    /// Without the message itself: an app may keep events, and a body may be
+    /// large.
+    init(endpoint: Any.Type?, _ message: RequestMessage) {
+        endpointType = endpoint
+        method = message.method
+        target = message.target
+        bodyLength = message.body.map(\.length) ?? 0
+    }
 
     /// The type of the endpoint without its module, for example
     /// `Seatmap.Endpoint`; `nil` for the SDK's own requests.

@@ -146,14 +146,15 @@ public struct TransportRequest: Sendable {
     ///   or the path is invalid.
     public init(
         method: String = "GET", base: BaseURL, path: URLPath, queryItems: [QueryItem] = [],
-        headerFields: HeaderFields = HeaderFields(), body: Data? = nil, idleTimeout: Duration = .seconds(30)
+        headerFields: HeaderFields = HeaderFields(), body: Data? = nil, idleTimeout: Duration = .seconds(30),
+        number: Int = 1
     ) throws(AtomError) {
         guard HTTPGrammar.isToken(method) else {
             throw .requestable(.invalidMethod(.init(subject: method, reason: "a method is a token (RFC 9110 §9.1)")))
         }
         self.init(
             method: method, target: TargetURL(base: base, path: path, queryItems: queryItems),
-            headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout)
+            headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout, number: number)
     }
 
     /// The same request with other header fields, for a transport that adds to

@@ -19,6 +19,8 @@ import Testing
         case deliver
         /// The thread that tells goes on.
         case goOn
+        /// The outcome is known.
+        case end
     }
 
     /// One request, with one thread at most that tells.
@@ -32,10 +34,14 @@ import Testing
         /// Whether it looks for a sending first.
         var beginsWithSending = false
         var isWaiting = false
+        /// What comes now is heard by nobody.
+        var hasEnded = false
         let request: TransportRequest
         let now = MonotonicInstant(nanoseconds: 1)
 
         mutating func take(_ step: Step, _ number: Int) {
+            let (before, isOver) = (happened, hasEnded)
+            defer { if isOver { happened = before } }
             switch step {
             case .note:
                 happened.append("noted \(number)")
@@ -51,16 +57,29 @@ import Testing
                 events.queued(for: .slot, at: now)
             case .tell:
                 happened.append("told \(number)")
-                guard let turn = events.turn() else {
+                guard let turn = events.turn(at: now) else {
                     events.append(.redirected(to: "told \(number)"), at: now)
                     return
                 }
-                begin(own: "told \(number)", afterSending: turn == .afterSending)
+                begin(own: "told \(number)", afterSending: turn.isAfterSending)
             case .deliver:
                 if events.beginsDelivery() { begin(own: nil, afterSending: true) }
             case .goOn:
                 if isTelling { goOn() }
+            case .end:
+                if !hasEnded { end() }
             }
+        }
+
+        private mutating func end() {
+            hasEnded = true
+            happened.append("ended")
+            if let turn = events.turn(at: now) {
+                begin(own: "ended", afterSending: turn.isAfterSending)
+            } else {
+                events.append(.redirected(to: "ended"), at: now)
+            }
+            events.close()
         }
 
         private mutating func begin(own: String?, afterSending: Bool) {
@@ -122,10 +141,22 @@ import Testing
         var events = NotedEvents()
         events.close()
         events.append(.admitted, at: MonotonicInstant(nanoseconds: 1))
-        let (turn, begins, next) = (events.turn(), events.beginsDelivery(), events.next())
+        let (turn, begins, next) = (events.turn(at: MonotonicInstant(nanoseconds: 1)), events.beginsDelivery(), events.next())
         #expect(turn == nil)
         #expect(!begins)
         #expect(next == nil)
+    }
+
+    @Test("Time doesn't go back, also if threads come in another order than they have read the clock in")
+    func time() {
+        var events = NotedEvents()
+        var instants: [Int64] = []
+        for nanoseconds in [100, 90] as [Int64] {
+            events.append(.admitted, at: MonotonicInstant(nanoseconds: nanoseconds))
+        }
+        while let event = events.next() { instants.append(event.instant.nanoseconds) }
+        instants += events.turn(at: MonotonicInstant(nanoseconds: 80)).map { [$0.instant.nanoseconds] } ?? []
+        #expect(instants == [100, 100, 100])
     }
 
     @Test("Bytes are counted for each sending, also for one without a body in between")

@@ -27,6 +27,20 @@ import Testing
         return call
     }
 
+    @Test("An observer that keeps its events is freed with its service")
+    func lifetime() async throws {
+        let session = try SessionFixture(script: { $0.answer("{}") })
+        weak let kept = try await {
+            let observer = RecordingObserver()
+            var configuration = session.configuration
+            configuration.observers = [observer]
+            try await Atom(configuration, time: session.time).enqueue(PathEndpoint()).resume()
+            #expect(observer.summaries.count == 1)
+            return observer
+        }()
+        #expect(await eventually(seconds: 60) { kept == nil })
+    }
+
     @Test func aRequestThatIsSentAtOnce() async throws {
         let session = try SessionFixture()
         let call = call(atom(session))
@@ -122,7 +136,11 @@ import Testing
         #expect(observer.story(at: "/x").last?.hasPrefix("finished in 0.0 seconds: ") == true)
         #expect(observer.summaries.last?.failure?.kind == .authentication)
         #expect(observer.summaries.last?.sendings == 0)
-        #expect(observer.events.contains { if case .refreshed(.some) = $0.kind { true } else { false } })
+        // The session goes on after its callers have been told.
+        #expect(
+            await eventually {
+                observer.events.contains { if case .refreshed(.some) = $0.kind { true } else { false } }
+            })
     }
 
     @Test func a401IsRetried() async throws {
