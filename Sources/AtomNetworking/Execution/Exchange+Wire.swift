@@ -188,21 +188,7 @@ extension Exchange {
         }
         if isDelivered, let destination { open(destination, for: head, of: wire) }
         if let retry { settleQuota(of: retry, step, at: wire) }
-        switch step.action {
-        case .retry:
-            if observation != nil {
-                withEvents { $0.append(.retried(after: .status(head.statusCode), delay: nil), at: now) }
-            }
-        case .askSession where retry == nil, .enterLane where retry == nil:
-            if observation != nil {
-                content.withLock { content in
-                    content.events.append(.redirected(to: content.machine.attempt.target.description), at: now)
-                }
-            }
-        default:
-            break
-        }
-        if observation != nil { deliver() }
+        if observation != nil { tellWhatFollows(head, step, retries: retry != nil, wasTold: turn != nil, at: now) }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {
@@ -218,6 +204,23 @@ extension Exchange {
         }
         perform(step, concerned)
         if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: wire.target.origin) }
+    }
+
+    /// Tells that the request is sent again at once, if it is, and what was noted.
+    private func tellWhatFollows(
+        _ head: TransportResponse, _ step: ExchangeMachine.Step, retries: Bool, wasTold: Bool, at now: MonotonicInstant
+    ) {
+        switch step.action {
+        case .retry:
+            withEvents { $0.append(.retried(after: .status(head.statusCode), delay: nil), at: now) }
+        case .askSession where !retries, .enterLane where !retries:
+            content.withLock { content in
+                content.events.append(.redirected(to: content.machine.attempt.target.description), at: now)
+            }
+        default:
+            if wasTold { return }
+        }
+        deliver()
     }
 
     /// Where the body of a response goes, if it is acceptable; `nil` for memory.

@@ -50,6 +50,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     let retrying: EndpointRetrying?
     /// For the app's observers; `nil` if there are none.
     let observation: RequestObservation?
+    let observers: ObserverChain?
 
     /// The state, under the lock.
     struct Content {
@@ -93,6 +94,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         idleTimeout = request.timeouts.idle
         retrying = request.retrying
         observation = manager.observation(of: request)
+        observers = manager.observers
         startedAt = observation?.instant ?? manager.time.now
         let terms = ExchangeMachine.Terms(
             policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,

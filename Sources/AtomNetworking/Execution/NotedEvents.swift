@@ -21,7 +21,7 @@ struct NotedEvents: Sendable {
     /// It has a place of its own, because each request has one: it is noted when
     /// the request is handed to the transport, and told afterwards.
     private var sending: SentRequest?
-    private var sentAt = MonotonicInstant(nanoseconds: .min)
+    private(set) var sentAt = MonotonicInstant(nanoseconds: .min)
     /// When the last event happened.
     ///
     /// Threads read the clock before they take the lock, and don't take it in the
@@ -113,11 +113,12 @@ extension NotedEvents {
         return true
     }
 
-    mutating func takeSending() -> (SentRequest, MonotonicInstant)? { sending.take().map { ($0, sentAt) } }
+    /// The sending that was noted, at ``sentAt``.
+    mutating func takeSending() -> SentRequest? { sending.take() }
 
     /// The next event; `nil` ends the turn.
     mutating func next() -> Event? {
-        if let (request, instant) = takeSending() { return Event(kind: .sent(request), instant: instant) }
+        if let request = takeSending() { return Event(kind: .sent(request), instant: sentAt) }
         if let others, !others.events.isEmpty { return others.events.removeFirst() }
         isTelling = false
         return nil

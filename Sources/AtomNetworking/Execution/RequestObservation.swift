@@ -69,8 +69,8 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
 /// time. Nearly always the thread in which something happens tells it at once,
 /// and the event is nowhere but on its stack.
 protocol EventTeller: AnyObject, Sendable {
-    /// Its observers hear the events.
-    var manager: RequestableQueueManager { get }
+    /// Who hears the events.
+    var observers: ObserverChain? { get }
 
     /// `nil` if nobody observes the request.
     var observation: RequestObservation? { get }
@@ -95,7 +95,7 @@ extension EventTeller {
         if let observation { hear(observation.event(.described, at: observation.instant)) }
     }
 
-    private func hear(_ event: RequestEvent) { manager.observers?.tell(event) }
+    private func hear(_ event: RequestEvent) { observers?.tell(event) }
 
     /// Tells an event.
     func tell(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) {
@@ -159,8 +159,12 @@ extension EventTeller {
 
     /// Tells the sending that was noted, if there is one.
     private func tellSending(_ observation: RequestObservation) {
-        guard let (request, instant) = withEvents({ $0.takeSending() }) else { return }
-        hear(observation.event(.sent(request), at: instant))
+        var instant = observation.instant
+        let request = withEvents { events in
+            instant = events.sentAt
+            return events.takeSending()
+        }
+        if let request { hear(observation.event(.sent(request), at: instant)) }
     }
 
     private func tellRest(_ observation: RequestObservation) {

@@ -41,6 +41,8 @@ final class SharedCaller: EventTeller {
 
     func tellJoined() { if let observation { tellNoted(observation) } }
 
+    var observers: ObserverChain? { manager.observers }
+
     func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { state.withLock { body(&$0.events) } }
 
     /// The caller has cancelled.

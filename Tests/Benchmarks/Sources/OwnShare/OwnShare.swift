@@ -46,11 +46,9 @@ private struct Endpoint: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath("/v1/flights") }
 }
 
-/// Looks at each event.
-private struct Looking: RequestObserver {
-    func observe(_ event: RequestEvent) {
-        if event.requestID == nil { print(event) }
-    }
+/// Hears each event, and does nothing: what it does isn't the SDK's share.
+private struct Hearing: RequestObserver {
+    func observe(_ event: RequestEvent) {}
 }
 
 /// The cost of the SDK itself: the transport responds at once from memory, and
@@ -123,7 +121,7 @@ public enum OwnShare {
                 Tokens()),
             dispatchQueue: queue)
         configuration.transport = InstantTransport()
-        if isObserved { configuration.observers = (0..<3).map { _ in Looking() } }
+        if isObserved { configuration.observers = (0..<3).map { _ in Hearing() } }
         return Atom(serviceConfiguration: configuration)
     }
 
