@@ -53,11 +53,12 @@ public struct Atom: Sendable {
     ///
     /// It opens no connection before the first request.
     public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
-        self.init(serviceConfiguration, time: SystemTimeSource())
+        manager = RequestableQueueManager(serviceConfiguration)
     }
 
+    /// - Parameter time: Takes the place of the configuration's time source.
     init(
-        _ configuration: ServiceConfiguration, time: any TimeSource,
+        _ configuration: ServiceConfiguration, time: (any TimeSource)? = nil,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
         connectivity: (any ConnectivityMonitor)? = nil
     ) {

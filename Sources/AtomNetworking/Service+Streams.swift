@@ -35,6 +35,7 @@ extension Service {
         /// - Throws: ``AtomError``.
         public nonisolated(nonsending) func bytes() async throws(AtomError) -> ByteStream {
             let handle = try beginStream()
+            defer { manager.resultHandler?() }
             return ByteStream(handle, response: try await head(of: handle))
         }
 
@@ -51,6 +52,7 @@ extension Service {
             maximumLineLength: Int = 1 << 24
         ) async throws(AtomError) -> LineStream {
             let handle = try beginStream()
+            defer { manager.resultHandler?() }
             return LineStream(handle, response: try await head(of: handle), limit: maximumLineLength)
         }
 
@@ -65,6 +67,7 @@ extension Service {
             of type: T.Type, maximumLineLength: Int = 1 << 24
         ) async throws(AtomError) -> JSONLineStream<T> {
             let handle = try beginStream()
+            defer { manager.resultHandler?() }
             return JSONLineStream(
                 handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
         }
@@ -89,6 +92,7 @@ extension Service {
         ) async throws(AtomError) -> ServerSentEventStream {
             let source = try EventSource(
                 prepareStream(), lastEventID: lastEventID, reconnection: reconnection, manager: manager)
+            defer { manager.resultHandler?() }
             do {
                 let response = try await source.open()
                 return ServerSentEventStream(source, response: response, limit: maximumEventSize)
@@ -100,6 +104,7 @@ extension Service {
         /// Sends the request and returns the body as it arrives.
         public func bytes(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> ByteStream {
             let handle = try beginStream()
+            defer { manager.resultHandler?() }
             return ByteStream(handle, response: try await head(of: handle))
         }
 
@@ -108,6 +113,7 @@ extension Service {
             maximumLineLength: Int = 1 << 24, isolation: isolated (any Actor)? = #isolation
         ) async throws(AtomError) -> LineStream {
             let handle = try beginStream()
+            defer { manager.resultHandler?() }
             return LineStream(handle, response: try await head(of: handle), limit: maximumLineLength)
         }
 
@@ -116,6 +122,7 @@ extension Service {
             of type: T.Type, maximumLineLength: Int = 1 << 24, isolation: isolated (any Actor)? = #isolation
         ) async throws(AtomError) -> JSONLineStream<T> {
             let handle = try beginStream()
+            defer { manager.resultHandler?() }
             return JSONLineStream(
                 handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
         }
@@ -128,6 +135,7 @@ extension Service {
         ) async throws(AtomError) -> ServerSentEventStream {
             let source = try EventSource(
                 prepareStream(), lastEventID: lastEventID, reconnection: reconnection, manager: manager)
+            defer { manager.resultHandler?() }
             do {
                 let response = try await source.open()
                 return ServerSentEventStream(source, response: response, limit: maximumEventSize)
@@ -139,7 +147,7 @@ extension Service {
 
     private func prepareStream() throws(AtomError) -> PreparedRequest {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        return try manager.prepare(requestable)
+        return try prepared()
     }
 
     private func beginStream() throws(AtomError) -> StreamHandle { manager.openStream(try prepareStream()) }

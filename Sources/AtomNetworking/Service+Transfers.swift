@@ -18,6 +18,7 @@ extension Service {
             expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
         ) async throws(AtomError) -> T {
             let pending = try begin(progress: reporter(progress))
+            defer { manager.resultHandler?() }
             do {
                 return try await pending.model()
             } catch {
@@ -56,6 +57,7 @@ extension Service {
         ) async throws(AtomError) -> AtomResponse {
             let (pending, download) = try beginDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+            defer { manager.resultHandler?() }
             do {
                 return try download.checked(await pending.response())
             } catch {
@@ -70,6 +72,7 @@ extension Service {
             progress: @escaping @Sendable (TransferProgress) -> Void
         ) async throws(AtomError) -> T {
             let pending = try begin(progress: reporter(progress))
+            defer { manager.resultHandler?() }
             do {
                 return try await pending.model()
             } catch {
@@ -86,6 +89,7 @@ extension Service {
         ) async throws(AtomError) -> AtomResponse {
             let (pending, download) = try beginDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+            defer { manager.resultHandler?() }
             do {
                 return try download.checked(await pending.response())
             } catch {
@@ -120,7 +124,7 @@ extension Service {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let dispatchQueue = manager.dispatchQueue
+        let (dispatchQueue, completion) = (manager.dispatchQueue, reported(completion))
         do {
             let (request, download) = try prepareDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
@@ -144,8 +148,14 @@ extension Service {
         to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
     ) throws(AtomError) -> (PendingResponse, FileDownload) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        let (request, download) = try prepareDownload(
-            to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+        let request: PreparedRequest, download: FileDownload
+        do {
+            (request, download) = try prepareDownload(
+                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+        } catch {
+            manager.resultHandler?()
+            throw error
+        }
         return (PendingResponse(request, manager: manager, destination: download), download)
     }
 

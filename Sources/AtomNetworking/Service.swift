@@ -36,6 +36,7 @@ public final class Service: Sendable {
             expecting type: T.Type
         ) async throws(AtomError) -> T {
             let pending = try begin()
+            defer { manager.resultHandler?() }
             do {
                 return try await pending.model()
             } catch {
@@ -51,6 +52,7 @@ public final class Service: Sendable {
         @discardableResult
         public nonisolated(nonsending) func resume() async throws(AtomError) -> AtomResponse {
             let pending = try begin()
+            defer { manager.resultHandler?() }
             do {
                 return try await pending.response()
             } catch {
@@ -67,6 +69,7 @@ public final class Service: Sendable {
             expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
         ) async throws(AtomError) -> T {
             let pending = try begin()
+            defer { manager.resultHandler?() }
             do {
                 return try await pending.model()
             } catch {
@@ -79,6 +82,7 @@ public final class Service: Sendable {
         @discardableResult
         public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
             let pending = try begin()
+            defer { manager.resultHandler?() }
             do {
                 return try await pending.response()
             } catch {
@@ -149,9 +153,9 @@ public final class Service: Sendable {
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        let dispatchQueue = manager.dispatchQueue
+        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
         return start(decoding: type, progress: nil) {
-            Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue)
+            Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue, handler)
         }
     }
 
@@ -159,7 +163,7 @@ public final class Service: Sendable {
         expecting type: T.Type, reporter: ProgressReporter?,
         completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        let dispatchQueue = manager.dispatchQueue
+        let (dispatchQueue, completion) = (manager.dispatchQueue, reported(completion))
         return start(decoding: type, progress: reporter) { Self.deliver($0, on: dispatchQueue, to: completion) }
     }
 
@@ -198,7 +202,8 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        start(.dispatched(completion)) { Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion) }
+        let completion = reported(completion)
+        return start(.dispatched(completion)) { Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion) }
     }
 
     /// Sends the request and calls the completion once with the response, on
@@ -215,8 +220,9 @@ public final class Service: Sendable {
     public func resume(
         onMainActor completion: @escaping @MainActor (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let deliver: Exchange.Completion = { [dispatchQueue = manager.dispatchQueue] result in
-            Self.deliver(result, onMainActor: completion, announcingOn: dispatchQueue)
+        let deliver: Exchange.Completion = {
+            [dispatchQueue = manager.dispatchQueue, handler = manager.resultHandler] result in
+            Self.deliver(result, onMainActor: completion, announcingOn: dispatchQueue, handler)
         }
         return start(.completion(deliver)) { deliver(.failure($0)) }
     }
@@ -224,7 +230,28 @@ public final class Service: Sendable {
     /// Reads the endpoint and starts the request, in the caller's isolation.
     func begin(progress: ProgressReporter? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        return PendingResponse(try manager.prepare(requestable), manager: manager, progress: progress)
+        return PendingResponse(try prepared(), manager: manager, progress: progress)
+    }
+
+    /// Reads and validates the endpoint for an async caller, in its isolation.
+    func prepared() throws(AtomError) -> PreparedRequest {
+        do {
+            return try manager.prepare(requestable)
+        } catch {
+            manager.resultHandler?()
+            throw error
+        }
+    }
+
+    /// A completion after which the result handler is called.
+    func reported<T: Sendable>(
+        _ completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) -> @Sendable (Result<T, AtomError>) -> Void {
+        guard let handler = manager.resultHandler else { return completion }
+        return { result in
+            completion(result)
+            handler()
+        }
     }
 
     /// Posts the notification for an error, and returns the error.
@@ -262,12 +289,13 @@ public final class Service: Sendable {
 
     private static func deliver<T: Sendable>(
         _ result: Result<T, AtomError>, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void,
-        announcingOn queue: DispatchQueue
+        announcingOn queue: DispatchQueue, _ handler: (@Sendable () -> Void)?
     ) {
         // Not over the main queue: a program may give the main actor another
         // executor.
         Task { @MainActor in
             completion(result)
+            handler?()
             if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
         }
     }

@@ -119,6 +119,32 @@ public struct ServiceConfiguration: Sendable {
     /// ``CurlTransport`` on Linux and ``URLSessionTransport`` elsewhere.
     public var transport: (any Transport)?
 
+    /// The clock and the timers; the system's by default.
+    ///
+    /// A test uses a clock that it advances itself. Services that keep their
+    /// tokens in the same object share one session. The session goes by the
+    /// clock of the service that was created first, for as long as that session
+    /// exists; the requests of each service go by its own.
+    ///
+    /// It has no effect on the lock of a store that is shared between
+    /// processes, and none on the time that a ``Transport`` takes.
+    public var timeSource: any TimeSource = SystemTimeSource()
+
+    /// Called when the result of a call has reached its caller; `nil`, the
+    /// default, for nothing.
+    ///
+    /// It is for tests that wait until the code under test has got its results.
+    /// For an async call it runs in the caller's isolation, directly before the
+    /// caller goes on. So on the main actor everything that the caller does up
+    /// to its next suspension is done before other work of the main actor. For
+    /// a completion it runs directly after the completion, on its queue.
+    ///
+    /// It is called once for each call, also for an error, but not for an async
+    /// call in a task that was cancelled before. For a stream it is called when
+    /// the head of the response has reached the caller, and for nothing that
+    /// happens to the stream later.
+    public var resultHandler: (@Sendable () -> Void)?
+
     /// Gets log lines when ``isLogEnabled`` is set, on any thread.
     ///
     /// `nil`, the default, writes to the unified log on Apple platforms and to

@@ -23,6 +23,8 @@ final class RequestableQueueManager: Sendable {
     let cookies: CookieStore
     let log: ExchangeLog
     let time: any TimeSource
+    /// Called when a result has reached its caller.
+    let resultHandler: (@Sendable () -> Void)?
     /// The policy for the app's requests.
     private let policy: ExchangePolicy
     /// Used on many threads, which `JSONDecoder` allows as long as it isn't changed.
@@ -61,11 +63,13 @@ final class RequestableQueueManager: Sendable {
     let observers: ObserverChain?
 
     init(
-        _ configuration: ServiceConfiguration, time: any TimeSource = SystemTimeSource(),
+        _ configuration: ServiceConfiguration, time: (any TimeSource)? = nil,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
         connectivity: (any ConnectivityMonitor)? = nil
     ) {
+        let time = time ?? configuration.timeSource
         self.time = time
+        resultHandler = configuration.resultHandler
         self.connectivity = connectivity ?? Self.systemConnectivity
         // The first question begins the watch, and the first answer takes a moment.
         if configuration.retryPolicy.connectivityWait != nil { _ = self.connectivity?.isOffline }

@@ -2,15 +2,26 @@ import Foundation
 
 /// A point in time on a clock that continues during sleep and is never set.
 ///
-/// It counts nanoseconds: instants of `ContinuousClock` have 128 bits, and
-/// reading, moving and comparing them are calls into the runtime, several times
-/// per request.
-struct MonotonicInstant: Sendable, Hashable, Comparable {
-    /// The time since the clock's start.
-    let nanoseconds: Int64
+/// Instants of one ``TimeSource`` can be compared. Those of two sources can't,
+/// unless both go by the same clock.
+public struct MonotonicInstant: InstantProtocol {
+    // Nanoseconds, because instants of `ContinuousClock` have 128 bits, and reading, moving and comparing them are
+    // calls into the runtime, several times per request.
 
-    /// The current time, on the clock that `ContinuousClock` uses too.
-    static var now: MonotonicInstant {
+    /// The time since the clock's start, in nanoseconds.
+    public let nanoseconds: Int64
+
+    /// Creates an instant, for a time source of your own.
+    ///
+    /// - Parameter nanoseconds: The time since the clock's start. It doesn't
+    ///   matter when that was.
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The current time of the system, on the clock that `ContinuousClock` uses
+    /// too.
+    public static var now: MonotonicInstant {
         #if canImport(Darwin)
             MonotonicInstant(nanoseconds: Int64(clamping: clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)))
         #else
@@ -22,7 +33,10 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
         #endif
     }
 
-    static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
+    /// Whether the first instant is earlier.
+    public static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    // These two are here although every `InstantProtocol` has them: those are generic.
 
     static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant { instant.advanced(by: duration) }
 
@@ -30,8 +44,11 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
         instant.advanced(by: .zero - duration)
     }
 
-    /// The result is rounded up, so that no deadline is early, and saturates.
-    func advanced(by duration: Duration) -> MonotonicInstant {
+    /// The instant that is later by the duration.
+    ///
+    /// It is rounded up to a whole nanosecond, so that no deadline is early. A
+    /// result that doesn't fit becomes the last instant, or the first.
+    public func advanced(by duration: Duration) -> MonotonicInstant {
         advanced(byNanoseconds: duration.nanoseconds)
     }
 
@@ -40,7 +57,9 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
         return MonotonicInstant(nanoseconds: isTooFar ? (count < 0 ? .min : .max) : sum)
     }
 
-    func duration(to other: MonotonicInstant) -> Duration {
+    /// The time from this instant to the other one; negative if that is
+    /// earlier.
+    public func duration(to other: MonotonicInstant) -> Duration {
         let (difference, isTooFar) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
         return .nanoseconds(isTooFar ? (other < self ? .min : .max) : difference)
     }

@@ -1,28 +1,58 @@
 import Foundation
 
-/// The SDK's clock and timers.
+/// The clock and the timers of a service.
 ///
-/// All code that depends on time takes a time source as an argument, so that a
-/// test can control the time.
-protocol TimeSource: Sendable {
-    /// The current time on the monotonic clock.
+/// Everything that a service does by time goes by it: timeouts, pauses between
+/// attempts, the expiry of tokens, and the times that observers hear. A test
+/// sets ``ServiceConfiguration/timeSource`` to a clock that it advances itself;
+/// the `ManualClock` of AtomNetworkingTesting is one.
+///
+/// A clock of your own can also pass everything on to ``SystemTimeSource`` and
+/// change one thing:
+///
+/// ```swift
+/// import AtomNetworking
+/// import Foundation
+///
+/// /// A device whose clock is wrong by an hour.
+/// struct WrongClock: TimeSource {
+///     private let system = SystemTimeSource()
+///
+///     var now: MonotonicInstant { system.now }
+///     var date: Date { system.date.addingTimeInterval(3_600) }
+///     func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm { system.makeAlarm(ring: ring) }
+/// }
+/// ```
+///
+/// All members are called on any thread, several times for each request, and
+/// also while the SDK holds a lock. So they must not wait, and must not call
+/// the SDK.
+public protocol TimeSource: Sendable {
+    /// The current time on a clock that never goes back.
     var now: MonotonicInstant { get }
 
     /// The current wall-clock time, for times that users and servers see.
     var date: Date { get }
 
-    /// Creates an alarm that calls `ring` on its own thread each time it goes
-    /// off.
+    /// Creates an alarm, which isn't set yet.
+    ///
+    /// - Parameter ring: Called each time the alarm goes off, on any thread, but
+    ///   never inside ``Alarm/set(_:)`` or ``Alarm/invalidate()``. It may set
+    ///   the alarm again.
     func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm
 }
 
 /// A timer that can be moved.
-protocol Alarm: Sendable {
-    /// Goes off once at the instant, or at once if that has passed; replaces an
+///
+/// Both methods are called on any thread, also while the SDK holds a lock.
+public protocol Alarm: Sendable {
+    /// Goes off once at the instant, or soon if that has passed; replaces an
     /// earlier setting.
+    ///
+    /// It must not go off before ``TimeSource/now`` has reached the instant.
     func set(_ instant: MonotonicInstant)
 
-    /// Stops the alarm permanently.
+    /// Stops the alarm permanently; later settings have no effect.
     func invalidate()
 }
 
@@ -34,13 +64,22 @@ struct Moment: Sendable {
     let date: Date
 }
 
-/// The system's clocks and Dispatch's timers.
-struct SystemTimeSource: TimeSource {
-    var now: MonotonicInstant { .now }
+/// The system's clocks and timers, the default of
+/// ``ServiceConfiguration/timeSource``.
+///
+/// Time goes on while the device sleeps.
+public struct SystemTimeSource: TimeSource {
+    /// Creates the system's time source; all are the same.
+    public init() {}
 
-    var date: Date { Date() }
+    /// The time on the clock that `ContinuousClock` uses too.
+    public var now: MonotonicInstant { .now }
 
-    func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm {
+    /// The time on the device's clock.
+    public var date: Date { Date() }
+
+    /// Creates an alarm that goes off on a thread of Dispatch.
+    public func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm {
         DispatchAlarm(ring: ring)
     }
 }
