@@ -21,6 +21,8 @@ let package = Package(
         .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .target(name: "AtomNetworkingTesting", dependencies: ["AtomNetworking"]),
         .testTarget(name: "AtomNetworkingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
+        // As apps use it: public API only.
+        .testTarget(name: "AtomNetworkingTestingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
         // The same suites over URLSession, which is not the default on Linux.
         .testTarget(name: "URLSessionTransportTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
     ],

@@ -148,15 +148,14 @@ extension Service {
         to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
     ) throws(AtomError) -> (PendingResponse, FileDownload) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        let request: PreparedRequest, download: FileDownload
         do {
-            (request, download) = try prepareDownload(
+            let (request, download) = try prepareDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+            return (PendingResponse(request, manager: manager, destination: download), download)
         } catch {
             manager.resultHandler?()
             throw error
         }
-        return (PendingResponse(request, manager: manager, destination: download), download)
     }
 
     private func prepareDownload(

@@ -1,0 +1,186 @@
+import AtomNetworking
+import Foundation
+
+/// A clock that only the test advances.
+///
+/// A service with this clock has no timeout, no pause and no expired token
+/// before the test says so, and then at once. ``AtomNetworking/Atom/scripted(_:signedIn:expiringIn:delivery:clock:configure:onProblem:)``
+/// gives every service one; set `ServiceConfiguration.timeSource` elsewhere.
+///
+/// ```swift
+/// import AtomNetworking
+/// import AtomNetworkingTesting
+///
+/// let clock = ManualClock()
+/// var configuration = ServiceConfiguration()
+/// configuration.timeSource = clock
+/// let atom = Atom(serviceConfiguration: configuration)
+/// clock.advance(by: .seconds(30))
+/// ```
+///
+/// Alarms go off only on the thread that advances the clock, one after the
+/// other, before that call returns. An alarm for an instant that has passed goes
+/// off with the next advance, also with an advance by zero. A service may leave
+/// an alarm set that it no longer needs; it goes off for nothing then.
+public final class ManualClock: TimeSource {
+    private struct State {
+        var instant = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+        var date: Date
+        var armed: [Int: MonotonicInstant] = [:]
+        var rings: [Int: @Sendable () -> Void] = [:]
+        var alarmsMade = 0
+        var timesSet = 0
+        var ringsAtInstant = 0
+
+        mutating func move(to later: MonotonicInstant) {
+            guard later > instant else { return }
+            let elapsed = instant.duration(to: later).components
+            date += Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+            instant = later
+        }
+    }
+
+    /// How many alarms may go off at one instant.
+    private static let mostRingsAtInstant = 10_000
+
+    private let state: Watched<State>
+    private let onProblem: @Sendable (ScriptProblem) -> Void
+
+    /// Creates a clock.
+    ///
+    /// - Parameters:
+    ///   - date: What the wall clock shows; a day in September 2026 by default.
+    ///   - onProblem: Hears that alarms go off without end, each of which sets
+    ///     the next one for the same instant. Time stands still then. By default
+    ///     the program stops with a message.
+    public init(
+        date: Date = Date(timeIntervalSince1970: 1_790_000_000),
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
+    ) {
+        state = Watched(State(date: date))
+        self.onProblem = onProblem
+    }
+
+    /// The current time on the clock that never goes back.
+    public var now: MonotonicInstant { state.withLock { $0.instant } }
+
+    /// What the wall clock shows.
+    public var date: Date { state.withLock { $0.date } }
+
+    /// When the next alarm goes off; `nil` if none is set.
+    public var nextAlarm: MonotonicInstant? { state.withLock { $0.armed.values.min() } }
+
+    /// Whether an alarm is set for this instant.
+    public func hasAlarm(at instant: MonotonicInstant) -> Bool {
+        state.withLock { $0.armed.values.contains(instant) }
+    }
+
+    /// The number of alarms that exist, whether they are set or not.
+    public var alarmCount: Int { state.withLock { $0.rings.count } }
+
+    /// How often an alarm has been set.
+    public var armings: Int { state.withLock { $0.timesSet } }
+
+    /// Advances both clocks and lets the alarms go off that are due, in the
+    /// order of time.
+    ///
+    /// Time stops at each alarm, so that its handler sees the requested instant
+    /// and may set another alarm.
+    ///
+    /// - Parameter duration: How far; a negative one counts as zero.
+    public func advance(by duration: Duration) {
+        let end = state.withLock { $0.instant.advanced(by: max(duration, .zero)) }
+        while let ring = nextRing(until: end) { ring() }
+        state.withLock { $0.move(to: end) }
+    }
+
+    /// Advances both clocks to the next alarm, and lets all go off that are due
+    /// then.
+    ///
+    /// - Returns: How far it was; `nil` if no alarm is set, and nothing has
+    ///   happened.
+    @discardableResult
+    public func advanceToNextAlarm() -> Duration? {
+        let duration = state.withLock { state in
+            state.armed.values.min().map { max(state.instant.duration(to: $0), .zero) }
+        }
+        if let duration { advance(by: duration) }
+        return duration
+    }
+
+    /// Sets the wall clock, as a user or a time server does; the other clock
+    /// stays.
+    public func setDate(_ date: Date) { state.withLock { $0.date = date } }
+
+    /// Shifts the wall clock, as a user or a time server does; the other clock
+    /// stays.
+    public func shiftDate(by seconds: TimeInterval) { state.withLock { $0.date += seconds } }
+
+    /// Waits until an alarm is set that goes off within the duration from now.
+    ///
+    /// So a test can wait until the code under test has begun to wait. A service
+    /// sets an alarm for each timeout too: give a duration that is shorter than
+    /// those.
+    ///
+    /// - Parameter duration: How far the alarm may be; `nil`, the default, for
+    ///   any alarm.
+    /// - Returns: Whether there is such an alarm; `false` only if the task is
+    ///   cancelled while it waits.
+    @discardableResult
+    public func waitForAlarm(within duration: Duration? = nil) async -> Bool {
+        await state.wait { state in
+            guard let next = state.armed.values.min() else { return false }
+            return duration.map { next <= state.instant.advanced(by: $0) } ?? true
+        }
+    }
+
+    /// Creates an alarm, which isn't set yet.
+    public func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm {
+        state.withLock { state in
+            state.alarmsMade += 1
+            state.rings[state.alarmsMade] = ring
+            return ManualAlarm(number: state.alarmsMade, clock: self)
+        }
+    }
+
+    private func nextRing(until end: MonotonicInstant) -> (@Sendable () -> Void)? {
+        let (ring, isEndless) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
+            guard let (number, due) = state.armed.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }), due <= end
+            else { return (nil, false) }
+            state.armed[number] = nil
+            state.ringsAtInstant = due > state.instant ? 0 : state.ringsAtInstant + 1
+            state.move(to: due)
+            guard state.ringsAtInstant < Self.mostRingsAtInstant else {
+                state.ringsAtInstant = 0
+                return (nil, true)
+            }
+            return (state.rings[number], false)
+        }
+        if isEndless {
+            onProblem(ScriptProblem("An alarm is set again and again for an instant that has come: time stands still."))
+        }
+        return ring
+    }
+
+    private struct ManualAlarm: Alarm {
+        let number: Int
+        let clock: ManualClock
+
+        func set(_ instant: MonotonicInstant) {
+            clock.state.withLock { state in
+                guard state.rings[number] != nil else { return }
+                state.armed[number] = instant
+                state.timesSet += 1
+            }
+        }
+
+        func invalidate() {
+            // The handler is released outside the lock: that may release other alarms.
+            let ring = clock.state.withLock { state in
+                state.armed[number] = nil
+                return state.rings.removeValue(forKey: number)
+            }
+            withExtendedLifetime(ring) {}
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import AtomNetworking
+
+extension Atom {
+    /// Creates a service without a network, and the wire that answers its
+    /// requests.
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    /// import AtomNetworkingTesting
+    ///
+    /// let (atom, wire) = Atom.scripted(.status(503), .json(text: "[]")) { $0.retryPolicy = .standard }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - answers: The answers to the requests, in order.
+    ///   - isSignedIn: Whether somebody is signed in. `nil`, the default, for a
+    ///     service without a session. With `true` or `false` requests are signed
+    ///     with tokens of ``ScriptedTransport/authorizationServer``, which are
+    ///     kept in ``ScriptedTransport/tokenStore``. A request with a token that
+    ///     has expired, was revoked or is unknown gets a 401 and uses up no
+    ///     answer.
+    ///   - lifetime: For how long each access token is valid.
+    ///   - delivery: On which thread events are sent.
+    ///   - clock: The service goes by it. So its timeouts and pauses end only
+    ///     when the test advances the clock.
+    ///   - configure: May change the service's configuration.
+    ///   - onProblem: Hears what nobody has verified, when the wire goes away.
+    ///     By default the program stops with a message.
+    /// - Returns: The service and its wire. The service keeps the wire.
+    public static func scripted(
+        _ answers: ScriptedAnswer..., signedIn isSignedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
+        delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
+        configure: (inout ServiceConfiguration) -> Void = { _ in },
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
+    ) -> (atom: Atom, wire: ScriptedTransport) {
+        scripted(
+            answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
+            configure: configure, onProblem: onProblem)
+    }
+
+    /// Runs a test with a service without a network, and verifies its script.
+    ///
+    /// If the test throws, its error is thrown and the script doesn't matter.
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    /// import AtomNetworkingTesting
+    ///
+    /// struct Ping: Requestable {
+    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    /// }
+    ///
+    /// try await Atom.withScript(.status(204)) { atom, wire in
+    ///     try await atom.enqueue(Ping()).resume()
+    ///     assert(wire.requests.count == 1)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - answers: The answers to the requests, in order.
+    ///   - isSignedIn: Whether somebody is signed in; `nil`, the default, for a
+    ///     service without a session.
+    ///   - lifetime: For how long each access token is valid.
+    ///   - delivery: On which thread events are sent.
+    ///   - clock: The service goes by it.
+    ///   - configure: May change the service's configuration.
+    ///   - isolation: Where the test runs; the caller's by default.
+    ///   - test: Gets the service and its wire.
+    /// - Returns: What the test returns.
+    /// - Throws: The error of the test, or a ``ScriptProblem``.
+    public static func withScript<Value>(
+        _ answers: ScriptedAnswer..., signedIn isSignedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
+        delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
+        configure: (inout ServiceConfiguration) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation,
+        test: (Atom, ScriptedTransport) async throws -> Value
+    ) async throws -> Value {
+        let (atom, wire) = scripted(
+            answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
+            configure: configure, onProblem: { _ in })
+        let value = try await test(atom, wire)
+        try wire.verify()
+        return value
+    }
+
+    private static func scripted(
+        _ answers: [ScriptedAnswer], signedIn isSignedIn: Bool?, expiringIn lifetime: Duration,
+        delivery: ScriptedTransport.Delivery, clock: ManualClock,
+        configure: (inout ServiceConfiguration) -> Void,
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void
+    ) -> (atom: Atom, wire: ScriptedTransport) {
+        let wire = ScriptedTransport(answers, delivery: delivery, clock: clock, onProblem: onProblem)
+        var configuration = ServiceConfiguration()
+        wire.install(in: &configuration)
+        wire.authorizationServer.lifetime = lifetime
+        if let isSignedIn {
+            if isSignedIn { wire.tokenStore.stored = wire.authorizationServer.signIn() }
+            configuration.authenticationMethod = .bearer(wire.authorizationServer.authentication(wire.tokenStore))
+        }
+        configure(&configuration)
+        return (Atom(serviceConfiguration: configuration), wire)
+    }
+}

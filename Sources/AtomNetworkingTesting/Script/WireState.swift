@@ -1,0 +1,108 @@
+import AtomNetworking
+
+/// What a ``ScriptedTransport`` knows, under its lock.
+struct WireState: Sendable {
+    /// An answer that is meant for certain requests.
+    struct Rule: Sendable {
+        let matcher: RequestMatcher
+        let answer: ScriptedAnswer
+        /// How many requests it is for; `nil` for any number.
+        let uses: Int?
+        var used = 0
+
+        var isSpent: Bool { uses.map { used >= $0 } ?? false }
+    }
+
+    var requests: [RecordedRequest] = []
+    var rules: [Rule] = []
+
+    /// The answers in order, and how often the first one has been given.
+    var answers: [ScriptedAnswer]
+    var given = 0
+    var firstUsed = 0
+
+    /// Requests that nobody has answered, and since when nobody has verified.
+    var unanswered: [String] = []
+    var verified: Int?
+
+    // What waiting goes by.
+
+    /// Exchanges that go on without anybody's help.
+    var busy = 0
+    /// Counts everything after which something may happen.
+    var activity = 0
+    /// The activity that the last waiting has seen.
+    var seenActivity = 0
+    /// Calls whose outcome is known and hasn't reached the caller.
+    var undelivered = 0
+    /// Whether a stream of events was asked for: its connections aren't calls.
+    var hasEventStreams = false
+    /// Requests that wait for a new token.
+    var waitingForToken: Set<UInt64> = []
+    /// Requests for a token that wait for the test.
+    var heldTokenRequests = 0
+
+    init(answers: [ScriptedAnswer]) {
+        self.answers = answers
+    }
+
+    /// Whether nothing happens without anybody's help, as far as this is known.
+    var isQuiet: Bool { busy == 0 && (undelivered <= 0 || hasEventStreams) }
+
+    /// Whether the session is about to ask for a token.
+    var expectsTokenRequest: Bool { !waitingForToken.isEmpty && heldTokenRequests == 0 }
+
+    /// The next answer in order.
+    mutating func nextAnswer() -> ScriptedAnswer? {
+        guard let first = answers.first else { return nil }
+        firstUsed += 1
+        if let uses = first.uses, firstUsed >= uses {
+            answers.removeFirst()
+            firstUsed = 0
+            given += 1
+        }
+        return first
+    }
+
+    /// What is wrong so far.
+    var findings: [String] {
+        var findings = Array(unanswered.dropFirst(verified ?? 0))
+        guard verified == nil else { return findings }
+        for (index, answer) in answers.enumerated() {
+            guard let uses = answer.uses else { continue }
+            let used = index == 0 ? firstUsed : 0
+            let times = used == 0 ? "" : " \(uses - used) more times"
+            findings.append("Nobody has asked\(times) for answer \(given + index + 1): \(answer.name).")
+        }
+        for rule in rules where !rule.isSpent {
+            guard let uses = rule.uses else { continue }
+            findings.append("There were \(rule.used) of \(uses) requests for \(rule.matcher).")
+        }
+        return findings
+    }
+}
+
+/// Hears of the requests of a service, for a wire's waiting.
+struct WireObserver: RequestObserver {
+    let state: Watched<WireState>
+
+    func observe(_ event: RequestEvent) {
+        guard event.purpose == .service else { return }
+        switch event.kind {
+        case .queued(.refresh):
+            guard let id = event.requestID else { return }
+            state.withLock { _ = $0.waitingForToken.insert(id) }
+        case .admitted, .sent:
+            guard let id = event.requestID else { return }
+            state.withLock { _ = $0.waitingForToken.remove(id) }
+        case .finished, .refused:
+            state.withLock { state in
+                if let id = event.requestID { state.waitingForToken.remove(id) }
+                state.undelivered += 1
+                state.activity += 1
+            }
+        default:
+            break
+        }
+    }
+}

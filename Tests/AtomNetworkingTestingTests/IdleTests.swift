@@ -1,0 +1,188 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct IdleTests {
+    private static let titles = (0..<2_000).map { "Title \($0)" }
+
+    @MainActor
+    @Test func aViewModelHasItsResults() async throws {
+        let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)))
+        let model = ListModel(atom: atom)
+        model.appear()
+        #expect(model.state == .loading)
+        await wire.idle()
+        #expect(model.state == .loaded([Page(titles: Self.titles)]))
+        #expect(wire.requests.map(\.pathAndQuery) == ["/page?n=0"])
+        #expect(wire.isIdle)
+    }
+
+    /// How many of so many runs at the same time fail.
+    private func failures(of runs: Int, _ run: @escaping @Sendable (Int) async -> Bool) async -> Int {
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<runs { group.addTask { await run(number) } }
+            var failures = 0
+            for await isRight in group where !isRight { failures += 1 }
+            return failures
+        }
+    }
+
+    /// A thousand tests at the same time, each of which would fail if `idle`
+    /// returned too soon.
+    @Test func aThousandViewModelsHaveTheirResults() async throws {
+        #expect(await failures(of: 1_000) { await Self.loadsThreePages($0) } == 0)
+    }
+
+    @MainActor
+    private static func loadsThreePages(_ number: Int) async -> Bool {
+        let pages = (0..<3).map { Page(number: $0, titles: Array(titles.prefix(number))) }
+        let (atom, wire) = Atom.scripted(.json(pages[0]), .json(pages[1]), .json(pages[2]))
+        let model = ListModel(atom: atom, pages: 3)
+        model.appear()
+        await wire.idle()
+        return model.state == .loaded(pages) && wire.requests.count == 3
+    }
+
+    /// A layer between the model and the service, which isn't isolated.
+    struct Repository {
+        let atom: Atom
+
+        func page() async throws -> [String] {
+            let first = try await atom.enqueue(PageEndpoint()).resume(expecting: Page.self)
+            let second = try await atom.enqueue(PageEndpoint(number: 1)).resume(expecting: Page.self)
+            return first.titles + second.titles
+        }
+    }
+
+    @MainActor
+    final class RepositoryModel {
+        var titles: [String] = []
+
+        func load(_ repository: Repository) {
+            Task { self.titles = (try? await repository.page()) ?? [] }
+        }
+    }
+
+    @Test func aThousandModelsOverARepositoryHaveTheirResults() async throws {
+        #expect(await failures(of: 1_000) { await Self.loadsFromARepository($0) } == 0)
+    }
+
+    @MainActor
+    private static func loadsFromARepository(_ number: Int) async -> Bool {
+        let (atom, wire) = Atom.scripted(.json(Page(titles: ["\(number)"])), .json(Page(titles: ["b"])))
+        let model = RepositoryModel()
+        model.load(Repository(atom: atom))
+        await wire.idle()
+        return model.titles == ["\(number)", "b"]
+    }
+
+    @MainActor
+    @Test func oneAfterTheOtherToo() async throws {
+        for number in 0..<300 {
+            let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)), .failure(.timedOut))
+            let model = ListModel(atom: atom, pages: 1 + number % 2)
+            model.appear()
+            await wire.idle()
+            #expect(model.state == (number % 2 == 0 ? .loaded([Page(titles: Self.titles)]) : .failed))
+            try? wire.verify()
+        }
+    }
+
+    @MainActor
+    @Test func completionsHaveBeenCalled() async throws {
+        final class Counter: @unchecked Sendable {
+            private let lock = NSLock()
+            private var value = 0
+            var count: Int { lock.withLock { value } }
+            func add() { lock.withLock { value += 1 } }
+        }
+        for _ in 0..<200 {
+            let counter = Counter()
+            let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)).always) {
+                $0.dispatchQueue = DispatchQueue(label: "completions")
+            }
+            atom.enqueue(Call()).resume(expecting: Page.self, completion: { _ in counter.add() })
+            atom.enqueue(Call()).resume { _ in counter.add() }
+            atom.enqueue(Call()).resume(expecting: Page.self, onMainActor: { _ in counter.add() })
+            atom.enqueue(Call()).resume(onMainActor: { _ in counter.add() })
+            atom.enqueue(Call(route: "no path")).resume { _ in counter.add() }
+            await wire.idle()
+            #expect(counter.count == 5)
+        }
+    }
+
+    @MainActor
+    @Test func itReturnsForWhatNeverEnds() async throws {
+        let (atom, wire) = Atom.scripted(.never, .json(Page()))
+        let model = ListModel(atom: atom)
+        model.appear()
+        await wire.idle()
+        #expect(model.state == .loading)
+        let other = ListModel(atom: atom)
+        other.appear()
+        await wire.idle()
+        #expect(other.state == .loaded([Page()]))
+        #expect(model.state == .loading)
+    }
+
+    @MainActor
+    @Test func itWaitsForTheFirstRequest() async throws {
+        let (atom, wire) = Atom.scripted(.json(Page()))
+        let model = ListModel(atom: atom)
+        let idle = Task { await wire.idle() }
+        for _ in 0..<50 { await Task.yield() }
+        model.appear()
+        await idle.value
+        #expect(model.state == .loaded([Page()]))
+    }
+
+    @Test func aCancelledTaskDoesntWait() async {
+        let (_, wire) = Atom.scripted()
+        let task = Task { await wire.idle() }
+        task.cancel()
+        await task.value
+        #expect(wire.requests.isEmpty)
+    }
+
+    @MainActor
+    @Test func anEndpointThatIsRefusedCountsToo() async throws {
+        final class Model {
+            var error: AtomError?
+        }
+        let (atom, wire) = Atom.scripted()
+        let model = Model()
+        Task {
+            do throws(AtomError) {
+                try await atom.enqueue(Call(route: "no path")).resume()
+            } catch {
+                model.error = error
+            }
+        }
+        await wire.idle()
+        #expect(model.error != nil)
+        #expect(wire.requests.isEmpty)
+    }
+
+    @MainActor
+    @Test func aStreamOfEventsThatGoesOnCountsToo() async throws {
+        final class Model { var heard: [String] = [] }
+        let model = Model()
+        let (atom, wire) = Atom.scripted(
+            .events(["a"], ending: .failure(.networkConnectionLost)), .events(["b"], ending: .never))
+        let task = Task {
+            for try await event in try await atom.enqueue(Call()).serverSentEvents(reconnection: .automatic()) {
+                model.heard.append(event.data)
+            }
+        }
+        await wire.idle()
+        #expect(model.heard == ["a"])
+        await wire.clock.waitForAlarm(within: .seconds(10))
+        wire.clock.advance(by: .seconds(10))
+        await wire.idle()
+        #expect(model.heard == ["a", "b"])
+        task.cancel()
+        await wire.idle()
+    }
+}

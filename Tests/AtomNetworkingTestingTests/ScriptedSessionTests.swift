@@ -1,0 +1,240 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct ScriptedSessionTests {
+    private func failure(_ atom: Atom, _ call: Call = Call()) async -> AtomError? {
+        do {
+            try await atom.enqueue(call).resume()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func failsToRefresh(_ atom: Atom) async -> Bool {
+        await failure(atom)?.isAccessTokenRefreshFailure == true
+    }
+
+    private typealias Counts = ScriptedAuthorizationServer.Counts
+
+    private func counts(_ change: (inout Counts) -> Void) -> Counts {
+        var counts = Counts()
+        change(&counts)
+        return counts
+    }
+
+    @Test func requestsAreSigned() async throws {
+        let (atom, wire) = Atom.scripted(.status(204).times(2), signedIn: true)
+        try await atom.enqueue(Call()).resume()
+        try await atom.enqueue(Call(requiresAuthorization: false)).resume()
+        #expect(wire.requests.map(\.bearerToken) == ["A1", nil])
+        #expect(wire.authorizationServer.counts == counts { $0.accepted = 1 })
+        try wire.verify()
+    }
+
+    @Test func anExpiredTokenIsRefreshedFirst() async throws {
+        let (atom, wire) = Atom.scripted(.status(204).times(2), signedIn: true, expiringIn: .seconds(60))
+        try await atom.enqueue(Call()).resume()
+        wire.clock.advance(by: .seconds(61))
+        try await atom.enqueue(Call()).resume()
+        #expect(wire.requests.map(\.bearerToken) == ["A1", "A2"])
+        #expect(wire.authorizationServer.requests.map { $0.form("refresh_token") } == ["R1"])
+        #expect(wire.tokenStore.stored?.accessToken == "A2")
+        #expect(wire.tokenStore.writes.map { $0?.refreshToken } == ["R2"])
+        #expect(wire.tokenStore.loads == 1)
+        try wire.verify()
+    }
+
+    @Test func aRevokedTokenGetsA401AndUsesUpNoAnswer() async throws {
+        let (atom, wire) = Atom.scripted(.text("mine"), signedIn: true)
+        wire.authorizationServer.revokeAccessTokens()
+        #expect(try await atom.enqueue(Call()).resume(expecting: String.self) == "mine")
+        #expect(wire.requests.map(\.bearerToken) == ["A1", "A2"])
+        #expect(wire.authorizationServer.counts.dead == 1)
+        try wire.verify()
+    }
+
+    @Test func anUnknownTokenGetsA401() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: false)
+        let foreign = TokenCredential(accessToken: "foreign", expiresAt: .distantFuture, refreshToken: "foreign")
+        try await atom.signIn(with: foreign)
+        #expect(await failsToRefresh(atom))
+        #expect(wire.authorizationServer.counts.unknown == 1)
+        #expect(wire.authorizationServer.counts.refusals == 1)
+        try await atom.signIn(with: wire.authorizationServer.signIn())
+        try await atom.enqueue(Call()).resume()
+        try wire.verify()
+    }
+
+    @Test func aRefusedRefreshEndsTheSession() async throws {
+        let (atom, wire) = Atom.scripted(signedIn: true)
+        wire.authorizationServer.revokeAccessTokens()
+        wire.authorizationServer.refuseRefreshes()
+        #expect(await failsToRefresh(atom))
+        if case .ended = atom.sessionState {} else { Issue.record("\(atom.sessionState)") }
+        #expect(await failure(atom)?.delivery == .notSent)
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+    }
+
+    @Test func aServerCanBeUnavailable() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: true, expiringIn: .seconds(60))
+        wire.authorizationServer.failRefreshes(retryAfter: 10)
+        wire.clock.advance(by: .seconds(61))
+        let error = await failure(atom)
+        #expect(error?.isAccessTokenRefreshFailure == true)
+        #expect(error?.retryAt == wire.clock.date + 10)
+        wire.clock.advance(by: .seconds(10))
+        try await atom.enqueue(Call()).resume()
+        #expect(wire.authorizationServer.counts.refreshes == 2)
+    }
+
+    @Test func aTokenThatIsUsedTwiceEndsItsFamily() async throws {
+        let (atom, wire) = Atom.scripted(signedIn: true, expiringIn: .seconds(60))
+        wire.authorizationServer.loseAnswerOfNextRefresh()
+        wire.clock.advance(by: .seconds(61))
+        #expect(await failsToRefresh(atom))
+        wire.clock.advance(by: .seconds(60))
+        #expect(await failsToRefresh(atom))
+        #expect(wire.authorizationServer.counts.tokensIssued == 1)
+        #expect(wire.authorizationServer.counts.reuses == 1)
+    }
+
+    @Test func refreshesCanBeHeld() async throws {
+        let (atom, wire) = Atom.scripted(.status(204).times(3), signedIn: true, expiringIn: .seconds(60))
+        wire.clock.advance(by: .seconds(61))
+        wire.authorizationServer.holdRefreshes()
+        let tasks = (0..<3).map { _ in Task { await failure(atom) } }
+        await wire.idle()
+        #expect(wire.requests.isEmpty)
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+        wire.authorizationServer.releaseRefreshes()
+        for task in tasks { #expect(await task.value == nil) }
+        #expect(wire.requests.map(\.bearerToken) == ["A2", "A2", "A2"])
+        try wire.verify()
+    }
+
+    @Test func aRefreshCanBeSlowByTheClock() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: true, expiringIn: .seconds(60))
+        wire.clock.advance(by: .seconds(61))
+        wire.authorizationServer.delayNextRefresh(by: .seconds(5))
+        let task = Task { await failure(atom) }
+        await wire.idle()
+        wire.clock.advance(by: .seconds(4))
+        #expect(wire.requests.isEmpty)
+        wire.clock.advance(by: .seconds(1))
+        #expect(await task.value == nil)
+    }
+
+    @Test func signingOutRevokes() async throws {
+        let (atom, wire) = Atom.scripted(.status(204), signedIn: true)
+        try await atom.enqueue(Call()).resume()
+        try await atom.signOut(waitingForRevocation: true)
+        #expect(wire.authorizationServer.counts.revocations == 1)
+        #expect(wire.tokenStore.stored == nil)
+        #expect(wire.tokenStore.writes == [nil])
+    }
+
+    @Test func endingTheSessionsRefusesEverything() async throws {
+        let (atom, wire) = Atom.scripted(signedIn: true)
+        wire.authorizationServer.endSessions()
+        #expect(await failsToRefresh(atom))
+        #expect(wire.authorizationServer.counts.refusals == 1)
+    }
+
+    @Test func idleWaitsForTheRefreshThatIsComing() async throws {
+        for _ in 0..<300 {
+            let (atom, wire) = Atom.scripted(.json(Page()), signedIn: true)
+            wire.authorizationServer.revokeAccessTokens()
+            let model = await ListModel(atom: atom)
+            await model.appear()
+            await wire.idle()
+            #expect(await model.state == .loaded([Page()]))
+            #expect(wire.authorizationServer.counts.refreshes == 1)
+        }
+    }
+
+    @Test func aThousandSessionsRunSideBySide() async throws {
+        let wrong = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    let (atom, wire) = Atom.scripted(
+                        .json(Page(number: number)).times(5), signedIn: true, expiringIn: .seconds(60))
+                    wire.clock.advance(by: number % 2 == 0 ? .seconds(61) : .zero)
+                    let results = await withTaskGroup(of: Int?.self, returning: [Int?].self) { calls in
+                        for _ in 0..<5 {
+                            calls.addTask {
+                                try? await atom.enqueue(Call()).resume(expecting: Page.self).number
+                            }
+                        }
+                        return await calls.reduce(into: []) { $0.append($1) }
+                    }
+                    await wire.idle()
+                    return results != Array(repeating: number, count: 5)
+                        || wire.authorizationServer.counts.refreshes != (number % 2 == 0 ? 1 : 0)
+                        || wire.requests.count != 5
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(wrong == 0)
+    }
+
+    // MARK: The store
+
+    struct DiskError: Error {}
+
+    @Test func aStoreFailsToOrder() async throws {
+        let store = RecordingTokenCredentialStore()
+        store.failLoads(with: DiskError())
+        await #expect(throws: DiskError.self) { try await store.load() }
+        #expect(try await store.load() == nil)
+        store.failSaves(2, with: DiskError())
+        let credential = TokenCredential(accessToken: "a", expiresAt: .distantFuture, refreshToken: "r")
+        await #expect(throws: DiskError.self) { try await store.save(credential) }
+        await #expect(throws: DiskError.self) { try await store.exchange { _ in credential } }
+        #expect(store.stored == nil)
+        #expect(try await store.exchange { _ in credential } == credential)
+        #expect(
+            store.operations == [.failure, .load, .failure, .failure, .exchange(old: nil, new: credential)])
+    }
+
+    @Test func tokensThatTheTestSetsStay() async throws {
+        let store = RecordingTokenCredentialStore()
+        let (mine, theirs) = (
+            TokenCredential(accessToken: "m", expiresAt: .distantFuture, refreshToken: "m"),
+            TokenCredential(accessToken: "t", expiresAt: .distantFuture, refreshToken: "t")
+        )
+        let result = try await store.exchange { _ in
+            store.stored = theirs
+            return mine
+        }
+        #expect(result == theirs)
+        #expect(store.stored == theirs)
+    }
+
+    @Test func exchangesAreExclusive() async throws {
+        let store = RecordingTokenCredentialStore()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    _ = try? await store.exchange { old in
+                        await Task.yield()
+                        let number = Int(old?.accessToken ?? "0") ?? 0
+                        return TokenCredential(
+                            accessToken: "\(number + 1)", expiresAt: .distantFuture, refreshToken: "r")
+                    }
+                }
+            }
+        }
+        #expect(store.stored?.accessToken == "100")
+    }
+
+    @Test func aFailedWriteIsToldToTheApp() async throws {
+        let (atom, wire) = Atom.scripted(signedIn: false)
+        wire.tokenStore.failSaves(with: DiskError())
+        await #expect(throws: AtomError.self) { try await atom.signIn(with: wire.authorizationServer.signIn()) }
+    }
+}
