@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -72,7 +73,7 @@ final class AlarmWatchingTimeSource: TimeSource, Sendable {
         var waiting: [(count: Int, signal: Signal)] = []
     }
 
-    let manual = ManualTimeSource()
+    let manual = ManualClock()
     private let state = Locked(State())
 
     var now: MonotonicInstant { manual.now }

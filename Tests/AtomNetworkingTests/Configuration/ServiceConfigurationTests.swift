@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -45,7 +46,7 @@ struct ServiceConfigurationTests {
         let request = try PreparedRequest(RecordingEndpoint(), timeout: ServiceTimeout())
         for (own, expected) in [(nil, 3), (1, 1), (0, 1), (5, 5)] as [(Int?, Int)] {
             configuration.maximumExchangesPerOrigin = own
-            let manager = RequestableQueueManager(configuration, time: ManualTimeSource())
+            let manager = RequestableQueueManager(configuration, time: ManualClock())
             let exchanges = (0..<8).map { _ in manager.run(request, listener: .completion { _ in }) }
             #expect(manager.slots.counts == (expected, 8 - expected))
             for exchange in exchanges.reversed() { exchange.cancel() }

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ConnectivityWaitTests {
     private let network = NetworkWaiters()
     private let observer = RecordingObserver()
-    private let time = ManualTimeSource()
+    private let time = ManualClock()
     private let transport = ScriptedTransport()
 
     private func atom(

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
     }
 
     @Test func aCookieExpiresByTheClockOfTheService() async throws {
-        let time = ManualTimeSource()
+        let time = ManualClock()
         let transport = Self.transport("a=1; Path=/; Max-Age=100", "b=2; Path=/; Secure")
         let atom = Self.atom(transport, time: time)
         for seconds in [0, 60, 39, 1] as [Int64] {
@@ -41,7 +42,7 @@ import Testing
             default: exchange.answer()
             }
         }
-        let atom = Self.atom(transport, time: ManualTimeSource())
+        let atom = Self.atom(transport, time: ManualClock())
         _ = try await atom.enqueue(PathEndpoint(pathText: "/a", requiresAuthorization: false)).resume()
         #expect(Self.cookies(transport) == [nil, "a=1"])
     }
@@ -60,7 +61,7 @@ import Testing
 
     @Test func anAnswerNobodyWaitsForSetsNothing() async throws {
         let transport = ScriptedTransport(endsOnCancel: false)
-        let atom = Self.atom(transport, time: ManualTimeSource())
+        let atom = Self.atom(transport, time: ManualClock())
         let call = Call()
         call.keep(atom.enqueue(PathEndpoint(requiresAuthorization: false)).resume { call.heard($0) })
         let exchange = await transport.exchange(0)
@@ -102,7 +103,7 @@ import Testing
 
 /// A clock that tells when it is asked for the date.
 private final class AskedTimeSource: TimeSource, @unchecked Sendable {
-    private let base = ManualTimeSource()
+    private let base = ManualClock()
     private let hook = Box<(@Sendable () -> Void)?>(nil)
 
     var onDate: (@Sendable () -> Void)? {

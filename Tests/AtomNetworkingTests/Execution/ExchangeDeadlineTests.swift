@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 
 /// The two timeouts, by a clock that the test holds.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeDeadlineTests {
-    private let time = ManualTimeSource()
+    private let time = ManualClock()
 
     private func start(
         _ transport: ScriptedTransport, request: Double = 10, resource: Double = 100

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 /// A service with a policy, a clock, a network and chances that the test
 /// controls.
 struct RetryFixture {
-    let time = ManualTimeSource()
+    let time = ManualClock()
     let transport: ScriptedTransport
     let atom: Atom
     let lines = Box<[String]>([])

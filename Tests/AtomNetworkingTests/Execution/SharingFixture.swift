@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ struct SharedEndpoint: Requestable {
 
 /// A service with a clock and a network that the test controls.
 struct SharingFixture {
-    let time = ManualTimeSource()
+    let time = ManualClock()
     let transport: ScriptedTransport
     let atom: Atom
     let lines = Box<[String]>([])

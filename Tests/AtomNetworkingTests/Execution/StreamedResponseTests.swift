@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 
 /// A stream over a transport that the test plays, by a clock that it holds.
 @Suite(.timeLimit(.minutes(5))) struct StreamedResponseTests {
-    private let time = ManualTimeSource()
+    private let time = ManualClock()
     private let transport = ScriptedTransport()
 
     private func service(_ endpoint: PathEndpoint = PathEndpoint()) -> Service {

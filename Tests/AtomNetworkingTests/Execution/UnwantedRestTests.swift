@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 /// holds.
 @Suite("The rest of a response that is not needed", .timeLimit(.minutes(5)))
 struct UnwantedRestTests {
-    private let time = ManualTimeSource()
+    private let time = ManualClock()
 
     private func start(_ transport: ScriptedTransport, limit: Int? = nil) -> (call: Call, atom: Atom) {
         var configuration = ServiceConfiguration(

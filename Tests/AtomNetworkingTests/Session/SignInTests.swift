@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -129,7 +130,7 @@ import Testing
 
     @Test func aTokenWithoutARefreshTokenIsReplacedWhenItHasExpired() async throws {
         let lonely = TokenCredential(
-            accessToken: "A0", expiresAt: ManualTimeSource().date.addingTimeInterval(10), refreshToken: "")
+            accessToken: "A0", expiresAt: ManualClock().date.addingTimeInterval(10), refreshToken: "")
         let session = try SessionFixture(store: RecordingStore(SharedDisk(lonely)), signIn: login)
         try await session.atom.loadSession()
         session.time.advance(by: .seconds(9))

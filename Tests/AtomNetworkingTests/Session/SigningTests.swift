@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -218,7 +219,7 @@ import Testing
     @Test func aWriteThatFailedIsTriedAgainWhoeverLetsGoOfTheSession() async throws {
         let disk = SharedDisk(.issued(0))
         disk.refuse(writes: true)
-        let time = ManualTimeSource()
+        let time = ManualClock()
         do {
             let session = try SessionFixture(store: RecordingStore(disk), time: time)
             await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(2)) }

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("The keeper of a credential in a store", .timeLimit(.minutes(5)))
 struct StoreKeeperTests {
-    private let time = ManualTimeSource()
+    private let time = ManualClock()
     private let disk = SharedDisk()
 
     private func session() -> SessionActor {

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -91,7 +92,7 @@ import Testing
 
     @Test func twoProcessesRefreshOnce() async throws {
         let disk = SharedDisk(.issued(0, life: 0))
-        let time = ManualTimeSource()
+        let time = ManualClock()
         let one = try SessionFixture(store: RecordingStore(disk), time: time)
         let other = try SessionFixture(store: RecordingStore(disk), time: time)
         let first = one.call()
@@ -325,7 +326,7 @@ import Testing
     /// Waits until an alarm is set that goes off after this time; other alarms
     /// don't count.
     private func untilArmed(
-        _ time: ManualTimeSource, in duration: Duration, sourceLocation: SourceLocation = #_sourceLocation
+        _ time: ManualClock, in duration: Duration, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let instant = time.now.advanced(by: duration)
         #expect(await eventually { time.hasAlarm(at: instant) }, sourceLocation: sourceLocation)

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 /// A bearer session with a clock, a network and a token store that the test
 /// controls.
 struct SessionFixture {
-    let time: ManualTimeSource
+    let time: ManualClock
     let tokens: RecordingTokens
     let transport: ScriptedTransport
     let atom: Atom
@@ -23,7 +24,7 @@ struct SessionFixture {
         exchangesPerOrigin: Int? = nil, tokens: RecordingTokens? = nil, store: (any TokenCredentialStore)? = nil,
         provider: (any TokenCredentialProvider)? = nil, signIn login: (any TokenCredentialProvider)? = nil,
         grant: GrantType = .refreshToken,
-        time: ManualTimeSource = ManualTimeSource(), script: ScriptedTransport.Script? = nil,
+        time: ManualClock = ManualClock(), script: ScriptedTransport.Script? = nil,
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
     ) throws {
         self.time = time

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -28,7 +29,7 @@ extension DeadlineQueue {
 
 @Suite("All deadlines share one alarm")
 struct DeadlineQueueTests {
-    private let time = ManualTimeSource()
+    private let time = ManualClock()
     private let queue: DeadlineQueue
     private let start: MonotonicInstant
 

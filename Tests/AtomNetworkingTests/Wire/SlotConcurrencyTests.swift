@@ -45,7 +45,7 @@ import Testing
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
-        let time = ManualTimeSource()
+        let time = ManualClock()
         let atom = Atom(.forTest(request: 5, resource: 1_000) { $0.maximumExchangesPerOrigin = 1 }, time: time)
         var endpoints = (0..<12).map { _ in server.endpoint() }
         endpoints[0].timeout = ServiceTimeout(request: 1_000, resource: 1_000)

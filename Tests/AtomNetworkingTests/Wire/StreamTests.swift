@@ -166,7 +166,7 @@ import Testing
     @Test func silenceEndsAStream() async throws {
         let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
         defer { server.stop() }
-        let time = ManualTimeSource()
+        let time = ManualClock()
         let stream = try await Atom(.forTest(request: 3), time: time).enqueue(server.endpoint("/")).bytes()
         var iterator = stream.makeAsyncIterator()
         #expect(try await iterator.next() == text("a"))
@@ -188,7 +188,7 @@ import Testing
         let gate = Gate()
         let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .wait(gate), .write(text: "b")]) }
         defer { server.stop() }
-        let time = ManualTimeSource()
+        let time = ManualClock()
         let stream = try await Atom(.forTest(request: 60, resource: 2), time: time)
             .enqueue(server.endpoint("/")).bytes()
         time.advance(by: .seconds(30))

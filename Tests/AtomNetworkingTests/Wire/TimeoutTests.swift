@@ -32,7 +32,7 @@ import Testing
         let gates = (0..<20).map { _ in Gate() }
         let server = try LoopbackServer { _ in .streamed(gates.flatMap { [.write(text: "."), .wait($0)] }) }
         defer { server.stop() }
-        let time = ManualTimeSource()
+        let time = ManualClock()
         let stream = try await Atom(.forTest(request: 3), time: time).enqueue(server.endpoint()).bytes()
         var iterator = stream.makeAsyncIterator()
         for gate in gates {
