@@ -148,11 +148,13 @@ final class RequestReader {
         guard length <= limits.maximumBodyLength - request.bodyLength else {
             throw .malformed("The body is too large", status: 413)
         }
-        if limits.keepsBodies, length < 1 << 24 { request.body.reserveCapacity(request.body.count + Int(length)) }
+        if limits.keepsBodies, length < 1 << 24, let length = Int(exactly: length) {
+            request.body.reserveCapacity(request.body.count + length)
+        }
         var remaining = length
         while remaining > 0 {
             if start == end, try !fill() { throw .incomplete }
-            let count = Int(min(Int64(end - start), remaining))
+            let count = min(end - start, Int(clamping: remaining))
             if limits.keepsBodies { request.body.append(buffer + start, count: count) }
             start += count
             remaining -= Int64(count)

@@ -148,8 +148,8 @@ final class ResponseWriter {
             if chunked { append(String(piece, radix: 16) + "\r\n") }
             let pieceEnd = offset + piece
             while offset < pieceEnd {
-                let count = Int(min(Int64(Self.largeWrite), pieceEnd - offset))
-                let phase = Int(offset % 251)
+                let count = min(Self.largeWrite, Int(clamping: pieceEnd - offset))
+                let phase = Int(clamping: offset % 251)
                 let sent = Self.pattern.withUnsafeBytes { pattern in
                     append(UnsafeRawBufferPointer(rebasing: pattern[phase..<(phase + count)]))
                 }

@@ -21,7 +21,7 @@ final class ServerThreads: Sendable {
             body()
             group.leave()
         }
-        thread.stackSize = 512 * 1024
+        thread.stackSize = 1 << 19
         thread.start()
     }
 

@@ -196,7 +196,7 @@ func poll(waiting descriptors: [Int32], milliseconds: Int32) -> [Bool] {
 ///
 /// This happens once.
 private let raiseDescriptorLimit: Void = {
-    #if canImport(Glibc)
+    #if canImport(Glibc) && !canImport(Darwin)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
         let resource = RLIMIT_NOFILE
