@@ -37,6 +37,10 @@ extension LoopbackServer {
         /// ``LoopbackServer/requests``.
         public internal(set) var receivedAt = 0
 
+        /// What stands for the placeholders of the route, decoded, by their
+        /// names; see ``LoopbackServer/routes(_:)``.
+        public internal(set) var parameters: [String: String] = [:]
+
         /// The path, percent-encoded as it was sent.
         public var path: String {
             target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target

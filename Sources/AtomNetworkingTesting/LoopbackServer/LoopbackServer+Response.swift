@@ -26,9 +26,14 @@ extension LoopbackServer {
             /// Writes this many bytes of a pattern, without storing them in
             /// memory; see ``Response/generatedByte(at:)``.
             case generate(length: Int64, chunk: Int)
+            /// Writes this many zeros, without storing them in memory.
+            case zeros(length: Int64)
+            /// Writes the bytes again and again, until the client disconnects or
+            /// the server stops.
+            case endless(Data)
             /// Sends the written bytes, then waits for the gate, and notices if
             /// the client disconnects in the meantime.
-            case wait(Gate)
+            case wait(LoopbackServer.Gate)
             /// Sends the written bytes, then waits for this time, and notices
             /// if the client disconnects in the meantime.
             case delay(milliseconds: Int)
@@ -43,6 +48,31 @@ extension LoopbackServer {
 
             /// Writes a text as UTF-8.
             public static func write(text: String) -> Step { .write(Data(text.utf8)) }
+        }
+
+        /// A place in a response, for ``cut(at:)`` and others.
+        public enum Position: Sendable, Hashable {
+            /// Behind this many bytes of all that is sent, the head included.
+            case byte(Int64)
+            /// Behind the head and this many bytes after it, as they are sent:
+            /// in a chunked body the sizes of the chunks count.
+            case bodyByte(Int64)
+
+            /// Behind the head, before the first byte of the body.
+            public static var head: Position { .bodyByte(0) }
+        }
+
+        struct Interruption: Sendable {
+            enum Kind: Sendable { case close, reset, stall }
+
+            var kind: Kind
+            var position: Position
+        }
+
+        struct Pace: Sendable {
+            var bytes: Int
+            var milliseconds: Int
+            var isForHeadOnly: Bool
         }
 
         enum Framing: Sendable {
@@ -68,7 +98,12 @@ extension LoopbackServer {
         var framing: Framing = .bare
         var steps: [Step]
 
-        private init(
+        /// Where and how the response is interrupted.
+        var interruption: Interruption?
+        /// How slowly it is sent.
+        var pace: Pace?
+
+        init(
             _ status: Int = 200, _ headers: [(String, String)] = [], framing: Framing = .bare, steps: [Step]
         ) {
             statusCode = status
@@ -145,45 +180,12 @@ extension LoopbackServer.Response {
     /// A chunked body whose head and first part are sent at once, and the rest
     /// when the gate is open.
     public static func drip(
-        _ parts: [Data], gate: Gate, status: Int = 200, headers: [(String, String)] = []
+        _ parts: [Data], gate: LoopbackServer.Gate, status: Int = 200, headers: [(String, String)] = []
     ) -> Self {
         .streamed(
             parts.enumerated().flatMap { $0.offset == 0 ? [.write($0.element)] : [.wait(gate), .write($0.element)] },
             status: status, headers: headers)
     }
-}
-
-// MARK: - Invalid responses
-
-extension LoopbackServer.Response {
-    /// Only these bytes, then the connection is closed.
-    public static func raw(_ bytes: Data) -> Self { Self(steps: [.write(bytes), .close]) }
-
-    /// Only this text, then the connection is closed.
-    public static func raw(_ text: String) -> Self { .raw(Data(text.utf8)) }
-
-    /// Only these steps: the writes are raw bytes.
-    ///
-    /// After them the next request is read, unless the last step closes the
-    /// connection.
-    public static func script(_ steps: [Step]) -> Self { Self(steps: steps) }
-
-    /// A `Content-Length` that is larger than the body, and then the connection
-    /// is closed.
-    public static func truncated(
-        declaredLength: Int, body: Data, status: Int = 200, headers: [(String, String)] = []
-    ) -> Self {
-        .streamed([.write(body), .close], status: status, headers: headers, length: Int64(declaredLength))
-    }
-
-    /// Closes the connection without sending a byte.
-    public static var closeImmediately: Self { Self(steps: [.close]) }
-
-    /// Resets the connection (RST) without sending a byte.
-    public static var reset: Self { Self(steps: [.reset]) }
-
-    /// Sends nothing until the client disconnects or the server stops.
-    public static var hang: Self { Self(steps: [.hang]) }
 }
 
 // MARK: - Variations
@@ -199,7 +201,7 @@ extension LoopbackServer.Response {
     /// The same response, sent after the gate has been opened.
     ///
     /// It notices if the client disconnects in the meantime.
-    public func after(_ gate: Gate) -> Self {
+    public func after(_ gate: LoopbackServer.Gate) -> Self {
         var response = self
         response.preamble.insert(.wait(gate), at: 0)
         return response

@@ -6,14 +6,17 @@ import Foundation
 /// request. Tests wait for events and delay responses with a ``Gate``, without
 /// sleeping.
 ///
+/// <!-- given: import Foundation -->
 /// ```swift
+/// import AtomNetworkingTesting
+///
 /// let server = try LoopbackServer { request in
 ///     request["Authorization"] == "Bearer new" ? .json("{}") : .text("expired", status: 401)
 /// }
 /// defer { server.stop() }
-/// let (data, _) = try await URLSession.shared.data(from: server.url("/v1/me"))
+/// let url = server.url("/v1/me")  // where your code sends its request
 /// await server.waitForRequests(1)
-/// #expect(server.requests[0].path == "/v1/me")
+/// assert(server.requests[0].path == "/v1/me")
 /// ```
 public final class LoopbackServer: Sendable {
     /// A system call that failed during the setup of the server.
@@ -55,7 +58,7 @@ public final class LoopbackServer: Sendable {
         (listener, self.port) = try Socket.listening(ipv6: ipv6, port: port)
         host = ipv6 ? "[::1]" : "127.0.0.1"
         ledger = Ledger()
-        threads = ServerThreads()
+        threads = ServerThreads(name: "Loopback \(self.port)")
         let limits = RequestReader.Limits(keepsBodies: keepsBodies, maximumBodyLength: maximumBodyLength)
         threads.startAccepting(on: listener) { [ledger, threads] socket in
             guard let number = ledger.connectionAccepted(socket) else { return socket.discard() }
@@ -63,6 +66,14 @@ public final class LoopbackServer: Sendable {
                 Connection(socket: socket, number: number, ledger: ledger, limits: limits).serve(with: handler)
             }
         }
+    }
+
+    /// Starts a server on a free port that chooses by method and path; see
+    /// ``routes(_:)``.
+    ///
+    /// - Throws: ``SetupError``
+    public convenience init(routes: [String: Handler]) throws {
+        try self.init(handler: Self.routes(routes))
     }
 
     deinit {

@@ -62,7 +62,7 @@ final class RequestReader {
     /// Waits for the gate, for the given milliseconds, or forever.
     ///
     /// Returns `false` if the client disconnects first.
-    func wait(for gate: Gate?, milliseconds: Int?) -> Bool {
+    func wait(for gate: LoopbackServer.Gate?, milliseconds: Int?) -> Bool {
         let deadline = milliseconds.map { Deadline(milliseconds: $0) }
         while true {
             let remaining = deadline?.remaining ?? -1

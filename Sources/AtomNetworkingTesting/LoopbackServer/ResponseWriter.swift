@@ -18,6 +18,13 @@ final class ResponseWriter {
     private let socket: Socket
     private let reader: RequestReader
     private var pending: [UInt8] = []
+    private var interruption: LoopbackServer.Response.Interruption?
+    private var pace: LoopbackServer.Response.Pace?
+    /// How many bytes of the response have been sent, and where its head ends,
+    /// once that is known.
+    private var sent: Int64 = 0
+    private var headEnd: Int64?
+    private var isInterrupted = false
 
     init(socket: Socket, reader: RequestReader) {
         self.socket = socket
@@ -29,10 +36,27 @@ final class ResponseWriter {
     func write(
         _ response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: () -> Void
     ) -> Ending {
+        (interruption, pace, sent, headEnd, isInterrupted) = (response.interruption, response.pace, 0, nil, false)
+        let end = writeAll(of: response, to: request, ending: ending)
+        guard isInterrupted, let interruption else { return end }
+        pending.removeAll(keepingCapacity: true)
+        switch interruption.kind {
+        case .close: return .close
+        case .reset: return .reset
+        case .stall:
+            _ = reader.wait(for: nil, milliseconds: nil)
+            return .clientLeft
+        }
+    }
+
+    private func writeAll(
+        of response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: () -> Void
+    ) -> Ending {
         for step in response.preamble {
             if let early = perform(step, chunked: false) { return early }
         }
         let closes = append(headOf: response, to: request)
+        headEnd = sent + Int64(pending.count)
         let chunked = response.isChunked
         if response.hasBody(for: request) {
             for (index, step) in response.steps.enumerated() {
@@ -53,6 +77,11 @@ final class ResponseWriter {
             return write(data, chunked: chunked) ? nil : .clientLeft
         case .generate(let length, let chunk):
             return generate(length, chunk: chunk, chunked: chunked) ? nil : .clientLeft
+        case .zeros(let length):
+            return zeros(length, chunked: chunked) ? nil : .clientLeft
+        case .endless(let data):
+            while write(data, chunked: chunked), !data.isEmpty {}
+            return .clientLeft
         case .wait(let gate):
             return flush() && reader.wait(for: gate, milliseconds: nil) ? nil : .clientLeft
         case .delay(let milliseconds):
@@ -138,8 +167,22 @@ final class ResponseWriter {
             pending.append(contentsOf: bytes)
             return true
         }
-        return flush() && socket.sendAll(bytes)
+        return flush() && send(bytes)
     }
+
+    private func zeros(_ length: Int64, chunked: Bool) -> Bool {
+        var remaining = length
+        while remaining > 0 {
+            let count = min(Self.largeWrite, Int(clamping: remaining))
+            guard
+                Self.zeros.withUnsafeBytes({ write(UnsafeRawBufferPointer(rebasing: $0[..<count]), chunked: chunked) })
+            else { return false }
+            remaining -= Int64(count)
+        }
+        return true
+    }
+
+    private static let zeros = [UInt8](repeating: 0, count: largeWrite)
 
     private func generate(_ length: Int64, chunk: Int, chunked: Bool) -> Bool {
         var offset: Int64 = 0
@@ -169,7 +212,53 @@ final class ResponseWriter {
     private func flush() -> Bool {
         if pending.isEmpty { return true }
         defer { pending.removeAll(keepingCapacity: true) }
-        return pending.withUnsafeBytes { socket.sendAll($0) }
+        return pending.withUnsafeBytes { send($0) }
+    }
+
+    /// Sends bytes up to the place where the response is interrupted, as fast as
+    /// it may be.
+    private func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard interruption != nil || pace != nil else {
+            sent += Int64(bytes.count)
+            return socket.sendAll(bytes)
+        }
+        var rest = bytes[...]
+        if let limit = interruption.flatMap({ limit(of: $0.position) }), sent + Int64(rest.count) >= limit {
+            isInterrupted = true
+            rest = rest.prefix(Int(clamping: max(0, limit - sent)))
+        }
+        while !rest.isEmpty {
+            var part = rest
+            if isPaced, let pace {
+                let head = pace.isForHeadOnly ? headEnd.map { Int(clamping: $0 - sent) } : nil
+                part = rest.prefix(max(1, min(pace.bytes, head ?? .max)))
+            }
+            guard socket.sendAll(UnsafeRawBufferPointer(rebasing: part)) else {
+                isInterrupted = false
+                return false
+            }
+            sent += Int64(part.count)
+            rest = rest.dropFirst(part.count)
+            if isPaced, let pace, !rest.isEmpty, !reader.wait(for: nil, milliseconds: pace.milliseconds) {
+                isInterrupted = false
+                return false
+            }
+        }
+        return !isInterrupted
+    }
+
+    /// Whether the next bytes are sent slowly.
+    private var isPaced: Bool {
+        guard let pace else { return false }
+        return !pace.isForHeadOnly || headEnd.map { sent < $0 } ?? true
+    }
+
+    /// The number of bytes until a position; `nil` if it isn't known yet.
+    private func limit(of position: LoopbackServer.Response.Position) -> Int64? {
+        switch position {
+        case .byte(let count): count
+        case .bodyByte(let count): headEnd.map { $0 + count }
+        }
     }
 
     private static func reason(_ status: Int) -> String {

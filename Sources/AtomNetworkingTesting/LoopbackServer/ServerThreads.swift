@@ -2,10 +2,14 @@ import Foundation
 
 /// The threads of one server: one that accepts and one for each connection.
 final class ServerThreads: Sendable {
+    /// What debuggers show; Linux takes 15 bytes.
+    private let name: String
     /// Opened when the server stops.
-    private let stopping = Gate()
+    private let stopping = LoopbackServer.Gate()
     private let accepting = DispatchGroup()
     private let serving = DispatchGroup()
+
+    init(name: String) { self.name = name }
 
     /// Starts a thread for a connection.
     func startServing(_ body: @escaping @Sendable () -> Void) {
@@ -14,9 +18,10 @@ final class ServerThreads: Sendable {
 
     /// Starts a thread with a small stack.
     private func start(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-        let stopping = stopping
         group.enter()
-        let thread = Thread {
+        let thread = Thread { [stopping, name] in
+            // Before the start it would have no effect on Linux.
+            Thread.current.name = name
             ServerThread.currentStop = stopping
             body()
             group.leave()
@@ -55,8 +60,8 @@ enum ServerThread {
 
     /// The gate that opens when this thread's server stops; `nil` on any other
     /// thread.
-    static var currentStop: Gate? {
-        get { Thread.current.threadDictionary[key] as? Gate }
+    static var currentStop: LoopbackServer.Gate? {
+        get { Thread.current.threadDictionary[key] as? LoopbackServer.Gate }
         set { Thread.current.threadDictionary[key] = newValue }
     }
 }

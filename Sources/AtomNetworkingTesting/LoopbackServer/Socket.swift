@@ -172,7 +172,7 @@ struct Socket: Sendable {
 /// With `reading: nil` it waits only for the gate. A negative time means
 /// forever.
 @discardableResult
-func poll(reading socket: Socket?, gate: Gate?, milliseconds: Int32) -> (socket: Bool, gate: Bool) {
+func poll(reading socket: Socket?, gate: LoopbackServer.Gate?, milliseconds: Int32) -> (socket: Bool, gate: Bool) {
     var gateDescriptor: Int32 = -1
     if let gate {
         guard let descriptor = gate.waitDescriptor else { return (false, true) }

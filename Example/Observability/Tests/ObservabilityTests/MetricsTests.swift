@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func sendingsOnTheirWayAreCounted() async throws {
-        let gate = Gate()
+        let gate = LoopbackServer.Gate()
         let station = try Station(["/slow": { _ in .json("{}").after(gate) }])
         let endpoint = station.endpoint("/slow")
         let atom = station.atom
