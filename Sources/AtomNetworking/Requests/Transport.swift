@@ -44,7 +44,9 @@ public protocol Transport: Sendable {
     ///
     /// - Parameters:
     ///   - request: The complete request; the transport may add only fields
-    ///     that delimit the message (`Host`, `Content-Length`, …).
+    ///     that delimit the message (`Host`, `Content-Length`, …), name the
+    ///     codings that it decodes (`Accept-Encoding`), or, if there is none, name
+    ///     the client (`User-Agent`).
     ///   - receive: Gets the events of this exchange in order, one at a time,
     ///     on any thread, also inside this call: any number of
     ///     ``TransportEvent/sent(_:)``, one ``TransportEvent/response(_:)``,
@@ -142,19 +144,30 @@ public struct TransportRequest: Sendable {
 
     /// Creates a request, for the tests of a transport.
     ///
+    /// - Parameters:
+    ///   - method: The method, a token.
+    ///   - base: Scheme, host and port.
+    ///   - path: The path.
+    ///   - queryItems: The query; none for no `?`.
+    ///   - headerFields: The header fields; they aren't checked.
+    ///   - body: The body; `nil` for none, which differs from an empty one.
+    ///   - idleTimeout: The longest idle time that the SDK accepts.
+    ///   - needsFreshConnection: Whether it must be sent over a new connection.
+    ///   - wantsMetrics: Whether to report ``TransportEvent/measured(_:)``.
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
     public init(
         method: String = "GET", base: BaseURL, path: URLPath, queryItems: [QueryItem] = [],
         headerFields: HeaderFields = HeaderFields(), body: Data? = nil, idleTimeout: Duration = .seconds(30),
-        number: Int = 1
+        needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
     ) throws(AtomError) {
         guard HTTPGrammar.isToken(method) else {
             throw .requestable(.invalidMethod(.init(subject: method, reason: "a method is a token (RFC 9110 §9.1)")))
         }
         self.init(
             method: method, target: TargetURL(base: base, path: path, queryItems: queryItems),
-            headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout, number: number)
+            headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout,
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }
 
     /// The same request with other header fields, for a transport that adds to

@@ -1,0 +1,61 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct StoreContractTests {
+    @Test("The store in memory meets the contract")
+    func inMemory() async throws {
+        try await TokenCredentialStoreContract.check { _ in InMemoryTokenCredentialStore() }.get()
+    }
+
+    @Test("The store in a file meets the contract of a shared one")
+    func file() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("contract-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let checks = Set(TokenCredentialStoreContract.Check.allCases)
+        try await TokenCredentialStoreContract.check(checks.subtracting([.waitIsBounded]), isShared: true) { place in
+            FileTokenCredentialStore(fileURL: folder.appendingPathComponent("\(place).json"))
+        }.get()
+        try await TokenCredentialStoreContract.check([.waitIsBounded], isShared: true) { place in
+            FileTokenCredentialStore(
+                fileURL: folder.appendingPathComponent("\(place).json"), lockTimeout: .milliseconds(50))
+        }.get()
+    }
+
+    @Test("A shared store in memory meets the contract of a shared one")
+    func sharedPlace() async throws {
+        let checks = Set(TokenCredentialStoreContract.Check.allCases)
+        let places = Places()
+        try await TokenCredentialStoreContract.check(checks, isShared: true) { SharedPlaceStore(places[$0]) }.get()
+    }
+
+    @Test("Each planted fault is found by its check", arguments: FaultyStore.Fault.allCases)
+    func planted(fault: FaultyStore.Fault) async {
+        let places = Places()
+        let report = await TokenCredentialStoreContract.check(
+            [fault.check], isShared: fault.isShared, patience: .seconds(2)
+        ) { place in
+            guard fault.isShared else { return FaultyStore(fault, InMemoryTokenCredentialStore()) }
+            let place = fault == .isNotShared ? SharedPlace() : places[place]
+            return FaultyStore(
+                fault,
+                SharedPlaceStore(
+                    place, savesWait: fault != .saveDoesNotWait, attempts: fault == .waitsForever ? .max : 200_000))
+        }
+        #expect(report.failures.map(\.name) == [fault.check.rawValue])
+    }
+}
+
+/// The places of a test.
+private final class Places: Sendable {
+    private let places = Shared<[String: SharedPlace]>([:])
+
+    subscript(name: String) -> SharedPlace {
+        places.change { places in
+            let place = places[name] ?? SharedPlace()
+            places[name] = place
+            return place
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct TransportContractTests {
+    @Test("The default transport meets the contract")
+    func sound() async throws {
+        let report = await TransportContract.check { ServiceConfiguration().makeDefaultTransport() }
+        try report.get()
+        #expect(report.findings.count == TransportContract.Check.allCases.count)
+    }
+
+    @Test("Each planted fault is found by its check", arguments: FaultyTransport.Fault.allCases)
+    func planted(fault: FaultyTransport.Fault) async {
+        let report = await TransportContract.check([fault.check], patience: .seconds(1)) { FaultyTransport(fault) }
+        #expect(report.failures.map(\.name) == [fault.check.rawValue])
+    }
+
+    @Test("A report reads well")
+    func description() async {
+        let report = await TransportContract.check([.cookiesAreNotKept, .targetsAreExact]) {
+            FaultyTransport(.keepsCookies)
+        }
+        let expected = """
+            Transport: 1 of 2 checks failed
+            ✘ cookiesAreNotKept: A transport never stores a cookie.
+                a cookie was sent back
+            """
+        #expect(report.description == expected)
+        #expect(throws: ContractReport.Violation.self) { try report.get() }
+        do { try report.get() } catch { #expect("\(error)" == expected) }
+    }
+}
