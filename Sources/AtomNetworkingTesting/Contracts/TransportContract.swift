@@ -26,6 +26,8 @@ public enum TransportContract {
         case oneEventAtATime
         /// A response that breaks off is one `failed`, and never `finished`.
         case brokenResponsesFail
+        /// A head that breaks off is `failed` too.
+        case brokenHeadsFail
         /// A failure says `notSent` only if nothing was sent.
         case deliveryIsHonest
         /// A cancelled exchange ends soon, with one last event.
@@ -83,6 +85,7 @@ public enum TransportContract {
             case .eventsInOrder: "Each exchange has one head, then its body, then one last event."
             case .oneEventAtATime: "The events of an exchange come one at a time."
             case .brokenResponsesFail: "A response that breaks off ends with `failed`."
+            case .brokenHeadsFail: "A head that breaks off ends with `failed`."
             case .deliveryIsHonest: "A failure says `notSent` only if nothing can have reached the server."
             case .cancelledExchangesEnd: "A cancelled exchange ends soon, with exactly one last event."
             case .cancelIsQuiet: "`cancel` doesn't call `receive` before it returns."

@@ -7,185 +7,227 @@ extension TransportTrial {
             .json("{}"), .empty(204), .generated(length: 300_000, chunked: true), .empty(304),
             .text("x", status: 500), .redirect(302, location: "/y"), .text("x").closing(),
         ]
-        try await with({ answers[min($0.receivedAt, answers.count - 1)] }) { server, transport in
-            for answer in answers {
-                let recorder = await run(try request(server), over: transport)
-                findings.expect(
-                    recorder.isFinished && recorder.response?.statusCode == answer.statusCode,
-                    "a \(answer.statusCode) ended with: \(recorder.events.last.map { "\($0)" } ?? "nothing")")
-            }
-        }
+        try await with(
+            { answers[min($0.receivedAt, answers.count - 1)] },
+            run: { server, transport in
+                for answer in answers {
+                    let recorder = await run(try request(server), over: transport)
+                    findings.expect(
+                        recorder.isFinished && recorder.response?.statusCode == answer.statusCode,
+                        "a \(answer.statusCode) ended with: \(recorder.events.last.map { "\($0)" } ?? "nothing")")
+                }
+            })
     }
 
     func oneEventAtATime() async throws {
         // Both directions at once.
         let body = Data(repeating: 7, count: 1_000_000)
-        try await with({ _ in .generated(length: 1_000_000, chunk: 1_000, chunked: true) }) { server, transport in
-            let recorders = try (0..<4).map { _ in
-                start(try request(server, method: "PUT", body: body), over: transport)
-            }
-            for recorder in recorders { _ = await recorder.hasEnded(within: patience) }
-        }
+        try await with(
+            { _ in .generated(length: 1_000_000, chunk: 1_000, chunked: true) },
+            run: { server, transport in
+                let recorders = try (0..<4).map { _ in
+                    start(try request(server, method: "PUT", body: body), over: transport)
+                }
+                for recorder in recorders { _ = await recorder.hasEnded(within: patience) }
+            })
     }
 
     func brokenResponsesFail() async throws {
         let text = LoopbackServer.Response.text("hello, world")
         let faults: [(String, LoopbackServer.Response)] = [
-            ("no response", .closeImmediately), ("a reset", .reset), ("half a head", text.cut(at: .byte(30))),
-            ("a head without its body", text.cut(at: .head)), ("half a body", text.cut(at: .bodyByte(5))),
+            ("no response", .closeImmediately), ("a reset", .reset), ("a head without its body", text.cut(at: .head)),
+            ("half a body", text.cut(at: .bodyByte(5))),
             ("chunks without the last one", .chunked([Data("hello".utf8)]).cut(at: .bodyByte(10))),
             ("a bad chunk", .badChunk()), ("no HTTP", .raw("what?\r\n")),
         ]
-        try await with({ faults[Int($0.path.dropFirst()) ?? 0].1 }) { server, transport in
-            for (number, fault) in faults.enumerated() {
-                let recorder = await run(try request(server, "/\(number)"), over: transport)
-                findings.expect(recorder.failure != nil, "\(fault.0) was a complete response")
-            }
+        try await with(
+            { faults[Int($0.path.dropFirst()) ?? 0].1 },
+            run: { server, transport in
+                for (number, fault) in faults.enumerated() {
+                    let recorder = await run(try request(server, "/\(number)"), over: transport)
+                    findings.expect(recorder.failure != nil, "\(fault.0) was a complete response")
+                }
+            })
+    }
+
+    func brokenHeadsFail() async throws {
+        for position in [4, 17, 30] as [Int64] {
+            try await with(
+                { _ in .text("hello").cut(at: .byte(position)) },
+                run: { server, transport in
+                    let recorder = await run(try request(server), over: transport)
+                    findings.expect(recorder.failure != nil, "\(position) bytes of a head were a complete response")
+                })
         }
     }
 
     func deliveryIsHonest() async throws {
         let faults: [LoopbackServer.Response] = [.closeImmediately, .reset, .text("hello").cut(at: .bodyByte(2))]
-        try await with({ faults[Int($0.path.dropFirst()) ?? 0] }) { server, transport in
-            for number in faults.indices {
-                let recorder = await run(
-                    try request(server, "/\(number)", method: "POST", body: Data([1])), over: transport)
+        try await with(
+            { faults[Int($0.path.dropFirst()) ?? 0] },
+            run: { server, transport in
+                for number in faults.indices {
+                    let recorder = await run(
+                        try request(server, "/\(number)", method: "POST", body: Data([1])), over: transport)
+                    findings.expect(
+                        recorder.failure?.delivery != .notSent, "a request that the server has got was `notSent`")
+                }
+                let hanging = try LoopbackServer { _ in .hang }
+                defer { hanging.stop() }
+                let recorder = start(try request(hanging), over: transport)
+                await hanging.waitForRequests(1, seconds: patience.interval)
+                recorder.cancel()
+                _ = await recorder.hasEnded(within: patience)
                 findings.expect(
-                    recorder.failure?.delivery != .notSent, "a request that the server has got was `notSent`")
-            }
-            let hanging = try LoopbackServer { _ in .hang }
-            defer { hanging.stop() }
-            let recorder = start(try request(hanging), over: transport)
-            await hanging.waitForRequests(1, seconds: patience.interval)
-            recorder.cancel()
-            _ = await recorder.hasEnded(within: patience)
-            findings.expect(
-                recorder.failure?.delivery != .notSent, "a cancelled request that the server has got was `notSent`")
-        }
+                    recorder.failure?.delivery != .notSent, "a cancelled request that the server has got was `notSent`")
+            })
     }
 
     func cancelledExchangesEnd() async throws {
-        try await with({ $0.path == "/hang" ? .hang : .streamed([.write(text: "a"), .hang]) }) { server, transport in
-            for path in ["/hang", "/body"] {
-                let recorder = start(try request(server, path), over: transport)
-                if path == "/body" {
-                    findings.expect(await recorder.hasData(within: patience), "the first part of a body didn't come")
-                } else {
-                    await server.waitForRequests(1, seconds: patience.interval)
+        try await with(
+            { $0.path == "/hang" ? .hang : .streamed([.write(text: "a"), .hang]) },
+            run: { server, transport in
+                for path in ["/hang", "/body"] {
+                    let recorder = start(try request(server, path), over: transport)
+                    if path == "/body" {
+                        findings.expect(
+                            await recorder.hasData(within: patience), "the first part of a body didn't come")
+                    } else {
+                        await server.waitForRequests(1, seconds: patience.interval)
+                    }
+                    for _ in 0..<3 { recorder.cancel() }
+                    findings.expect(await recorder.hasEnded(within: patience), "a cancelled exchange didn't end")
+                    findings.expect(!recorder.isFinished, "a cancelled exchange ended with `finished`")
                 }
-                for _ in 0..<3 { recorder.cancel() }
-                findings.expect(await recorder.hasEnded(within: patience), "a cancelled exchange didn't end")
-                findings.expect(!recorder.isFinished, "a cancelled exchange ended with `finished`")
-            }
-            // Before anything was sent.
-            let recorder = start(try request(server, "/hang"), over: transport)
-            recorder.cancel()
-            findings.expect(await recorder.hasEnded(within: patience), "an exchange cancelled at once didn't end")
-            findings.expect(
-                await server.waitForOpenConnections(atMost: 0, seconds: patience.interval),
-                "the connection of a cancelled exchange stayed open")
-        }
+                // Before anything was sent.
+                let recorder = start(try request(server, "/hang"), over: transport)
+                recorder.cancel()
+                findings.expect(await recorder.hasEnded(within: patience), "an exchange cancelled at once didn't end")
+                findings.expect(
+                    await server.waitForOpenConnections(atMost: 0, seconds: patience.interval),
+                    "the connection of a cancelled exchange stayed open")
+            })
     }
 
     func cancelIsQuiet() async throws {
-        try await with({ _ in .streamed([.write(text: "a"), .hang]) }) { server, transport in
-            for _ in 0..<20 {
-                let recorder = start(try request(server), over: transport)
-                _ = await recorder.hasData(within: patience)
-                recorder.cancel()
-                guard await recorder.hasEnded(within: patience) else { return }
-            }
-        }
+        try await with(
+            { _ in .streamed([.write(text: "a"), .hang]) },
+            run: { server, transport in
+                for _ in 0..<20 {
+                    let recorder = start(try request(server), over: transport)
+                    _ = await recorder.hasData(within: patience)
+                    recorder.cancel()
+                    guard await recorder.hasEnded(within: patience) else { return }
+                }
+            })
     }
 
     func lateCancelDoesNothing() async throws {
-        try await with({ _ in .text("hello") }) { server, transport in
-            let recorder = await run(try request(server), over: transport)
-            DispatchQueue.concurrentPerform(iterations: 20) { _ in recorder.cancel() }
-            let second = await run(try request(server), over: transport)
-            findings.expect(second.isFinished, "the next exchange failed: \(second.events)")
-            // Cancelled as it ends.
-            for _ in 0..<50 {
-                let recorder = start(try request(server), over: transport)
-                await server.waitForRequests(server.requestCount, seconds: patience.interval)
-                recorder.cancel()
-                guard await recorder.hasEnded(within: patience) else {
-                    return findings.note("an exchange that was cancelled as it ended had no last event")
+        try await with(
+            { _ in .text("hello") },
+            run: { server, transport in
+                let recorder = await run(try request(server), over: transport)
+                DispatchQueue.concurrentPerform(iterations: 20) { _ in recorder.cancel() }
+                let second = await run(try request(server), over: transport)
+                findings.expect(second.isFinished, "the next exchange failed: \(second.events)")
+                // Cancelled as it ends.
+                for _ in 0..<50 {
+                    let recorder = start(try request(server), over: transport)
+                    await server.waitForRequests(server.requestCount, seconds: patience.interval)
+                    recorder.cancel()
+                    guard await recorder.hasEnded(within: patience) else {
+                        return findings.note("an exchange that was cancelled as it ended had no last event")
+                    }
                 }
-            }
-        }
+            })
     }
 
     func cancelInsideReceive() async throws {
         let gate = LoopbackServer.Gate()
-        try await with({ _ in .streamed([.wait(gate), .generate(length: 10_000_000, chunk: 65_536)]) }) {
-            server, transport in
-            let recorder = start(try request(server), over: transport) { recorder in
-                recorder.whenReceiving { event, exchange in
-                    if case .data = event { exchange?.cancel() }
+        try await with(
+            { _ in .streamed([.wait(gate), .generate(length: 10_000_000, chunk: 65_536)]) },
+            run: {
+                server, transport in
+                let recorder = start(try request(server), over: transport) { recorder in
+                    recorder.whenReceiving { event, exchange in
+                        if case .data = event { exchange?.cancel() }
+                    }
                 }
-            }
-            gate.open()
-            findings.expect(
-                await recorder.hasEnded(within: patience), "an exchange that was cancelled inside `receive` didn't end")
-        }
+                gate.open()
+                findings.expect(
+                    await recorder.hasEnded(within: patience),
+                    "an exchange that was cancelled inside `receive` didn't end")
+            })
     }
 
     func startDoesNotWait() async throws {
         let gate = LoopbackServer.Gate()
-        try await with({ _ in .text("hello").after(gate) }) { server, transport in
-            let returned = Arrival<ExchangeRecorder>()
-            let request = try request(server)
-            Thread.detachNewThread { [self] in returned.arrive(start(request, over: transport)) }
-            let recorder = await returned.wait(patience)
-            findings.expect(recorder != nil, "`start` didn't return before the server answered")
-            gate.open()
-            if let recorder = recorder { _ = await recorder.hasEnded(within: patience) }
-        }
+        try await with(
+            { _ in .text("hello").after(gate) },
+            run: { server, transport in
+                let returned = Arrival<ExchangeRecorder>()
+                let request = try request(server)
+                Thread.detachNewThread { [self] in returned.arrive(start(request, over: transport)) }
+                let recorder = await returned.wait(patience)
+                findings.expect(recorder != nil, "`start` didn't return before the server answered")
+                gate.open()
+                if let recorder = recorder { _ = await recorder.hasEnded(within: patience) }
+            })
     }
 
     func exchangesSideBySide() async throws {
-        try await with({ .text($0.path) }) { server, transport in
-            let recorders = try (0..<50).map { start(try request(server, "/\($0)"), over: transport) }
-            for (number, recorder) in recorders.enumerated() {
-                _ = await recorder.hasEnded(within: patience)
-                findings.expect(
-                    recorder.body == Data("/\(number)".utf8),
-                    "/\(number) got \(String(decoding: recorder.body.prefix(40), as: UTF8.self).debugDescription)")
-            }
-        }
+        try await with(
+            { .text($0.path) },
+            run: { server, transport in
+                let recorders = try (0..<50).map { start(try request(server, "/\($0)"), over: transport) }
+                for (number, recorder) in recorders.enumerated() {
+                    _ = await recorder.hasEnded(within: patience)
+                    findings.expect(
+                        recorder.body == Data("/\(number)".utf8),
+                        "/\(number) got \(String(decoding: recorder.body.prefix(40), as: UTF8.self).debugDescription)")
+                }
+            })
     }
 
     func metricsAreInPlace() async throws {
-        try await with({ _ in .text("hello") }) { server, transport in
-            await run(try request(server), over: transport)
-            let recorder = await run(try request(server, wantsMetrics: true), over: transport)
-            let isMeasured = recorder.events.contains { if case .measured = $0 { true } else { false } }
-            if !isMeasured { findings.notOffered() }
-        }
+        try await with(
+            { _ in .text("hello") },
+            run: { server, transport in
+                await run(try request(server), over: transport)
+                let recorder = await run(try request(server, wantsMetrics: true), over: transport)
+                let isMeasured = recorder.events.contains { if case .measured = $0 { true } else { false } }
+                if !isMeasured { findings.notOffered() }
+            })
     }
 
     func pauseHoldsBack() async throws {
-        let length: Int64 = 48 << 20
-        try await with({ _ in .generated(length: length) }) { server, transport in
-            let answer = Arrival<Bool>()
-            let recorder = start(try request(server), over: transport) { recorder in
-                recorder.whenReceiving { event, exchange in
-                    if case .data = event, answer.value == nil { answer.arrive(exchange?.pause() ?? false) }
+        let length: Int64 = 24 << 20
+        try await with(
+            { _ in .generated(length: length) },
+            run: { server, transport in
+                let answer = Arrival<Bool>()
+                let recorder = start(try request(server), over: transport) { recorder in
+                    recorder.whenReceiving { event, exchange in
+                        if case .data = event, answer.value == nil { answer.arrive(exchange?.pause() ?? false) }
+                    }
                 }
-            }
-            guard await answer.wait(patience) == true else {
-                findings.notOffered()
-                return recorder.cancel()
-            }
-            // A sound transport never ends now, and a faulty one usually does.
-            let ended = await recorder.hasEnded(within: min(patience, .milliseconds(500)))
-            findings.expect(!ended, "a paused body came to its end")
-            recorder.exchange?.resume()
-            findings.expect(await recorder.hasEnded(within: patience), "the body didn't go on after `resume`")
-            findings.expect(
-                Int64(recorder.body.count) == length, "of \(length) bytes \(recorder.body.count) came after a pause")
-        }
+                guard await answer.wait(patience) == true else {
+                    findings.notOffered()
+                    recorder.cancel()
+                    _ = await recorder.hasEnded(within: patience)
+                    return
+                }
+                // A sound transport never ends now; a faulty one usually does beside
+                // another exchange that is as long, and a moment.
+                await run(try request(server), over: transport)
+                let ended = await recorder.hasEnded(within: min(patience, .milliseconds(500)))
+                findings.expect(!ended, "a paused body came to its end")
+                recorder.exchange?.resume()
+                findings.expect(await recorder.hasEnded(within: patience), "the body didn't go on after `resume`")
+                findings.expect(
+                    Int64(recorder.body.count) == length, "of \(length) bytes \(recorder.body.count) came after a pause"
+                )
+            })
     }
 
     func exchangesOutliveTheTransport() async throws {

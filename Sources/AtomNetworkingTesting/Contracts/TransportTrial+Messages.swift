@@ -4,54 +4,62 @@ import Foundation
 extension TransportTrial {
     func redirectsAreNotFollowed() async throws {
         for status in [301, 302, 303, 307, 308] {
-            try await with({ $0.path == "/x" ? .redirect(status, location: "/elsewhere") : .text("followed") }) {
-                server, transport in
-                let recorder = await run(try request(server), over: transport)
-                findings.expect(
-                    recorder.response?.statusCode == status && server.requestCount == 1, "a \(status) was followed")
-                findings.expect(
-                    recorder.response?.headerFields["Location"] == "/elsewhere",
-                    "the Location of a \(status) is missing")
-            }
+            try await with(
+                { $0.path == "/x" ? .redirect(status, location: "/elsewhere") : .text("followed") },
+                run: {
+                    server, transport in
+                    let recorder = await run(try request(server), over: transport)
+                    findings.expect(
+                        recorder.response?.statusCode == status && server.requestCount == 1, "a \(status) was followed")
+                    findings.expect(
+                        recorder.response?.headerFields["Location"] == "/elsewhere",
+                        "the Location of a \(status) is missing")
+                })
         }
     }
 
     func cookiesAreNotKept() async throws {
-        try await with({ _ in .text("x", headers: [("Set-Cookie", "a=1; Path=/")]) }) { server, transport in
-            for _ in 0..<2 { await run(try request(server), over: transport) }
-            findings.expect(server.requests.allSatisfy { $0["Cookie"] == nil }, "a cookie was sent back")
-        }
+        try await with(
+            { _ in .text("x", headers: [("Set-Cookie", "a=1; Path=/")]) },
+            run: { server, transport in
+                for _ in 0..<2 { await run(try request(server), over: transport) }
+                findings.expect(server.requests.allSatisfy { $0["Cookie"] == nil }, "a cookie was sent back")
+            })
     }
 
     func challengesAreNotAnswered() async throws {
         for challenge in [#"Basic realm="x""#, #"Digest realm="x", nonce="y""#, "Bearer"] {
-            try await with({ _ in .challenge(challenge, body: Data("no".utf8)) }) { server, transport in
-                let recorder = await run(try request(server), over: transport)
-                findings.expect(
-                    recorder.isFinished && recorder.response?.statusCode == 401 && recorder.body == Data("no".utf8),
-                    "a 401 with \(challenge) ended with: \(recorder.events)")
-                findings.expect(server.requestCount == 1, "\(challenge) was answered")
-            }
+            try await with(
+                { _ in .challenge(challenge, body: Data("no".utf8)) },
+                run: { server, transport in
+                    let recorder = await run(try request(server), over: transport)
+                    findings.expect(
+                        recorder.isFinished && recorder.response?.statusCode == 401 && recorder.body == Data("no".utf8),
+                        "a 401 with \(challenge) ended with: \(recorder.events)")
+                    findings.expect(server.requestCount == 1, "\(challenge) was answered")
+                })
         }
     }
 
     func targetsAreExact() async throws {
-        try await with({ _ in .text("x") }) { server, transport in
-            let query: [QueryItem] = [QueryItem(name: "q", value: "a+b & c=ü/?"), QueryItem(name: "q", value: "")]
-            for method in ["GET", "DELETE", "PURGE", "PATCH"] {
-                let request = try request(server, "/a%20b%2Fc/~d/e", method: method, query: query)
-                await run(request, over: transport)
-                let expected = request.target.pathAndQuery
-                findings.expect(
-                    server.requests.last?.method == method,
-                    "\(method) was sent as \(server.requests.last?.method ?? "-")")
-                findings.expect(
-                    server.requests.last?.target == expected,
-                    "\(expected) was sent as \(server.requests.last?.target ?? "nothing")")
-            }
-            let head = await run(try request(server, method: "HEAD"), over: transport)
-            findings.expect(head.isFinished && head.body.isEmpty, "HEAD ended with: \(head.events)")
-        }
+        try await with(
+            { _ in .text("x") },
+            run: { server, transport in
+                let query: [QueryItem] = [QueryItem(name: "q", value: "a+b & c=ü/?"), QueryItem(name: "q", value: "")]
+                for method in ["GET", "DELETE", "PURGE", "PATCH"] {
+                    let request = try request(server, "/a%20b%2Fc/~d/e", method: method, query: query)
+                    await run(request, over: transport)
+                    let expected = request.target.pathAndQuery
+                    findings.expect(
+                        server.requests.last?.method == method,
+                        "\(method) was sent as \(server.requests.last?.method ?? "-")")
+                    findings.expect(
+                        server.requests.last?.target == expected,
+                        "\(expected) was sent as \(server.requests.last?.target ?? "nothing")")
+                }
+                let head = await run(try request(server, method: "HEAD"), over: transport)
+                findings.expect(head.isFinished && head.body.isEmpty, "HEAD ended with: \(head.events)")
+            })
     }
 
     private static let fields = [
@@ -61,12 +69,14 @@ extension TransportTrial {
 
     private func receivedFields() async throws -> [LoopbackServer.Field] {
         let request = Guarded<LoopbackServer.Request?>(nil)
-        try await with({ received in
-            request.withLock { $0 = received }
-            return .text("x")
-        }) { server, transport in
-            await run(try self.request(server, fields: Self.fields), over: transport)
-        }
+        try await with(
+            { received in
+                request.withLock { $0 = received }
+                return .text("x")
+            },
+            run: { server, transport in
+                await run(try self.request(server, fields: Self.fields), over: transport)
+            })
         return request.withLock { $0?.headers ?? [] }
     }
 
@@ -106,32 +116,36 @@ extension TransportTrial {
             ("X-Repeat", "one"), ("Set-Cookie", "a=1; Expires=Wed, 21 Oct 2065 07:28:00 GMT"), ("X-Repeat", "two"),
             ("Set-Cookie", "b=2"), ("X-Empty", ""),
         ]
-        try await with({ _ in .text("x", headers: sent) }) { server, transport in
-            let recorder = await run(try request(server), over: transport)
-            let fields = recorder.response?.headerFields ?? HeaderFields()
-            findings.expect(
-                fields.values(for: "Set-Cookie") == [sent[1].1, sent[3].1],
-                "two cookies came as \(fields.values(for: "Set-Cookie"))")
-            let repeats = fields.values(for: "x-repeat")
-            findings.expect(
-                repeats == ["one", "two"] || repeats == ["one, two"] || repeats == ["one,two"],
-                "a repeated field came as \(repeats)")
-            findings.expect(fields["x-empty"] == "", "an empty field came as \(fields["x-empty"] ?? "nothing")")
-        }
+        try await with(
+            { _ in .text("x", headers: sent) },
+            run: { server, transport in
+                let recorder = await run(try request(server), over: transport)
+                let fields = recorder.response?.headerFields ?? HeaderFields()
+                findings.expect(
+                    fields.values(for: "Set-Cookie") == [sent[1].1, sent[3].1],
+                    "two cookies came as \(fields.values(for: "Set-Cookie"))")
+                let repeats = fields.values(for: "x-repeat")
+                findings.expect(
+                    repeats == ["one", "two"] || repeats == ["one, two"] || repeats == ["one,two"],
+                    "a repeated field came as \(repeats)")
+                findings.expect(fields["x-empty"] == "", "an empty field came as \(fields["x-empty"] ?? "nothing")")
+            })
     }
 
     func bodiesAreSent() async throws {
-        try await with({ _ in .text("x") }) { server, transport in
-            for count in [0, 1, 100_000, 1_000_000] {
-                let body = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-                let recorder = await run(try request(server, method: "PUT", body: body), over: transport)
-                let arrived = server.requests.last?.body ?? Data()
-                findings.expect(arrived == body, "of \(count) bytes \(arrived.count) arrived, or others")
-                findings.expect(recorder.sent == Int64(count), "\(recorder.sent) of \(count) bytes were reported")
-            }
-            await run(try request(server, method: "POST"), over: transport)
-            findings.expect(server.requests.last?.body.isEmpty ?? true, "a request without a body had one")
-        }
+        try await with(
+            { _ in .text("x") },
+            run: { server, transport in
+                for count in [0, 1, 100_000, 1_000_000] {
+                    let body = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+                    let recorder = await run(try request(server, method: "PUT", body: body), over: transport)
+                    let arrived = server.requests.last?.body ?? Data()
+                    findings.expect(arrived == body, "of \(count) bytes \(arrived.count) arrived, or others")
+                    findings.expect(recorder.sent == Int64(count), "\(recorder.sent) of \(count) bytes were reported")
+                }
+                await run(try request(server, method: "POST"), over: transport)
+                findings.expect(server.requests.last?.body.isEmpty ?? true, "a request without a body had one")
+            })
     }
 
     func bodiesAreReceived() async throws {
@@ -141,97 +155,110 @@ extension TransportTrial {
             .generated(length: 30_000).dripping(bytes: 10_000, everyMilliseconds: 1),
         ]
         let lengths = [0, 1, 2_000_000, 2_000_000, 100_000, 30_000]
-        try await with({ answers[Int($0.path.dropFirst()) ?? 0] }) { server, transport in
-            for (number, length) in lengths.enumerated() {
-                let recorder = await run(try request(server, "/\(number)"), over: transport)
-                let body = recorder.body
-                let isSame = body.enumerated().allSatisfy {
-                    $0.element == LoopbackServer.Response.generatedByte(at: Int64($0.offset))
+        try await with(
+            { answers[Int($0.path.dropFirst()) ?? 0] },
+            run: { server, transport in
+                for (number, length) in lengths.enumerated() {
+                    let recorder = await run(try request(server, "/\(number)"), over: transport)
+                    let body = recorder.body
+                    let isSame = body.enumerated().allSatisfy {
+                        $0.element == LoopbackServer.Response.generatedByte(at: Int64($0.offset))
+                    }
+                    findings.expect(
+                        body.count == length && isSame,
+                        "of \(length) bytes \(body.count) came, \(isSame ? "" : "not ")the same")
                 }
-                findings.expect(
-                    body.count == length && isSame,
-                    "of \(length) bytes \(body.count) came, \(isSame ? "" : "not ")the same")
-            }
-        }
+            })
     }
 
     func bodiesAreDecoded() async throws {
-        try await with({ _ in .compressionBomb(length: 100_000) }) { server, transport in
-            let recorder = await run(try request(server), over: transport)
-            if server.requests.first?["Accept-Encoding"]?.contains("gzip") != true { return findings.notOffered() }
-            findings.expect(
-                recorder.body.count >= 100_000 && recorder.body.allSatisfy { $0 == 0 },
-                "a gzip of 100,000 zeros came as \(recorder.body.count) bytes")
-        }
+        try await with(
+            { _ in .compressionBomb(length: 100_000) },
+            run: { server, transport in
+                let recorder = await run(try request(server), over: transport)
+                if server.requests.first?["Accept-Encoding"]?.contains("gzip") != true { return findings.notOffered() }
+                findings.expect(
+                    recorder.body.count >= 100_000 && recorder.body.allSatisfy { $0 == 0 },
+                    "a gzip of 100,000 zeros came as \(recorder.body.count) bytes")
+            })
     }
 
     func interimResponsesAreSkipped() async throws {
         let answer = LoopbackServer.Response.text("hello").afterInterim(103, headers: [("Link", "a")]).afterInterim(102)
-        try await with({ _ in answer }) { server, transport in
-            let recorder = await run(try request(server), over: transport)
-            findings.expect(
-                recorder.response?.statusCode == 200 && recorder.body == Data("hello".utf8),
-                "after interim responses came: \(recorder.events)")
-        }
+        try await with(
+            { _ in answer },
+            run: { server, transport in
+                let recorder = await run(try request(server), over: transport)
+                findings.expect(
+                    recorder.response?.statusCode == 200 && recorder.body == Data("hello".utf8),
+                    "after interim responses came: \(recorder.events)")
+            })
     }
 
     func freshConnections() async throws {
         let gate = LoopbackServer.Gate()
-        try await with({ $0.path == "/held" ? .text("x").after(gate) : .text("x") }) { server, transport in
-            await run(try request(server), over: transport)
-            // As many as wait for one another at most, and they keep their connections.
-            let held = try (0..<(transport.exchangesPerOrigin ?? 6)).map { _ in
-                start(try request(server, "/held"), over: transport)
-            }
-            await server.waitForRequests(1 + held.count, seconds: patience.interval)
-            let earlier = Set(server.requests.map(\.connection))
-            let recorder = await run(try request(server, "/fresh", isFresh: true), over: transport)
-            findings.expect(recorder.isFinished, "it waited for other connections: \(recorder.events)")
-            gate.open()
-            for each in held { _ = await each.hasEnded(within: patience) }
-            let later = await run(try request(server, "/again", isFresh: true), over: transport)
-            findings.expect(later.isFinished, "a second one ended with: \(later.events)")
-            let connections = ["/fresh", "/again"].map { path in server.requests.first { $0.path == path }?.connection }
-            findings.expect(
-                connections[0].map { !earlier.contains($0) } ?? true && connections[0] != connections[1]
-                    && connections[1].map { !earlier.contains($0) } ?? true,
-                "it was sent over a connection that had been used")
-        }
+        try await with(
+            { $0.path == "/held" ? .text("x").after(gate) : .text("x") },
+            run: { server, transport in
+                await run(try request(server), over: transport)
+                // As many as wait for one another at most, and they keep their connections.
+                let held = try (0..<(transport.exchangesPerOrigin ?? 6)).map { _ in
+                    start(try request(server, "/held"), over: transport)
+                }
+                await server.waitForRequests(1 + held.count, seconds: patience.interval)
+                let earlier = Set(server.requests.map(\.connection))
+                let recorder = await run(try request(server, "/fresh", isFresh: true), over: transport)
+                findings.expect(recorder.isFinished, "it waited for other connections: \(recorder.events)")
+                gate.open()
+                for each in held { _ = await each.hasEnded(within: patience) }
+                let later = await run(try request(server, "/again", isFresh: true), over: transport)
+                findings.expect(later.isFinished, "a second one ended with: \(later.events)")
+                let connections = ["/fresh", "/again"].map { path in
+                    server.requests.first { $0.path == path }?.connection
+                }
+                findings.expect(
+                    connections[0].map { !earlier.contains($0) } ?? true && connections[0] != connections[1]
+                        && connections[1].map { !earlier.contains($0) } ?? true,
+                    "it was sent over a connection that had been used")
+            })
     }
 
     func streamedBodiesAreSent() async throws {
-        try await with({ _ in .text("x") }) { server, transport in
-            let part = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-            var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 600, resource: 1_200))
-            configuration.transport = transport
-            let atom = Atom(serviceConfiguration: configuration)
-            for length in [nil, Int64(part.count) * 10] {
-                let body = RequestBody.stream(contentType: "application/x-contract", length: length) {
-                    Parts(part: part, count: 10, error: nil)
+        try await with(
+            { _ in .text("x") },
+            run: { server, transport in
+                let part = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+                var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 600, resource: 1_200))
+                configuration.transport = transport
+                let atom = Atom(serviceConfiguration: configuration)
+                for length in [nil, Int64(part.count) * 10] {
+                    let body = RequestBody.stream(contentType: "application/x-contract", length: length) {
+                        Parts(part: part, count: 10, error: nil)
+                    }
+                    let outcome = await result(within: patience) {
+                        _ = try await atom.enqueue(Upload(server: server, body: body)).resume()
+                    }
+                    findings.expect(
+                        (try? outcome?.get()) != nil,
+                        "a stream of \(length ?? -1) bytes: \(outcome.map { "\($0)" } ?? "no end")")
+                    let arrived = server.requests.last?.body ?? Data()
+                    let expected = Data((0..<10).flatMap { _ in part })
+                    findings.expect(
+                        arrived == expected, "of \(expected.count) streamed bytes \(arrived.count) arrived, or others")
+                }
+                let count = server.requestCount
+                let failing = RequestBody.stream(contentType: "application/x-contract") {
+                    Parts(part: part, count: 3, error: CancellationError())
                 }
                 let outcome = await result(within: patience) {
-                    _ = try await atom.enqueue(Upload(server: server, body: body)).resume()
+                    _ = try await atom.enqueue(Upload(server: server, body: failing)).resume()
                 }
+                findings.expect(outcome != nil, "a stream that fails had no end")
                 findings.expect(
-                    (try? outcome?.get()) != nil,
-                    "a stream of \(length ?? -1) bytes: \(outcome.map { "\($0)" } ?? "no end")")
-                let arrived = server.requests.last?.body ?? Data()
-                let expected = Data((0..<10).flatMap { _ in part })
-                findings.expect(
-                    arrived == expected, "of \(expected.count) streamed bytes \(arrived.count) arrived, or others")
-            }
-            let count = server.requestCount
-            let failing = RequestBody.stream(contentType: "application/x-contract") {
-                Parts(part: part, count: 3, error: CancellationError())
-            }
-            let outcome = await result(within: patience) {
-                _ = try await atom.enqueue(Upload(server: server, body: failing)).resume()
-            }
-            findings.expect(outcome != nil, "a stream that fails had no end")
-            findings.expect(
-                (try? outcome?.get()) == nil && server.requestCount == count, "a stream that fails was sent as complete"
-            )
-        }
+                    (try? outcome?.get()) == nil && server.requestCount == count,
+                    "a stream that fails was sent as complete"
+                )
+            })
     }
 }
 

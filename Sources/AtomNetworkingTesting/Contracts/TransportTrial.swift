@@ -56,7 +56,7 @@ final class TransportTrial: Sendable {
     /// A server that answers, and a transport, until the check ends.
     func with(
         _ handler: @escaping LoopbackServer.Handler,
-        _ body: (LoopbackServer, any Transport) async throws -> Void
+        run body: (LoopbackServer, any Transport) async throws -> Void
     ) async throws {
         let server = try LoopbackServer(handler: handler)
         defer { server.stop() }
@@ -68,6 +68,7 @@ final class TransportTrial: Sendable {
         case .eventsInOrder: try await eventsInOrder()
         case .oneEventAtATime: try await oneEventAtATime()
         case .brokenResponsesFail: try await brokenResponsesFail()
+        case .brokenHeadsFail: try await brokenHeadsFail()
         case .deliveryIsHonest: try await deliveryIsHonest()
         case .cancelledExchangesEnd: try await cancelledExchangesEnd()
         case .cancelIsQuiet: try await cancelIsQuiet()

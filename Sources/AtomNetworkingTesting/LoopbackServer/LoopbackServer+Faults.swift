@@ -40,7 +40,9 @@ extension LoopbackServer.Response {
     /// changes nothing.
     ///
     /// ```swift
-    /// .json(page).cut(at: .bodyByte(10))
+    /// import AtomNetworkingTesting
+    ///
+    /// let response = LoopbackServer.Response.json(#"{"flights": []}"#).cut(at: .bodyByte(10))
     /// ```
     public func cut(at position: Position) -> Self { interrupted(.close, position) }
 
@@ -52,7 +54,9 @@ extension LoopbackServer.Response {
     /// client disconnects or the server stops: the client gets a timeout.
     ///
     /// ```swift
-    /// .json(page).stalled(at: .head)
+    /// import AtomNetworkingTesting
+    ///
+    /// let response = LoopbackServer.Response.json("{}").stalled(at: .head)
     /// ```
     public func stalled(at position: Position) -> Self { interrupted(.stall, position) }
 

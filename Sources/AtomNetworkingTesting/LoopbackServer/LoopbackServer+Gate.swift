@@ -13,6 +13,7 @@ extension LoopbackServer {
     ///
     /// With a gate a test can delay a response without sleeping:
     ///
+    /// <!-- not compiled: `client` stands for your code -->
     /// ```swift
     /// let gate = LoopbackServer.Gate()
     /// let server = try LoopbackServer { _ in .json("{}").after(gate) }

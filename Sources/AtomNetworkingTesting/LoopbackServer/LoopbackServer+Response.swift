@@ -5,11 +5,16 @@ extension LoopbackServer {
     /// response.
     ///
     /// ```swift
-    /// .json(#"{"id": 1}"#)
-    /// .text("slow down", status: 429).adding("Retry-After", "3").closing()
-    /// .json("{}").after(gate)
-    /// .streamed([.write(text: "one"), .wait(gate), .reset])
-    /// .hang
+    /// import AtomNetworkingTesting
+    ///
+    /// let gate = LoopbackServer.Gate()
+    /// let responses: [LoopbackServer.Response] = [
+    ///     .json(#"{"id": 1}"#),
+    ///     .text("slow down", status: 429).adding("Retry-After", "3").closing(),
+    ///     .json("{}").after(gate),
+    ///     .streamed([.write(text: "one"), .wait(gate), .reset]),
+    ///     .hang,
+    /// ]
     /// ```
     ///
     /// `Content-Length`, `Transfer-Encoding` and `Connection` are added as

@@ -11,7 +11,7 @@ final class FaultyTransport: Transport {
     enum Fault: String, CaseIterable, Sendable {
         case bodyBeforeHead, twoEnds, dataAfterTheEnd, noEnd
         case overlappingEvents
-        case cutIsComplete
+        case cutIsComplete, cutHeadIsComplete
         case claimsNotSent
         case noEndAfterCancel, finishesCancelled
         case eventInsideCancel
@@ -43,6 +43,7 @@ final class FaultyTransport: Transport {
             case .bodyBeforeHead, .twoEnds, .dataAfterTheEnd, .noEnd: .eventsInOrder
             case .overlappingEvents: .oneEventAtATime
             case .cutIsComplete: .brokenResponsesFail
+            case .cutHeadIsComplete: .brokenHeadsFail
             case .claimsNotSent: .deliveryIsHonest
             case .noEndAfterCancel, .finishesCancelled: .cancelledExchangesEnd
             case .eventInsideCancel: .cancelIsQuiet
@@ -219,6 +220,9 @@ private final class Filter: Sendable {
     private func receive(_ failure: TransportFailure) {
         switch fault {
         case .cutIsComplete where status.value != 0: end(.finished)
+        case .cutHeadIsComplete where status.value == 0:
+            exchange.give(.response(TransportResponse(statusCode: 200)))
+            end(.finished)
         case .claimsNotSent: end(.failed(TransportFailure(failure.error, delivery: .notSent)))
         case .noEndAfterCancel where exchange.isCancelled.value: break
         case .forgetsEndWhenCancelledInside where exchange.wasCancelledInside.value: break

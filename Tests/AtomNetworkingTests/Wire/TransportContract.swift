@@ -22,6 +22,8 @@ struct ContractSubject: Sendable, CustomStringConvertible {
     /// Whether it opens connections one after the other, and not on several
     /// threads: only then a server can see the order of the calls.
     var opensConnectionsInOrder = true
+    /// What its HTTP stack doesn't let it do.
+    var exceptions: Set<TransportContract.Check> = []
     let make: @Sendable () -> any Transport
 
     static let all = TransportUnderTest.subjects

@@ -1,0 +1,1 @@
+../../../../../Tests/AtomNetworkingTests/Wire/TransportContractReportTests.swift
