@@ -121,6 +121,7 @@ final class ExchangeRecorder: Sendable {
                 ends += 1
             case .failed: ends += 1
             case .sent(let count): if count < 0 { problems.append("\(count) bytes sent") }
+            @unknown default: break
             }
         }
         if ends == 0 { problems.append("no last event") }
