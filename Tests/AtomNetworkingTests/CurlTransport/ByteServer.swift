@@ -48,7 +48,7 @@
 
         let port: Int
         private let lines = Box<(open: Set<Int32>, count: Int)>(([], 0))
-        private let threads = ServerThreads()
+        private let threads = ServerThreads(name: "Bytes")
 
         /// - Parameter handler: Serves a connection, on its thread; the server
         ///   closes it afterwards, unless the result is false.
