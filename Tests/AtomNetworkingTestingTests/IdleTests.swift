@@ -29,10 +29,10 @@ struct IdleTests {
         }
     }
 
-    /// A thousand tests at the same time, each of which would fail if `idle`
-    /// returned too soon.
-    @Test func aThousandViewModelsHaveTheirResults() async throws {
-        #expect(await failures(of: 1_000) { await Self.loadsThreePages($0) } == 0)
+    /// Many tests at the same time, each of which would fail if `idle` returned
+    /// too soon.
+    @Test func viewModelStorm() async throws {
+        #expect(await failures(of: SideBySide.count) { await Self.loadsThreePages($0) } == 0)
     }
 
     @MainActor
@@ -65,8 +65,8 @@ struct IdleTests {
         }
     }
 
-    @Test func aThousandModelsOverARepositoryHaveTheirResults() async throws {
-        #expect(await failures(of: 1_000) { await Self.loadsFromARepository($0) } == 0)
+    @Test func repositoryStorm() async throws {
+        #expect(await failures(of: SideBySide.count) { await Self.loadsFromARepository($0) } == 0)
     }
 
     @MainActor

@@ -257,14 +257,13 @@ private enum Turn {
     /// How many are enough.
     static func count(isExpecting: Bool) -> Int { isExpecting ? 200 : 20 }
 
-    /// Waits until a new task has run at each priority, and then one on the main
-    /// actor.
+    /// Waits until a new task has run after those of other tests, and then one
+    /// on the main actor.
     static func takeOne() async {
-        for priority in [TaskPriority.high, .medium, .low, .background] {
-            // Its value isn't awaited: that would raise its priority.
-            await withUnsafeContinuation { continuation in
-                Task.detached(priority: priority) { continuation.resume() }
-            }
+        // Of a low priority, so that many tests that wait don't hold up the others. Its value isn't awaited: that
+        // would raise its priority.
+        await withUnsafeContinuation { continuation in
+            Task.detached(priority: .background) { continuation.resume() }
         }
         await MainActor.run {}
     }
