@@ -13,7 +13,7 @@ extension AtomError {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedAnswerTests {
     /// The error of a call.
     private func failure(_ atom: Atom, _ call: Call = Call()) async -> AtomError? {
