@@ -154,6 +154,7 @@ public struct TransportRequest: Sendable {
     ///   - idleTimeout: The longest idle time that the SDK accepts.
     ///   - needsFreshConnection: Whether it must be sent over a new connection.
     ///   - wantsMetrics: Whether to report ``TransportEvent/measured(_:)``.
+    ///   - number: Which sending of a request it is, from 1.
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
     public init(

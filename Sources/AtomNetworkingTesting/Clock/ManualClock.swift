@@ -4,7 +4,7 @@ import Foundation
 /// A clock that only the test advances.
 ///
 /// A service with this clock has no timeout, no pause and no expired token
-/// before the test says so, and then at once. ``AtomNetworking/Atom/scripted(_:signedIn:expiringIn:delivery:clock:configure:onProblem:)``
+/// before the test says so, and then at once. `Atom.scripted`
 /// gives every service one; set `ServiceConfiguration.timeSource` elsewhere.
 ///
 /// ```swift

@@ -12,7 +12,7 @@
 /// ```
 ///
 /// With XCTest that is `{ XCTFail("\($0)") }`. A test that runs in
-/// ``AtomNetworking/Atom/withScript(_:signedIn:expiringIn:delivery:clock:configure:isolation:test:)``
+/// `Atom.withScript`
 /// needs neither: that throws the problem.
 public struct ScriptProblem: Error, Sendable, Hashable {
     /// Everything that is wrong, one sentence or more each.

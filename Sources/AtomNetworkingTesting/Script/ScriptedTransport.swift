@@ -8,7 +8,7 @@ import Foundation
 /// A transport without a network, which answers by a script and records what it
 /// is asked.
 ///
-/// ``AtomNetworking/Atom/scripted(_:signedIn:expiringIn:delivery:clock:configure:onProblem:)``
+/// `Atom.scripted`
 /// creates it together with a service:
 ///
 /// ```swift
@@ -37,7 +37,7 @@ import Foundation
 /// each. A request that nobody answers fails with an error that says what was
 /// there, and no `RetryPolicy` sends it again.
 ///
-/// It keeps the contract of ``AtomNetworking/Transport``. Each wire is
+/// It keeps the contract of `Transport`. Each wire is
 /// independent: any number of tests may run at the same time.
 public final class ScriptedTransport: Transport {
     /// On which thread events are sent.
@@ -326,6 +326,9 @@ extension ScriptedTransport {
                     if let index = exchange.index { state.withLock { $0.requests[index] = record } }
                     pull.reader.close()
                     return answer(exchange, record)
+                @unknown default:
+                    pull.reader.close()
+                    return exchange.fail(AtomError.unexpected, delivery: .maybeSent)
                 }
             }
             pull.reader.close()

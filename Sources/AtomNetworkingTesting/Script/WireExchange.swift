@@ -147,6 +147,8 @@ extension TransportEvent {
         switch self {
         case .finished, .failed: true
         case .sent, .response, .data, .measured: false
+        // What this library doesn't know comes before the end.
+        @unknown default: false
         }
     }
 }
