@@ -124,18 +124,18 @@ extension Service {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let (dispatchQueue, completion) = (manager.dispatchQueue, reported(completion))
+        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
         do {
             let (request, download) = try prepareDownload(
                 to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
             let listener = Exchange.Listener.completion { result in
                 let result = Result { () throws(AtomError) in try download.checked(result.get()) }
                     .mapError { download.noted($0) }
-                Self.deliver(result, on: dispatchQueue, to: completion)
+                Self.deliver(result, on: dispatchQueue, to: completion, handler)
             }
             return ServiceTask(manager.begin(request, listener: listener, destination: download))
         } catch {
-            Self.deliver(.failure(error), on: dispatchQueue, to: completion)
+            Self.deliver(.failure(error), on: dispatchQueue, to: completion, handler)
             return ServiceTask(nil)
         }
     }

@@ -163,8 +163,10 @@ public final class Service: Sendable {
         expecting type: T.Type, reporter: ProgressReporter?,
         completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        let (dispatchQueue, completion) = (manager.dispatchQueue, reported(completion))
-        return start(decoding: type, progress: reporter) { Self.deliver($0, on: dispatchQueue, to: completion) }
+        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
+        return start(decoding: type, progress: reporter) {
+            Self.deliver($0, on: dispatchQueue, to: completion, handler)
+        }
     }
 
     /// - Parameter deliver: Called on any thread, and also inside this method.
@@ -202,8 +204,9 @@ public final class Service: Sendable {
     public func resume(
         _ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
-        let completion = reported(completion)
-        return start(.dispatched(completion)) { Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion) }
+        start(.dispatched(completion)) {
+            Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion, manager.resultHandler)
+        }
     }
 
     /// Sends the request and calls the completion once with the response, on
@@ -243,17 +246,6 @@ public final class Service: Sendable {
         }
     }
 
-    /// A completion after which the result handler is called.
-    func reported<T: Sendable>(
-        _ completion: @escaping @Sendable (Result<T, AtomError>) -> Void
-    ) -> @Sendable (Result<T, AtomError>) -> Void {
-        guard let handler = manager.resultHandler else { return completion }
-        return { result in
-            completion(result)
-            handler()
-        }
-    }
-
     /// Posts the notification for an error, and returns the error.
     ///
     /// It is called in the isolation of the caller that gets the error. If both
@@ -279,10 +271,11 @@ public final class Service: Sendable {
 
     static func deliver<T: Sendable>(
         _ result: Result<T, AtomError>, on queue: DispatchQueue,
-        to completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+        to completion: @escaping @Sendable (Result<T, AtomError>) -> Void, _ handler: (@Sendable () -> Void)?
     ) {
         queue.async {
             completion(result)
+            handler?()
             if case .failure(let error) = result { AtomNotification.announceRefusal(error, on: queue) }
         }
     }

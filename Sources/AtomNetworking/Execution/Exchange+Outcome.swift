@@ -54,8 +54,10 @@ extension Exchange {
         case .completion(let completion):
             completion(outcome)
         case .dispatched(let completion):
-            manager.dispatchQueue.async { [outcome, queue = manager.dispatchQueue] in
+            manager.dispatchQueue.async {
+                [outcome, queue = manager.dispatchQueue, handler = manager.resultHandler] in
                 completion(outcome)
+                handler?()
                 if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
             }
         }

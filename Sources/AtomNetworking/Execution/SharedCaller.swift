@@ -64,8 +64,10 @@ final class SharedCaller: EventTeller {
         case .completion(let completion):
             completion(outcome)
         case .dispatched(let completion):
-            manager.dispatchQueue.async { [queue = manager.dispatchQueue] in
+            manager.dispatchQueue.async {
+                [queue = manager.dispatchQueue, handler = manager.resultHandler] in
                 completion(outcome)
+                handler?()
                 if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
             }
         }
