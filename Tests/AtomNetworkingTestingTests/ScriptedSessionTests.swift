@@ -145,7 +145,7 @@ struct ScriptedSessionTests {
     }
 
     @Test func idleWaitsForTheRefreshThatIsComing() async throws {
-        for _ in 0..<300 {
+        for _ in 0..<50 {
             let (atom, wire) = Atom.scripted(.json(Page()), signedIn: true)
             wire.authorizationServer.revokeAccessTokens()
             let model = await ListModel(atom: atom)

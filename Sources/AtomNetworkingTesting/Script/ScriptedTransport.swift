@@ -255,15 +255,17 @@ extension ScriptedTransport {
 /// Lets other tasks run.
 private enum Turn {
     /// How many are enough.
-    static func count(isExpecting: Bool) -> Int { isExpecting ? 200 : 20 }
+    static func count(isExpecting: Bool) -> Int { isExpecting ? 2_000 : 20 }
 
-    /// Waits until a new task has run after those of other tests, and then one
+    /// Waits until a new task has run behind those that are ready, and then one
     /// on the main actor.
     static func takeOne() async {
-        // Of a low priority, so that many tests that wait don't hold up the others. Its value isn't awaited: that
-        // would raise its priority.
-        await withUnsafeContinuation { continuation in
-            Task.detached(priority: .background) { continuation.resume() }
+        // None of a high priority: many tests that wait would hold up the others.
+        for priority in [TaskPriority.medium, .background] {
+            // Its value isn't awaited: that would raise its priority.
+            await withUnsafeContinuation { continuation in
+                Task.detached(priority: priority) { continuation.resume() }
+            }
         }
         await MainActor.run {}
     }

@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StoreContractTests {
     @Test("The store in memory meets the contract")
     func inMemory() async throws {
-        try await TokenCredentialStoreContract.check { _ in InMemoryTokenCredentialStore() }.get()
+        try await TokenCredentialStoreContract.check(patience: .seconds(120)) { _ in InMemoryTokenCredentialStore() }
+            .get()
     }
 
     @Test("The store in a file meets the contract of a shared one")
@@ -14,10 +15,13 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("contract-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let checks = Set(TokenCredentialStoreContract.Check.allCases)
-        try await TokenCredentialStoreContract.check(checks.subtracting([.waitIsBounded]), isShared: true) { place in
+        try await TokenCredentialStoreContract.check(
+            checks.subtracting([.waitIsBounded]), isShared: true, patience: .seconds(120)
+        ) { place in
             FileTokenCredentialStore(fileURL: folder.appendingPathComponent("\(place).json"))
         }.get()
-        try await TokenCredentialStoreContract.check([.waitIsBounded], isShared: true) { place in
+        try await TokenCredentialStoreContract.check([.waitIsBounded], isShared: true, patience: .seconds(120)) {
+            place in
             FileTokenCredentialStore(
                 fileURL: folder.appendingPathComponent("\(place).json"), lockTimeout: .milliseconds(50))
         }.get()
@@ -27,7 +31,9 @@ import Testing
     func sharedPlace() async throws {
         let checks = Set(TokenCredentialStoreContract.Check.allCases)
         let places = Places()
-        try await TokenCredentialStoreContract.check(checks, isShared: true) { SharedPlaceStore(places[$0]) }.get()
+        try await TokenCredentialStoreContract.check(checks, isShared: true, patience: .seconds(120)) {
+            SharedPlaceStore(places[$0])
+        }.get()
     }
 
     @Test("Each planted fault is found by its check", arguments: FaultyStore.Fault.allCases)
@@ -41,7 +47,7 @@ import Testing
             return FaultyStore(
                 fault,
                 SharedPlaceStore(
-                    place, savesWait: fault != .saveDoesNotWait, attempts: fault == .waitsForever ? .max : 200_000))
+                    place, savesWait: fault != .saveDoesNotWait, attempts: fault == .waitsForever ? .max : 20_000))
         }
         #expect(report.failures.map(\.name) == [fault.check.rawValue])
     }
