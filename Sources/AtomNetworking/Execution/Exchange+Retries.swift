@@ -68,7 +68,7 @@ extension Exchange {
         let now = manager.time.now
         let delay = retry.waitsForNetwork ? nil : retry.until.map { now.duration(to: $0) }
         withEvents { events in
-            events.append(.retried(after: retry.setback.failure, delay: delay), at: now)
+            events.append(.retried(after: retry.setback.failure, delivery: retry.setback.delivery, delay: delay), at: now)
             if retry.waitsForNetwork { events.queued(for: .network, at: now) }
         }
         deliver()

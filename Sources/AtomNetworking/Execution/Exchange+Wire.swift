@@ -212,7 +212,9 @@ extension Exchange {
     ) {
         switch step.action {
         case .retry:
-            withEvents { $0.append(.retried(after: .status(head.statusCode), delay: nil), at: now) }
+            withEvents { events in
+                events.append(.retried(after: .status(head.statusCode), delivery: .answered, delay: nil), at: now)
+            }
         case .askSession where !retries, .enterLane where !retries:
             content.withLock { content in
                 content.events.append(.redirected(to: content.machine.attempt.target.description), at: now)
@@ -243,6 +245,9 @@ extension Exchange {
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
+        if let requestID = observation?.requestID, let observers, observers.wantsBodies {
+            observers.tell(ReceivedPart(requestID: requestID, number: wire.number, data: part))
+        }
         let (step, concerned) = content.withLock { content in
             if observation != nil { content.events.countReceived(part.count, by: wire.number) }
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)

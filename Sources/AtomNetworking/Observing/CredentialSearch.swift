@@ -102,6 +102,37 @@ enum CredentialSearch {
         return CredentialName.isMentioned(in: data) ? nil : data
     }
 
+    /// The body of a response without credentials, as ``body(_:_:)``.
+    ///
+    /// - Parameter mediaType: The value of `Content-Type`.
+    static func responseBody(_ data: Data, _ mediaType: String) -> Data? {
+        let type = mediaType.lowercased()
+        // Bytes in which every short word occurs by chance.
+        if ["image/", "audio/", "video/", "font/"].contains(where: { type.hasPrefix($0) }), !type.contains("svg") {
+            return data
+        }
+        return type.hasPrefix("text/event-stream") ? eventStream(data) : body(data, HeaderFields())
+    }
+
+    /// Server-sent events, each line of which is searched by itself.
+    private static func eventStream(_ data: Data) -> Data? {
+        let lines = data.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
+        var result = Data()
+        for line in lines {
+            let name = line.prefix { $0 != UInt8(ascii: ":") }
+            // The delimiters, as they were.
+            if line.startIndex > data.startIndex { result.append(data[line.startIndex - 1]) }
+            guard name.count < line.count else {
+                if CredentialName.isMentioned(in: line) { return nil }
+                result += line
+                continue
+            }
+            guard let value = body(Data(line.dropFirst(name.count + 1)), HeaderFields()) else { return nil }
+            result += name + [UInt8(ascii: ":")] + value
+        }
+        return result
+    }
+
     /// Whether these bytes can be a form, and nothing else.
     private static func isForm(_ data: Data) -> Bool {
         data.allSatisfy { byte in

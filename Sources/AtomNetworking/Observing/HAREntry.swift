@@ -1,7 +1,14 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// One sending of a request, while it runs.
 struct HARSending {
+    /// Its place among all sendings, in the order in which they were handed to
+    /// the transport.
+    let sequence: Int
     let requestID: UInt64
     let purpose: RequestEvent.Purpose
     let request: SentRequest
@@ -16,12 +23,22 @@ struct HARSending {
     var metrics: TransportMetrics?
     /// Why there is no complete response, without secrets.
     var failure: String?
+    /// The same as a code; `nil` also if the SDK ended it for another reason.
+    var failureCode: URLError.Code?
+    var delivery = AtomError.Delivery.maybeSent
     /// The bytes of the response's body, decoded.
     var bytesReceived: Int64 = 0
+    var body = HARBody()
+
+    mutating func failed(_ failure: RequestFailure) {
+        self.failure = failure.description
+        failureCode = failure.kind == .cancelled ? .cancelled : failure.code
+        delivery = failure.delivery
+    }
 }
 
 extension HARLog.Entry {
-    init(_ sending: HARSending, showing disclosure: RequestDisclosure) {
+    init(_ sending: HARSending, recordsBodies: Bool, showing disclosure: RequestDisclosure) {
         let timings = HARTimings(
             queued: sending.sent - sending.started, answered: sending.answered.map { $0 - sending.sent },
             ended: (sending.ended ?? sending.sent) - sending.sent, metrics: sending.metrics)
@@ -29,7 +46,7 @@ extension HARLog.Entry {
         startedDateTime = sending.startDate.formatted(.iso8601WithMilliseconds)
         time = HARLog.Timings.milliseconds(timings.total)
         request = HARLog.Request(sending.request.request, httpVersion, showing: disclosure)
-        response = HARLog.Response(sending, httpVersion, showing: disclosure)
+        response = HARLog.Response(sending, httpVersion, recordsBodies: recordsBodies, showing: disclosure)
         self.timings = HARLog.Timings(timings)
         serverIPAddress = sending.metrics?.remoteAddress
         // The format allows the server's port.
@@ -41,7 +58,16 @@ extension HARLog.Entry {
             case .revocation: ", to revoke a token"
             }
         comment = "Request \(sending.requestID), sending \(sending.request.number)\(purpose)"
+        sequence = sending.sequence
         error = sending.failure
+        failure = sending.failureCode.map {
+            HARLog.Failure(code: $0.rawValue, delivery: sending.head == nil ? sending.delivery.rawValue : "answered")
+        }
+        switch sending.purpose {
+        case .service: break
+        case .token: self.purpose = "token"
+        case .revocation: self.purpose = "revocation"
+        }
     }
 
     /// From the ALPN identifier.
@@ -83,7 +109,9 @@ extension HARLog.Request {
 }
 
 extension HARLog.Response {
-    init(_ sending: HARSending, _ httpVersion: String, showing disclosure: RequestDisclosure) {
+    init(
+        _ sending: HARSending, _ httpVersion: String, recordsBodies: Bool, showing disclosure: RequestDisclosure
+    ) {
         guard let head = sending.head?.head else {
             // What exports of browsers say of a request without a response.
             status = 0
@@ -99,7 +127,6 @@ extension HARLog.Response {
         status = head.statusCode
         statusText = HTTPStatus.reasonPhrase(for: head.statusCode)
         self.httpVersion = httpVersion
-        let type = fields["Content-Type"] ?? ""
         let location = (300...399).contains(head.statusCode) ? fields["Location"] ?? "" : ""
         switch disclosure {
         case .everything:
@@ -112,9 +139,7 @@ extension HARLog.Response {
             headers = Self.pairs(fields.redacted(mark: CredentialSearch.hidden))
             redirectURL = Redaction.url(location, mark: CredentialSearch.hidden)
         }
-        content = HARLog.Content(
-            size: sending.bytesReceived,
-            mimeType: (disclosure == .onlyHarmless ? Redaction.mediaType(type) : type) ?? "x-unknown")
+        content = HARLog.Content(sending, fields, recordsBodies: recordsBodies, showing: disclosure)
         bodySize = Self.bodySize(sending, fields)
     }
 

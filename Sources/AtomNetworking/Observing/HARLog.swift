@@ -32,6 +32,13 @@ struct HARLog: Encodable {
         var connection: String?
         var comment: String
         var error: String?
+        /// The same for programs.
+        var failure: Failure?
+        /// Of the SDK's own requests.
+        var purpose: String?
+        /// Which sending it is: they may be sent in another order than they begin
+        /// to wait.
+        var sequence: Int
 
         // Fields that the format doesn't know begin with an underscore.
         enum CodingKeys: String, CodingKey {
@@ -45,7 +52,18 @@ struct HARLog: Encodable {
             case connection
             case comment
             case error = "_error"
+            case failure = "_failure"
+            case purpose = "_purpose"
+            case sequence = "_sequence"
         }
+    }
+
+    /// Why there is no complete response.
+    struct Failure: Encodable {
+        /// Of a `URLError`, which is the same on all systems.
+        var code: Int
+        /// `notSent`, `maybeSent` or `answered`.
+        var delivery: String
     }
 
     /// Nothing is known of a cache.
@@ -93,6 +111,11 @@ struct HARLog: Encodable {
     struct Content: Encodable {
         var size: Int64
         var mimeType: String
+        var text: String?
+        /// `base64` for bytes that aren't text.
+        var encoding: String?
+        /// Why the text is missing.
+        var comment: String?
     }
 
     /// Milliseconds; -1 for what isn't known or did not happen.

@@ -17,11 +17,12 @@ import Foundation
 ///
 /// Each sending of a request is an entry, sorted by the time at which it began.
 /// Requests that still run aren't in it, and nor are requests that were never
-/// sent. The bodies of responses are never in it, only their sizes.
+/// sent. The bodies of responses are in it only if they are asked for; otherwise
+/// it has their sizes.
 ///
 /// The recorder keeps no secrets unless it is asked to: see
 /// ``RequestDisclosure``. <doc:Exporting> has more.
-public final class HARRecorder: RequestObserver {
+public final class HARRecorder: ResponseBodyObserver {
     private struct Running {
         let startDate: Date
         /// When the next sending began to wait.
@@ -32,23 +33,46 @@ public final class HARRecorder: RequestObserver {
     private struct Recorded {
         let startDate: Date
         let entry: HARLog.Entry
+
+        var bodySize: Int { entry.response.content.text?.utf8.count ?? 0 }
     }
 
     private struct Content {
+        var sendings = 0
         var running: [UInt64: Running] = [:]
         var entries: [Recorded] = []
         var droppedCount = 0
+        /// The size of all bodies in `entries`.
+        var bodySize = 0
+
+        mutating func append(_ new: [Recorded]) {
+            entries += new
+            bodySize += new.reduce(0) { $0 + $1.bodySize }
+        }
 
         /// Drops the entries that were recorded first.
         mutating func drop(_ count: Int) {
             guard count > 0 else { return }
+            bodySize -= entries.prefix(count).reduce(0) { $0 + $1.bodySize }
             entries.removeFirst(count)
             droppedCount += count
+        }
+
+        /// Drops so many old entries that the bodies take half of the limit.
+        mutating func dropBodies(over limit: Int) {
+            guard bodySize > limit else { return }
+            var (count, size) = (0, bodySize)
+            while size > limit / 2, count < entries.count - 1 {
+                size -= entries[count].bodySize
+                count += 1
+            }
+            drop(count)
         }
     }
 
     private let limit: Int
     private let disclosure: RequestDisclosure
+    private let bodyLimit: Int
     private let content = Guarded(Content())
 
     /// Creates a recorder.
@@ -56,11 +80,28 @@ public final class HARRecorder: RequestObserver {
     /// - Parameters:
     ///   - limit: The largest number of entries, at least 1. The oldest ones are
     ///     dropped, and the file says how many.
-    ///   - disclosure: What is recorded of requests and of the header fields of
-    ///     responses.
-    public init(limit: Int = 1_000, showing disclosure: RequestDisclosure = .onlyHarmless) {
+    ///   - disclosure: What is recorded of requests and responses.
+    ///   - bodyLimit: The largest body of a response that is recorded, in bytes; 0
+    ///     for none. With ``RequestDisclosure/onlyHarmless`` none is recorded. All
+    ///     bodies together take at most 64 MiB and one body: then the oldest
+    ///     entries are dropped.
+    public init(
+        limit: Int = 1_000, showing disclosure: RequestDisclosure = .onlyHarmless, responseBodiesUpTo bodyLimit: Int = 0
+    ) {
         self.limit = max(limit, 1)
         self.disclosure = disclosure
+        self.bodyLimit = disclosure == .onlyHarmless ? 0 : max(bodyLimit, 0)
+    }
+
+    /// The size of all recorded bodies.
+    private static let totalBodyLimit = 64 << 20
+
+    /// Whether bodies of responses are recorded.
+    public var wantsResponseBodies: Bool { bodyLimit > 0 }
+
+    /// Records a part of a response's body.
+    public func observe(_ part: ReceivedPart) {
+        change(part.requestID, sending: part.number) { [bodyLimit] in $0.body.append(part.data, limit: bodyLimit) }
     }
 
     /// Records what has happened.
@@ -70,9 +111,13 @@ public final class HARRecorder: RequestObserver {
         case .described:
             content.withLock { $0.running[requestID] = Running(startDate: event.date) }
         case .sent(let request):
+            let sequence = content.withLock { content in
+                content.sendings += 1
+                return content.sendings
+            }
             change(requestID) { running in
                 let sending = HARSending(
-                    requestID: requestID, purpose: event.purpose, request: request,
+                    sequence: sequence, requestID: requestID, purpose: event.purpose, request: request,
                     startDate: running.startDate.addingTimeInterval(running.nextStart.seconds),
                     started: running.nextStart, sent: event.elapsed)
                 running.sendings.append(sending)
@@ -85,17 +130,19 @@ public final class HARRecorder: RequestObserver {
         case .measured(let metrics, let number):
             change(requestID, sending: number) { $0.metrics = metrics }
         case .redirected:
-            end(requestID, at: event.elapsed, failure: nil)
-        case .retried(let failure, _):
-            if case .connection = failure {
-                end(requestID, at: event.elapsed, failure: failure.description)
-            } else {
-                end(requestID, at: event.elapsed, failure: nil)
+            end(requestID, at: event.elapsed)
+        case .retried(let failure, let delivery, _):
+            end(requestID, at: event.elapsed) { sending in
+                guard case .connection(let code) = failure else { return }
+                sending.failure = failure.description
+                sending.failureCode = code
+                sending.delivery = delivery
             }
         case .finished(let summary):
             // The caller's error of an answer is the answer itself.
-            let failure = summary.failure.flatMap { $0.kind == .response ? nil : $0.description }
-            end(requestID, at: event.elapsed, failure: failure)
+            end(requestID, at: event.elapsed) { sending in
+                if let failure = summary.failure, failure.kind != .response { sending.failed(failure) }
+            }
             finish(requestID, summary)
         case .refused, .joined, .queued, .admitted, .refreshed, .sessionEnded:
             break
@@ -117,12 +164,14 @@ public final class HARRecorder: RequestObserver {
     }
 
     /// Ends the sending that runs, if one does.
-    private func end(_ requestID: UInt64, at moment: Duration, failure: String?) {
+    private func end(
+        _ requestID: UInt64, at moment: Duration, _ body: (inout HARSending) -> Void = { _ in }
+    ) {
         change(requestID) { running in
             running.nextStart = moment
             guard let index = running.sendings.indices.last, running.sendings[index].ended == nil else { return }
             running.sendings[index].ended = moment
-            running.sendings[index].failure = failure
+            body(&running.sendings[index])
         }
     }
 
@@ -132,10 +181,12 @@ public final class HARRecorder: RequestObserver {
             sendings[index].bytesReceived = summary.bytesReceived(by: sendings[index].request.number)
         }
         let entries = sendings.map {
-            Recorded(startDate: $0.startDate, entry: HARLog.Entry($0, showing: disclosure))
+            Recorded(
+                startDate: $0.startDate, entry: HARLog.Entry($0, recordsBodies: bodyLimit > 0, showing: disclosure))
         }
         content.withLock { content in
-            content.entries += entries
+            content.append(entries)
+            content.dropBodies(over: Self.totalBodyLimit)
             // Seldom, so that a full recorder doesn't move all entries each time.
             let surplus = content.entries.count - limit
             guard surplus >= max(limit / 4, 1) else { return }

@@ -3,15 +3,23 @@
 /// A list of objects: to call through an array of existentials takes longer than
 /// all the rest of an event.
 class ObserverChain: @unchecked Sendable {
-    // Unchecked, because it has a subclass; the two properties of both are constant and `Sendable`.
+    // Unchecked, because it has a subclass; the properties of both are constant and `Sendable`.
     fileprivate let next: ObserverChain?
+    /// Whether one of the observers wants the bodies of responses.
+    let wantsBodies: Bool
 
-    fileprivate init(before next: ObserverChain?) { self.next = next }
+    fileprivate init(before next: ObserverChain?, wantsBodies: Bool) {
+        self.next = next
+        self.wantsBodies = wantsBodies || next?.wantsBodies ?? false
+    }
 
     /// Tells an event to this observer and to those behind it.
     ///
     /// It calls itself: a loop would count references.
     func tell(_ event: RequestEvent) { next?.tell(event) }
+
+    /// Tells a part of a body to those that want it.
+    func tell(_ part: ReceivedPart) { next?.tell(part) }
 
     /// - Returns: `nil` if there are none.
     static func of(_ observers: [any RequestObserver]) -> ObserverChain? {
@@ -24,15 +32,24 @@ class ObserverChain: @unchecked Sendable {
 
     private final class Link<Observer: RequestObserver>: ObserverChain, @unchecked Sendable {
         private let observer: Observer
+        /// The same; `nil` if it wants no bodies.
+        private let bodyObserver: (any ResponseBodyObserver)?
 
         init(_ observer: Observer, before next: ObserverChain?) {
             self.observer = observer
-            super.init(before: next)
+            let bodyObserver = observer as? any ResponseBodyObserver
+            self.bodyObserver = bodyObserver?.wantsResponseBodies == true ? bodyObserver : nil
+            super.init(before: next, wantsBodies: self.bodyObserver != nil)
         }
 
         override func tell(_ event: RequestEvent) {
             observer.observe(event)
             next?.tell(event)
+        }
+
+        override func tell(_ part: ReceivedPart) {
+            bodyObserver?.observe(part)
+            next?.tell(part)
         }
     }
 }

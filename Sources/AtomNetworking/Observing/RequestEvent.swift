@@ -4,7 +4,8 @@ import Foundation
 ///
 /// Events are redacted. They show methods, URLs without the values of the query,
 /// status codes, sizes and times. Of header fields they show the values that
-/// can't be secret, and of all others the names. They never have a body.
+/// can't be secret, and of all others the names. They never have a body: see
+/// ``ResponseBodyObserver``.
 public struct RequestEvent: Sendable {
     /// Who has made the request.
     public enum Purpose: Sendable, Hashable {
@@ -48,9 +49,10 @@ public struct RequestEvent: Sendable {
         /// The request will be sent again: after a 401, or because a
         /// ``RetryPolicy`` says so.
         ///
-        /// The delay is `nil` if it is sent again at once, or as soon as the
-        /// event of kind `queued` that follows allows it.
-        case retried(after: AttemptFailure, delay: Duration?)
+        /// The delivery says how far this sending got. The delay is `nil` if it is
+        /// sent again at once, or as soon as the event of kind `queued` that
+        /// follows allows it.
+        case retried(after: AttemptFailure, delivery: AtomError.Delivery, delay: Duration?)
         /// The transport has measured the sending with this number, which has
         /// ended.
         indirect case measured(TransportMetrics, number: Int)
@@ -160,7 +162,7 @@ extension RequestEvent.Kind: CustomStringConvertible, CustomReflectable {
         case .sent(let request): "sent \(request)"
         case .answered(let head): "answered \(head)"
         case .redirected(let address): "redirected to \(address)"
-        case .retried(let failure, let delay):
+        case .retried(let failure, _, let delay):
             "\(failure): to be sent again " + (delay.map { "in \($0)" } ?? "at once")
         case .measured(let metrics, let number):
             "measured sending \(number): \(metrics.networkProtocol ?? "an unknown protocol"), "

@@ -81,7 +81,7 @@ public struct RequestLog: RequestObserver {
         case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.number > 1 ? ", sending \(sent.number)" : "")
         case .answered(let head): "← HTTP \(head.statusCode) \(request)"
         case .redirected(let address): "← \(request), redirected to \(address)"
-        case .retried(let failure, let delay):
+        case .retried(let failure, _, let delay):
             "↻ \(request): \(failure), to be sent again " + (delay.map { "in \($0)" } ?? "at once")
         case .measured(let metrics, let number): "sending \(number): " + text(of: metrics)
         case .finished(let summary):

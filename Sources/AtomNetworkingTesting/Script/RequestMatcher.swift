@@ -2,7 +2,13 @@ import AtomNetworking
 import Foundation
 
 /// Says for which requests an answer is meant.
-struct RequestMatcher: Sendable {
+protocol RequestMatching: Sendable, CustomStringConvertible {
+    /// Why a request isn't meant; empty if it is.
+    func mismatches(of request: RecordedRequest) -> [String]
+}
+
+/// Says by a pattern for which requests an answer is meant.
+struct RequestMatcher: RequestMatching {
     var method: String?
     var host: String?
     var path: String
@@ -10,7 +16,6 @@ struct RequestMatcher: Sendable {
     var headerItems: [HeaderItem]
     var condition: (@Sendable (RecordedRequest) throws -> Bool)?
 
-    /// Why a request isn't meant; empty if it is.
     func mismatches(of request: RecordedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.method { found.append("the method is \(request.method)") }

@@ -32,6 +32,8 @@ public struct ScriptedAnswer: Sendable {
     let content: Content
     /// How many requests it serves; `nil` for any number, also none.
     private(set) var uses: Int? = 1
+    /// Whether it is a problem if nobody asks for it.
+    var isRequired = true
     /// What it is, for messages.
     let name: String
 

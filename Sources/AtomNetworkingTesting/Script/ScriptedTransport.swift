@@ -167,6 +167,23 @@ extension ScriptedTransport {
         state.withLock { $0.rules.append(.init(matcher: matcher, answer: answer, uses: times)) }
     }
 
+    /// Answers one request.
+    func add(_ matcher: any RequestMatching, _ answer: ScriptedAnswer, isRequired: Bool) {
+        state.withLock {
+            $0.rules.append(.init(matcher: matcher, answer: answer, uses: 1, isRequired: isRequired))
+        }
+    }
+
+    /// Adds answers to the end of the script.
+    func add(_ answers: [ScriptedAnswer], areRequired: Bool) {
+        let answers = answers.map { answer in
+            var answer = answer
+            answer.isRequired = areRequired
+            return answer
+        }
+        state.withLock { $0.answers += answers }
+    }
+
     /// Adds answers to the end of the script.
     public func add(_ answers: ScriptedAnswer...) {
         state.withLock { $0.answers += answers }
@@ -365,12 +382,12 @@ extension ScriptedTransport {
         perform(answer, exchange, record)
 
         func takeAnswer(for record: RecordedRequest) -> ScriptedAnswer? {
-            var misses: [String] = []
+            var misses = NearMisses()
             // A condition is the app's code, so none is asked under the lock.
             for (number, rule) in state.withLock({ $0.rules }).enumerated() {
                 let mismatches = rule.matcher.mismatches(of: record)
                 guard mismatches.isEmpty else {
-                    misses.append("\(rule.matcher): \(mismatches.joined(separator: ", "))")
+                    misses.add("\(rule.matcher)", mismatches)
                     continue
                 }
                 let isTaken = state.withLock { state in
@@ -379,12 +396,13 @@ extension ScriptedTransport {
                     return true
                 }
                 if isTaken { return rule.answer }
-                misses.append("\(rule.matcher): it has been given \(rule.uses ?? 0) times")
+                let count = rule.uses ?? 0
+                misses.add("\(rule.matcher)", ["it has been given \(count == 1 ? "once" : "\(count) times")"])
             }
             let (answer, given) = state.withLock { ($0.nextAnswer(), $0.given) }
             if let answer { return answer }
             var reason = given == 0 ? "the script has no answers in order" : "all \(given) answers have been given"
-            if !misses.isEmpty { reason += ", and no other answer fits (" + misses.joined(separator: "; ") + ")" }
+            if !misses.isEmpty { reason += ", and no other answer fits (\(misses))" }
             fail(exchange, record, reason)
             return nil
         }

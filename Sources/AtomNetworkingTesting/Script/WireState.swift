@@ -4,10 +4,12 @@ import AtomNetworking
 struct WireState: Sendable {
     /// An answer that is meant for certain requests.
     struct Rule: Sendable {
-        let matcher: RequestMatcher
+        let matcher: any RequestMatching
         let answer: ScriptedAnswer
         /// How many requests it is for; `nil` for any number.
         let uses: Int?
+        /// Whether it is a problem if there are fewer.
+        var isRequired = true
         var used = 0
 
         var isSpent: Bool { uses.map { used >= $0 } ?? false }
@@ -69,12 +71,12 @@ struct WireState: Sendable {
         var findings = Array(unanswered.dropFirst(verified ?? 0))
         guard verified == nil else { return findings }
         for (index, answer) in answers.enumerated() {
-            guard let uses = answer.uses else { continue }
+            guard let uses = answer.uses, answer.isRequired else { continue }
             let used = index == 0 ? firstUsed : 0
             let times = used == 0 ? "" : " \(uses - used) more times"
             findings.append("Nobody has asked\(times) for answer \(given + index + 1): \(answer.name).")
         }
-        for rule in rules where !rule.isSpent {
+        for rule in rules where !rule.isSpent && rule.isRequired {
             guard let uses = rule.uses else { continue }
             findings.append("There were \(rule.used) of \(uses) requests for \(rule.matcher).")
         }

@@ -140,7 +140,7 @@ extension RequestEvent {
             texts += fields(sent.headerFields)
         case .answered(let head): texts += everyRendering(of: head) + fields(head.headerFields)
         case .redirected(let address): texts.append(address)
-        case .retried(let failure, _): texts += everyRendering(of: failure)
+        case .retried(let failure, _, _): texts += everyRendering(of: failure)
         case .measured(let metrics, _): texts += everyRendering(of: metrics)
         case .finished(let summary):
             texts += everyRendering(of: summary)

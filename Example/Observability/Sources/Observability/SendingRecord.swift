@@ -35,7 +35,7 @@ struct SendingRecord: Sendable {
         case .redirected:
             change.judged = judge(at: event.elapsed, nil)
             change.complete = takeComplete()
-        case .retried(let failure, _):
+        case .retried(let failure, _, _):
             change.judged = judge(at: event.elapsed, Sending.Failure(failure))
             change.complete = takeComplete()
         case .finished(let summary):

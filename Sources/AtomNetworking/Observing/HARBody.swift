@@ -1,0 +1,44 @@
+import Foundation
+
+/// The body of a response, as far as it is recorded.
+struct HARBody {
+    /// `nil` if it isn't recorded.
+    private(set) var data: Data?
+    private(set) var isTooLong = false
+
+    /// Adds a part.
+    ///
+    /// - Parameter limit: A longer body isn't recorded.
+    mutating func append(_ part: Data, limit: Int) {
+        guard !isTooLong else { return }
+        guard part.count <= limit - (data?.count ?? 0) else {
+            (data, isTooLong) = (nil, true)
+            return
+        }
+        // A copy: the transport may keep a large buffer for a small part.
+        data = (data ?? Data()) + part
+    }
+}
+
+extension HARLog.Content {
+    /// - Parameter recordsBodies: Whether bodies are wanted at all.
+    init(_ sending: HARSending, _ fields: HeaderFields, recordsBodies: Bool, showing disclosure: RequestDisclosure) {
+        let type = fields["Content-Type"] ?? ""
+        size = sending.bytesReceived
+        mimeType = (disclosure == .onlyHarmless ? Redaction.mediaType(type) : type) ?? "x-unknown"
+        guard recordsBodies, size > 0 else { return }
+        guard !sending.body.isTooLong else {
+            comment = "The body is longer than the recorder's limit."
+            return
+        }
+        let body = sending.body.data ?? Data()
+        guard let shown = disclosure == .everything ? body : CredentialSearch.responseBody(body, type) else {
+            comment = "The body is hidden: it may hold a credential, and can't be searched."
+            return
+        }
+        text = String(data: shown, encoding: .utf8)
+        guard text == nil else { return }
+        text = shown.base64EncodedString()
+        encoding = "base64"
+    }
+}

@@ -1,0 +1,95 @@
+import AtomNetworking
+import Foundation
+
+extension HTTPArchive {
+    /// What of a request must be as it was recorded, apart from the method and
+    /// the path, which always must.
+    public struct Comparison: OptionSet, Sendable, Hashable {
+        /// A set of the parts below.
+        public let rawValue: Int
+
+        /// Creates a set of parts.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The scheme, the host and the port.
+        public static let origin = Comparison(rawValue: 1)
+        /// The items of the query, in any order.
+        public static let query = Comparison(rawValue: 2)
+        /// The body: JSON and forms by their values, everything else by its
+        /// bytes. A body that isn't in the file, or of which the wire doesn't
+        /// keep everything, isn't compared.
+        public static let body = Comparison(rawValue: 4)
+        /// All of them.
+        public static let everything: Comparison = [.origin, .query, .body]
+    }
+}
+
+/// Says whether a request is the one of an entry. Header fields don't matter.
+struct ArchiveMatcher: RequestMatching {
+    let entry: HTTPArchive.Entry
+    let comparison: HTTPArchive.Comparison
+
+    func mismatches(of request: RecordedRequest) -> [String] {
+        var found: [String] = []
+        if request.method != entry.method { found.append("the method is \(request.method)") }
+        let target = request.target
+        let origin = RecordedAddress.origin(target.scheme.rawValue, target.host, target.port)
+        if comparison.contains(.origin), !HiddenValue.fits(origin, recorded: entry.address.origin) {
+            found.append("the origin is \(origin)")
+        }
+        if !HiddenValue.fits(Self.plain(request.path), recorded: Self.plain(entry.address.path)) {
+            found.append("the path is \(request.path)")
+        }
+        if comparison.contains(.query) {
+            let items = request.queryItems.map { RecordedItem(name: $0.name, value: $0.value) }
+            found += RecordedItem.differences(items, recorded: entry.address.query, "the query item")
+        }
+        if comparison.contains(.body), found.isEmpty { found += bodyMismatches(request) }
+        return found
+    }
+
+    /// Percent-encoding doesn't matter, but an encoded slash isn't one.
+    private static func plain(_ path: String) -> [String] {
+        path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
+    }
+
+    private func bodyMismatches(_ request: RecordedRequest) -> [String] {
+        guard let recorded = entry.requestBody.data else { return [] }
+        let body = request.body ?? Data()
+        guard request.bodyLength <= Int64(body.count) else { return [] }
+        guard !recorded.isEmpty, !body.isEmpty else {
+            return recorded.isEmpty == body.isEmpty ? [] : ["the body is \(body.isEmpty ? "missing" : "not recorded")"]
+        }
+        if entry.requestBody.isForm {
+            return RecordedItem.differences(
+                RecordedItem.items(of: request.text),
+                recorded: RecordedItem.items(of: String(decoding: recorded, as: UTF8.self)), "the form field")
+        }
+        if let value = JSONText(body), let recordedValue = JSONText(recorded) {
+            return value.difference(from: recordedValue).map { ["the body differs at \($0)"] } ?? []
+        }
+        let text = Self.withoutBoundary(body, request["Content-Type"] ?? "")
+        let recordedText = Self.withoutBoundary(recorded, entry.requestBody.mediaType)
+        return HiddenValue.fits(text, recorded: recordedText) ? [] : ["the body differs"]
+    }
+
+    /// Each multipart body has a boundary of its own (RFC 2046 §5.1.1).
+    ///
+    /// Bytes that aren't UTF-8 stay distinct.
+    private static func withoutBoundary(_ data: Data, _ mediaType: String) -> String {
+        let text = String(data: data, encoding: .utf8) ?? data.base64EncodedString()
+        guard let boundary = RecordedBody.boundary(of: mediaType) else { return text }
+        return text.replacingOccurrences(of: "--\(boundary)", with: "--boundary")
+    }
+}
+
+extension HiddenValue {
+    /// Segment by segment.
+    fileprivate static func fits(_ segments: [String], recorded: [String]) -> Bool {
+        segments.count == recorded.count && zip(segments, recorded).allSatisfy { fits($0, recorded: $1) }
+    }
+}
+
+extension ArchiveMatcher {
+    var description: String { "\(entry)" }
+}

@@ -1,0 +1,120 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+/// Which bodies of responses observers hear, and what a recorder keeps of them.
+@Suite(.timeLimit(.minutes(5)))
+struct RecordedBodiesTests {
+    /// Keeps what it hears; without a lock, because the wire is immediate.
+    private final class Listener: ResponseBodyObserver, @unchecked Sendable {
+        // Unchecked: used in one thread.
+        let wantsResponseBodies: Bool
+        private(set) var story: [String] = []
+
+        init(wantsBodies: Bool = true) { wantsResponseBodies = wantsBodies }
+
+        func observe(_ event: RequestEvent) {
+            switch event.kind {
+            case .sent(let request): story.append("sent \(request.number)")
+            case .answered(let head): story.append("answered \(head.statusCode)")
+            case .finished: story.append("finished")
+            default: break
+            }
+        }
+
+        func observe(_ part: ReceivedPart) {
+            story.append("part of \(part.number): \(String(decoding: part.data, as: UTF8.self))")
+        }
+    }
+
+    private func texts(_ har: Data) throws -> [String?] {
+        let file = try #require(try JSONSerialization.jsonObject(with: har) as? [String: Any])
+        let entries = try #require((file["log"] as? [String: Any])?["entries"] as? [[String: Any]])
+        return entries.map { (($0["response"] as? [String: Any])?["content"] as? [String: Any])?["text"] as? String }
+    }
+
+    /// Records one response.
+    private func recorded(
+        _ answer: ScriptedAnswer, showing disclosure: RequestDisclosure = .allButCredentials, upTo limit: Int = 1_000
+    ) async throws -> String? {
+        let recorder = HARRecorder(showing: disclosure, responseBodiesUpTo: limit)
+        let (atom, wire) = Atom.scripted(answer) { $0.observers = [recorder] }
+        try await atom.enqueue(Call()).resume()
+        try wire.verify()
+        return try #require(try texts(recorder.har()).first)
+    }
+
+    @Test func partsComeBetweenTheHeadAndTheEnd() async throws {
+        let (all, none) = (Listener(), Listener(wantsBodies: false))
+        let (atom, wire) = Atom.scripted(
+            .chunks([Data("so".utf8), Data("rry".utf8)], status: 307, headerItems: ["Location": "/y"]),
+            .chunks([Data("a".utf8), Data("b".utf8)]), delivery: .immediate
+        ) { $0.observers = [none, all] }
+        try await atom.enqueue(Call()).resume()
+        try wire.verify()
+        #expect(
+            all.story.filter { !$0.contains("part of 1") } == [
+                "sent 1", "answered 307", "sent 2", "answered 200", "part of 2: a", "part of 2: b", "finished",
+            ], "\(all.story)")
+        #expect(all.story.filter { $0.contains("part of 1") } == ["part of 1: so", "part of 1: rry"])
+        #expect(none.story == ["sent 1", "answered 307", "sent 2", "answered 200", "finished"])
+    }
+
+    @Test func aStreamIsHeardAsItComes() async throws {
+        let listener = Listener()
+        let (atom, wire) = Atom.scripted(.events(["1", "2"]), delivery: .immediate) { $0.observers = [listener] }
+        var events: [String] = []
+        for try await event in try await atom.enqueue(Call()).serverSentEvents() {
+            events.append(event.data)
+        }
+        #expect(events == ["1", "2"])
+        #expect(listener.story.filter { $0.hasPrefix("part") }.count == 2)
+        try? wire.verify()
+    }
+
+    @Test func withoutAskingThereIsNone() async throws {
+        #expect(try await recorded(.text("a"), upTo: 0) == nil)
+        #expect(try await recorded(.text("a"), upTo: -1) == nil)
+        #expect(try await recorded(.text("a"), showing: .onlyHarmless) == nil)
+        #expect(try await recorded(.text("a")) == "a")
+        #expect(try await recorded(.text("a"), upTo: 1) == "a")
+        #expect(try await recorded(.text("ab"), upTo: 1) == nil)
+    }
+
+    @Test(arguments: [
+        (#"{"access_token":"planted","n":1}"#, "application/json", #"{"access_token":"HIDDEN","n":1}"#),
+        (
+            "{\"token\":\"planted\"}\n{\"token\":\"planted\"}\n", "application/jsonl",
+            "{\"token\":\"HIDDEN\"}\n{\"token\":\"HIDDEN\"}\n"
+        ),
+        (
+            "event: a\r\ndata: {\"token\":\"planted\"}\r\n\r\n:\ndata\ndata: 1\n", "text/event-stream",
+            "event: a\r\ndata: {\"token\":\"HIDDEN\"}\r\n\r\n:\ndata\ndata: 1\n"
+        ),
+        ("data: the token is planted\n\n", "text/event-stream", nil), ("token planted\n", "text/event-stream", nil),
+        (
+            "access_token=planted&token_type=bearer", "application/x-www-form-urlencoded",
+            "access_token=HIDDEN&token_type=bearer"
+        ),
+        ("<p>Your password is planted</p>", "text/html", nil), ("<p>Hello</p>", "text/html", "<p>Hello</p>"),
+        ("a pin b", "image/png", "a pin b"), ("<svg>pin planted</svg>", "image/svg+xml", nil),
+    ])
+    func credentialsAreHidden(body: String, type: String, shown: String?) async throws {
+        let answer = ScriptedAnswer.data(Data(body.utf8), headerItems: ["Content-Type": type])
+        #expect(try await recorded(answer) == shown)
+        #expect(try await recorded(answer, showing: .everything) == body)
+    }
+
+    @Test func manyBodiesDropOldEntries() async throws {
+        let recorder = HARRecorder(showing: .everything, responseBodiesUpTo: 16 << 20)
+        let (atom, wire) = Atom.scripted(.data(Data(repeating: 0x61, count: 16 << 20)).times(6)) {
+            $0.observers = [recorder]
+        }
+        for _ in 0..<6 { try await atom.enqueue(Call()).resume() }
+        try wire.verify()
+        // The fifth one is too much: then two stay.
+        #expect(try texts(recorder.har()).count == 3)
+        #expect(String(decoding: recorder.har().prefix(4_000), as: UTF8.self).contains("3 older entries were dropped"))
+    }
+}
