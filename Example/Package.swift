@@ -24,6 +24,8 @@ let package = Package(
                 "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                // An app needs it in its tests only. The tool answers from recordings.
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]
         ),
         .target(

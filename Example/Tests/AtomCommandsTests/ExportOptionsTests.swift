@@ -93,6 +93,54 @@ import Testing
         #expect(notes.text.contains("a.har"))
     }
 
+    @Test func aRecordingAnswersWithoutTheServer() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("me.har").path
+        let server = try await AirlineServer.start()
+        func run(_ arguments: String...) async throws -> (RequestExitStatus, output: String, notes: String) {
+            let command = try #require(
+                try AtomCommand.parseAsRoot(["request", "GET", server.baseURL + "/me"] + arguments) as? RequestCommand)
+            let (output, notes) = (RecordingTerminal(), RecordingTerminal())
+            let status = try await command.perform(
+                body: output.terminal(), notes: notes.terminal(), writeBytes: output.write)
+            return (status, output.text, notes.text)
+        }
+        let recorded = try await run("--basic", "ada:lovelace", "--record", path)
+        await server.stop()
+        #expect(recorded.0 == .success)
+        #expect(recorded.notes.contains("1 entry: \(server.baseURL)"), "\(recorded.notes)")
+        #expect(
+            recorded.notes.contains("read the file before you commit it") || recorded.notes.contains("Take these out"))
+        #expect(
+            !String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self).contains(
+                "YWRhOmxvdmVsYWNl"))
+
+        let replayed = try await run("--replay", path)
+        #expect(replayed.0 == .success && replayed.output == recorded.output && !replayed.output.isEmpty)
+        let other = try await run("--query", "a=b", "--replay", path)
+        #expect(other.0 == .invalidRequest)
+        #expect(other.notes.contains("the query item a isn't recorded"), "\(other.notes)")
+    }
+
+    @Test func recordingOptionsAreChecked() throws {
+        let folder = try TemporaryFolder()
+        let text = folder.url.appendingPathComponent("a.txt")
+        try Data("text".utf8).write(to: text)
+        let wrong = [
+            (["--replay", folder.url.path + "/none.har"], "The file none.har can't be read."),
+            (["--replay", text.path], "isn't a HAR file"), (["--record", folder.url.path], "is a folder"),
+            (["--record", folder.url.path + "/a.har", "--replay", text.path], "Use only one of"),
+            (["--record", folder.url.path + "/a.har", "--repeat", "2"], "--repeat can't be used"),
+        ]
+        for (arguments, reason) in wrong {
+            #expect {
+                try AtomCommand.parseAsRoot(["request", "GET", "http://127.0.0.1:1/"] + arguments)
+            } throws: {
+                AtomCommand.message(for: $0).contains(reason)
+            }
+        }
+    }
+
     @Test func credentialsAloneAreRefused() {
         #expect(throws: (any Error).self) {
             try AtomCommand.parseAsRoot(["request", "GET", "http://127.0.0.1:1/", "--show-credentials"])

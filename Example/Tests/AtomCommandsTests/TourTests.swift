@@ -26,6 +26,7 @@ import Testing
         #expect(output.text.contains("the first account continues with its successor"))
         #expect(output.text.contains("one refresh for both"))
         #expect(output.text.contains("the other one is signed out too"))
+        #expect(output.text.contains("the recording answers the same requests"))
         #expect(!output.text.contains("\u{1B}"))
         #expect(!output.text.contains("lovelace"))
         let archive = String(decoding: recorder.har(), as: UTF8.self)

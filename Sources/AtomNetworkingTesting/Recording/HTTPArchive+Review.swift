@@ -39,9 +39,10 @@ extension HTTPArchive {
             case unanswerable
         }
 
-        /// The origins of the requests, as in `https://api.example.com`, and the
-        /// addresses of servers, sorted.
+        /// The origins of the requests, as in `https://api.example.com`, sorted.
         public let origins: [String]
+        /// The addresses of the servers, as far as the file has them, sorted.
+        public let serverAddresses: [String]
         /// The number of entries.
         public let entryCount: Int
         /// The findings, the most important kind first, and then in the order of
@@ -56,9 +57,9 @@ extension HTTPArchive {
     public var review: Review {
         var reviewer = ArchiveReviewer()
         for entry in entries { reviewer.review(entry) }
-        let addresses = entries.compactMap(\.serverAddress).filter { !$0.isEmpty }
         return Review(
-            origins: Set(entries.map(\.address.origin) + addresses).sorted(), entryCount: entries.count,
+            origins: Set(entries.map(\.address.origin)).sorted(),
+            serverAddresses: Set(entries.compactMap(\.serverAddress)).sorted(), entryCount: entries.count,
             findings: Review.Kind.allCases.flatMap { kind in reviewer.findings.filter { $0.kind == kind } })
     }
 }
@@ -67,6 +68,7 @@ extension HTTPArchive.Review: CustomStringConvertible {
     /// Lines for a terminal, without any value of the recording.
     public var description: String {
         var lines = ["\(entryCount) \(entryCount == 1 ? "entry" : "entries"): \(origins.joined(separator: ", "))"]
+        if !serverAddresses.isEmpty { lines.append("Addresses of servers: \(serverAddresses.joined(separator: ", "))") }
         for kind in Kind.allCases {
             let findings = findings(kind)
             guard !findings.isEmpty else { continue }

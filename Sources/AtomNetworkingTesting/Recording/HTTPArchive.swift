@@ -115,7 +115,7 @@ extension HTTPArchive.Entry {
         responseFields = HeaderFields(entry.response.headers)
         responseBody = RecordedBody(entry.response.content)
         isForSession = entry.purpose == "token" || entry.purpose == "revocation"
-        serverAddress = entry.serverIPAddress
+        serverAddress = entry.serverIPAddress.flatMap { $0.isEmpty ? nil : $0 }
         if let failure = entry.failure {
             // On Linux only known codes are codes.
             let code: URLError.Code? = URLError.Code(rawValue: failure.code)

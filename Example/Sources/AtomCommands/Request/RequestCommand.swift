@@ -41,6 +41,12 @@ struct RequestCommand: AsyncParsableCommand {
 
               atom request GET http://127.0.0.1:8080/account --session --curl --har account.har
 
+            With --record the responses are written too, for tests, and the tool says what a person must look at \
+            before the file is committed. With --replay the file answers, and no network is used:
+
+              atom request GET http://127.0.0.1:8080/account --session --record account.har
+              atom request GET http://127.0.0.1:8080/account --session --replay account.har
+
             On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
             pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
             always verified.
@@ -86,6 +92,10 @@ struct RequestCommand: AsyncParsableCommand {
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
         guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
+        let recording = exports.recording
+        guard repeatOptions.repetition == nil || (recording.recordPath == nil && recording.replayPath == nil) else {
+            throw ValidationError("--repeat can't be used with --record and --replay.")
+        }
         guard repeatOptions.repetition == nil || !(include || quiet) else {
             throw ValidationError("--repeat shows no response, so it can't be used with --include or --quiet.")
         }
@@ -106,14 +116,16 @@ struct RequestCommand: AsyncParsableCommand {
             return try await perform(repetition, with: try requestBody(), output: output, notes: notes)
         }
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let wire = try exports.recording.makeTransport()
+        let tap = WireTap(stopwatch, over: try wire ?? transportOptions.makeTransport())
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: include, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)
         let requestBody = try requestBody()
         let (exchange, method, url) = (exchange, method, url)
         let recorder = exports.archive.makeRecorder()
-        let observers = exports.observers(notes: notes) + [recorder].compactMap(\.self)
+        let recording = exports.recording.makeRecorder()
+        let observers = exports.observers(notes: notes) + [recorder, recording].compactMap(\.self)
         let (result, signal) = await exchange.send(over: tap, toldTo: observers) { () throws(AtomError) in
             try exchange.request(method, url, body: requestBody)
         } _: { (service) async throws(AtomError) in
@@ -126,9 +138,11 @@ struct RequestCommand: AsyncParsableCommand {
             printer.show(
                 error, after: tap.records, seconds: stopwatch.seconds, advice: exchange.advice(on: error))
         }
-        let isWritten = exports.archive.write(recorder, notes: notes)
+        let areWritten = [
+            exports.archive.write(recorder, notes: notes), exports.recording.write(recording, notes: notes),
+        ]
         let status = RequestExitStatus(result, signal: signal)
-        return status == .success && !isWritten ? .fileFailed : status
+        return status == .success && areWritten.contains(false) ? .fileFailed : status
     }
 
     private func requestBody() throws -> RequestBody? {

@@ -47,6 +47,7 @@ struct Tour: Sendable {
         await StreamSteps(tour: self).run(&checklist)
         await AccountSteps(tour: self).run(&checklist)
         await SharedSessionSteps(tour: self).run(&checklist)
+        await RecordingSteps(tour: self).run(&checklist)
     }
 
     /// A service, configured as an app would do it for this airline.
