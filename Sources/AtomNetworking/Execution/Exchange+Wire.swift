@@ -245,7 +245,7 @@ extension Exchange {
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
-        if let requestID = observation?.requestID, let observers, observers.wantsBodies {
+        if let observers, observers.wantsBodies, let requestID = observation?.requestID {
             observers.tell(ReceivedPart(requestID: requestID, number: wire.number, data: part))
         }
         let (step, concerned) = content.withLock { content in

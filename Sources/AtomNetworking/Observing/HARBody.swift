@@ -15,8 +15,9 @@ struct HARBody {
             (data, isTooLong) = (nil, true)
             return
         }
-        // A copy: the transport may keep a large buffer for a small part.
-        data = (data ?? Data()) + part
+        // In place: a stream may have many parts.
+        if data == nil { data = Data() }
+        data?.append(part)
     }
 }
 

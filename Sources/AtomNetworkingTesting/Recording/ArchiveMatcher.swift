@@ -41,8 +41,7 @@ struct ArchiveMatcher: RequestMatching {
             found.append("the path is \(request.path)")
         }
         if comparison.contains(.query) {
-            let items = request.queryItems.map { RecordedItem(name: $0.name, value: $0.value) }
-            found += RecordedItem.differences(items, recorded: entry.address.query, "the query item")
+            found += HiddenValue.differences(request.queryItems, recorded: entry.address.query, "the query item")
         }
         if comparison.contains(.body), found.isEmpty { found += bodyMismatches(request) }
         return found
@@ -61,9 +60,9 @@ struct ArchiveMatcher: RequestMatching {
             return recorded.isEmpty == body.isEmpty ? [] : ["the body is \(body.isEmpty ? "missing" : "not recorded")"]
         }
         if entry.requestBody.isForm {
-            return RecordedItem.differences(
-                RecordedItem.items(of: request.text),
-                recorded: RecordedItem.items(of: String(decoding: recorded, as: UTF8.self)), "the form field")
+            return HiddenValue.differences(
+                request.formItems,
+                recorded: FormText.items(of: String(decoding: recorded, as: UTF8.self)), "the form field")
         }
         if let value = JSONText(body), let recordedValue = JSONText(recorded) {
             return value.difference(from: recordedValue).map { ["the body differs at \($0)"] } ?? []

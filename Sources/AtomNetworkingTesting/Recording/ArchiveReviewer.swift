@@ -61,7 +61,7 @@ struct ArchiveReviewer {
             return found(.unread, subject, "bytes that aren't text, \(type)", number)
         }
         if body.isForm {
-            for item in RecordedItem.items(of: text) {
+            for item in FormText.items(of: text) {
                 look(at: item.value, named: item.name, place: "\(subject), \(item.name)", number, isAnswer)
             }
         } else if let value = JSONText(data) {

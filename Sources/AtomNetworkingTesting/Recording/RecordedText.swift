@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// The word that stands in a HAR file for what the SDK's recorder has hidden.
@@ -18,33 +19,18 @@ enum HiddenValue {
     }
 }
 
-/// A name with its value: of a query, or of a form.
-struct RecordedItem: Sendable, Hashable {
-    let name: String
-    let value: String
-
-    /// Decodes `name=value&…` (WHATWG URL, application/x-www-form-urlencoded).
-    static func items(of text: some StringProtocol) -> [RecordedItem] {
-        text.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return RecordedItem(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : "")
-        }
-    }
-
-    private static func decoded(_ text: some StringProtocol) -> String {
-        let spaced = text.replacingOccurrences(of: "+", with: " ")
-        return spaced.removingPercentEncoding ?? spaced
-    }
-
+extension HiddenValue {
     /// What differs between two lists whose order doesn't matter; empty if
     /// nothing does.
-    static func differences(_ items: [RecordedItem], recorded: [RecordedItem], _ subject: String) -> [String] {
+    static func differences(
+        _ items: [QueryItem], recorded: [QueryItem], _ subject: String
+    ) -> [String] {
         var rest = items
-        var open: [RecordedItem] = []
+        var open: [QueryItem] = []
         // Those that say most come first, so that a hidden value takes none of theirs.
-        for item in recorded.sorted(by: { !$0.isHidden && $1.isHidden }) {
+        for item in recorded.sorted(by: { !isHidden($0) && isHidden($1) }) {
             if let index = rest.firstIndex(where: {
-                $0.name == item.name && HiddenValue.fits($0.value, recorded: item.value)
+                $0.name == item.name && fits($0.value, recorded: item.value)
             }) {
                 rest.remove(at: index)
             } else {
@@ -63,7 +49,7 @@ struct RecordedItem: Sendable, Hashable {
         return found + rest.map { "\(subject) \($0.name) isn't recorded" }
     }
 
-    private var isHidden: Bool { value.contains(HiddenValue.mark) }
+    private static func isHidden(_ item: QueryItem) -> Bool { item.value.contains(mark) }
 }
 
 /// The URL of a recorded request.
@@ -72,7 +58,7 @@ struct RecordedAddress: Sendable {
     let origin: String
     /// As it is sent, percent-encoded; without what is hidden in it.
     let path: String
-    let query: [RecordedItem]
+    let query: [QueryItem]
 
     init?(_ text: String) {
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
@@ -80,7 +66,7 @@ struct RecordedAddress: Sendable {
         else { return nil }
         origin = Self.origin(scheme, host, components.port)
         path = components.percentEncodedPath.isEmpty ? "/" : components.percentEncodedPath
-        query = RecordedItem.items(of: components.percentEncodedQuery ?? "")
+        query = FormText.items(of: components.percentEncodedQuery ?? "")
     }
 
     static func origin(_ scheme: String, _ host: String, _ port: Int?) -> String {

@@ -54,7 +54,7 @@ public struct RecordedRequest: Sendable {
     /// The items of the query, decoded, in order and with repeats.
     public var queryItems: [QueryItem] {
         let parts = pathAndQuery.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        return parts.count > 1 ? Self.items(of: parts[1]) : []
+        return parts.count > 1 ? FormText.items(of: parts[1]) : []
     }
 
     /// The value of the first item of the query with this name.
@@ -62,7 +62,7 @@ public struct RecordedRequest: Sendable {
 
     /// The fields of a form (`application/x-www-form-urlencoded`), decoded, in
     /// order and with repeats.
-    public var formItems: [QueryItem] { Self.items(of: Substring(text)) }
+    public var formItems: [QueryItem] { FormText.items(of: text) }
 
     /// The value of the first field of a form with this name.
     public func form(_ name: String) -> String? { formItems.first { $0.name == name }?.value }
@@ -88,19 +88,6 @@ public struct RecordedRequest: Sendable {
     /// - Throws: The decoder's error.
     public func decode<T: Decodable>(_ type: T.Type, decoder: JSONDecoder = JSONDecoder()) throws -> T {
         try decoder.decode(type, from: body ?? Data())
-    }
-
-    /// Decodes `name=value&…` (WHATWG URL, application/x-www-form-urlencoded).
-    private static func items(of text: Substring) -> [QueryItem] {
-        text.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return QueryItem(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : "")
-        }
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        let spaced = text.replacingOccurrences(of: "+", with: " ")
-        return spaced.removingPercentEncoding ?? spaced
     }
 }
 
