@@ -3,14 +3,17 @@ import Foundation
 
 /// A request as it was handed to a ``ScriptedTransport``.
 public struct RecordedRequest: Sendable {
+    /// The request as the service has handed it over.
+    public let transportRequest: TransportRequest
+
     /// The method, for example `GET`.
-    public let method: String
+    public var method: String { transportRequest.method }
 
     /// The absolute URL.
-    public let target: TargetURL
+    public var target: TargetURL { transportRequest.target }
 
     /// The header fields in order; one of them may be a credential.
-    public let headerFields: HeaderFields
+    public var headerFields: HeaderFields { transportRequest.headerFields }
 
     /// The body; `nil` for a request without one.
     ///
@@ -24,18 +27,15 @@ public struct RecordedRequest: Sendable {
 
     /// Which sending of a request it is, from 1: a redirect, the retry after a
     /// 401 and each attempt of a `RetryPolicy` have the next number.
-    public let number: Int
+    public var number: Int { transportRequest.number }
 
     /// When it was sent, by the wire's clock.
     public let time: MonotonicInstant
 
     init(_ request: TransportRequest, at time: MonotonicInstant) {
-        method = request.method
-        target = request.target
-        headerFields = request.headerFields
+        transportRequest = request
         body = request.body?.data ?? (request.body == nil ? nil : Data())
         bodyLength = Int64(request.body?.data?.count ?? 0)
-        number = request.number
         self.time = time
     }
 

@@ -24,7 +24,9 @@ public struct ScriptedAnswer: Sendable {
         case delayed(Duration, ScriptedAnswer)
         case computed(@Sendable (RecordedRequest) throws -> ScriptedAnswer)
         /// It comes when the gate is opened.
-        case held(ReleaseGate, ScriptedAnswer)
+        case gated(ReleaseGate, ScriptedAnswer)
+        /// The test gives it, in the closure or later.
+        case byHand(endsOnCancel: Bool, @Sendable (ScriptedExchange) -> Void)
         /// It can't be given, for this reason.
         case impossible(String)
     }
@@ -231,6 +233,26 @@ extension ScriptedAnswer {
     /// An answer that comes when the wire's clock has been advanced so far.
     public static func delayed(_ duration: Duration, _ answer: ScriptedAnswer) -> ScriptedAnswer {
         ScriptedAnswer(.delayed(duration, answer), name: "\(answer.name) after \(duration)")
+    }
+
+    /// An answer that the test gives by hand, with
+    /// ``ScriptedTransport/exchange(_:)``.
+    ///
+    /// Until then the exchange waits, as with ``never``.
+    public static var held: ScriptedAnswer { held { _ in } }
+
+    /// An answer that the test gives by hand, in the closure or later.
+    ///
+    /// - Parameters:
+    ///   - endsOnCancel: Whether a cancelled exchange ends by itself, which is
+    ///     the default. Otherwise only the test ends it: its answer arrives
+    ///     although the request was cancelled, as it may with a network.
+    ///   - begin: Gets the exchange where ``computed(_:)`` would be asked: with
+    ///     immediate delivery, inside the call that starts the request.
+    public static func held(
+        endsOnCancel: Bool = true, _ begin: @escaping @Sendable (ScriptedExchange) -> Void
+    ) -> ScriptedAnswer {
+        ScriptedAnswer(.byHand(endsOnCancel: endsOnCancel, begin), name: "held")
     }
 
     /// An answer that depends on the request.

@@ -1,10 +1,6 @@
 import AtomNetworking
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A transport without a network, which answers by a script and records what it
 /// is asked.
 ///
@@ -64,9 +60,18 @@ public final class ScriptedTransport: Transport {
     /// Where a service with a session keeps its tokens.
     public let tokenStore: RecordingTokenCredentialStore
 
-    private let state: Watched<WireState>
-    private let queue = DispatchQueue(label: "AtomNetworkingTesting.wire", qos: .userInitiated)
-    private let delivery: Delivery
+    /// How many exchanges with one origin the service may have at a time.
+    public let exchangesPerOrigin: Int?
+
+    /// The exchanges, and the places of those whose answer has been chosen.
+    private struct Started {
+        var exchanges: [ScriptedExchange] = []
+        var ready: Set<Int> = []
+    }
+
+    let state: Watched<WireState>
+    private let started = Watched(Started())
+    private let player: AnswerPlayer
     private let onProblem: @Sendable (ScriptProblem) -> Void
 
     /// Creates a wire for a service that the app makes itself; ``install(in:)``
@@ -74,16 +79,21 @@ public final class ScriptedTransport: Transport {
     ///
     /// - Parameters:
     ///   - answers: The script.
+    ///   - exchangesPerOrigin: How many exchanges with one origin the service
+    ///     may have at a time; `nil`, the default, for any number.
     ///   - delivery: On which thread events are sent.
     ///   - clock: By which delayed answers come.
     ///   - onProblem: Hears what nobody has verified, when the wire goes away.
     ///     By default the program stops with a message.
     public init(
-        _ answers: [ScriptedAnswer] = [], delivery: Delivery = .asynchronous, clock: ManualClock = ManualClock(),
+        _ answers: [ScriptedAnswer] = [], exchangesPerOrigin: Int? = nil, delivery: Delivery = .asynchronous,
+        clock: ManualClock = ManualClock(),
         onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
     ) {
-        state = Watched(WireState(answers: answers))
-        self.delivery = delivery
+        let state = Watched(WireState(answers: answers))
+        self.state = state
+        self.exchangesPerOrigin = exchangesPerOrigin
+        player = AnswerPlayer(delivery: delivery, clock: clock, wire: state)
         self.clock = clock
         self.onProblem = onProblem
         authorizationServer = ScriptedAuthorizationServer(clock: clock)
@@ -198,59 +208,27 @@ extension ScriptedTransport {
     /// Those to the ``authorizationServer`` have a list of their own there.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-    /// Whether no exchange goes on without anybody's help, and every result has
-    /// reached its caller.
-    public var isIdle: Bool { state.withLock { $0.isQuiet } }
+    /// The exchanges of ``requests``, in the same order.
+    public var exchanges: [ScriptedExchange] { started.withLock { $0.exchanges } }
 
-    /// Waits until the code under test has got what its requests bring, and
-    /// can't go on without anybody's help.
+    /// Waits until an exchange was started and its answer was chosen; then the
+    /// test can answer it by hand.
     ///
-    /// It waits until something has happened since its last return, or since the
-    /// beginning: a request has come, has gone on or has ended. Then it waits
-    /// until each exchange has ended or waits for the test
-    /// (``ScriptedAnswer/never``, ``ScriptedAnswer/delayed(_:_:)``, a held
-    /// refresh), and each result has reached its caller. Then it lets other tasks
-    /// go on. If they send something, all of that begins again.
+    /// It doesn't poll. If its task is cancelled before, for example by a test's
+    /// time limit, it returns an exchange that belongs to no request.
     ///
-    /// What it promises:
-    /// - Code that calls the service on the main actor has run to its next
-    ///   suspension after the call, whatever the decoding took. So has code on
-    ///   another actor, once a call to that actor has returned.
-    /// - The same holds for completions on the main actor, and for those on the
-    ///   configuration's queue.
-    ///
-    /// What it can't promise, because nothing tells when other people's tasks
-    /// are done:
-    /// - Code that isn't on the calling actor, tasks that the code under test
-    ///   starts after the result, and the parts of a stream. They get many turns
-    ///   on the main actor and on other threads, which is enough for a few short
-    ///   steps. Await the task itself if it does more.
-    /// - Work that waits for something else, for example for `Task.sleep` or a
-    ///   retry's pause.
-    ///
-    /// It never sleeps and looks at no clock. It returns at once if its task is
-    /// cancelled, so a test's time limit ends it. It needs ``install(in:)``, and
-    /// one task at a time may wait.
-    public func idle() async {
-        guard await state.wait(until: { $0.activity > $0.seenActivity && $0.isQuiet }) else { return }
-        while true {
-            let mark = state.withLock { $0.activity }
-            var turns = 0
-            var isSettled = true
-            var limit = 0
-            repeat {
-                await Turn.takeOne()
-                turns += 1
-                (isSettled, limit) = state.withLock { state in
-                    (state.activity == mark && state.isQuiet, Turn.count(isExpecting: state.expectsTokenRequest))
-                }
-            } while isSettled && turns < limit
-            if isSettled {
-                state.withLock { $0.seenActivity = mark }
-                return
-            }
-            guard await state.wait(until: { $0.isQuiet }) else { return }
+    /// - Parameter index: The place of its request among ``requests``.
+    public func exchange(_ index: Int) async -> ScriptedExchange {
+        _ = await started.wait { $0.ready.contains(index) }
+        return started.withLock { index < $0.exchanges.count ? $0.exchanges[index] : nil } ?? nobodys
+    }
+
+    private var nobodys: ScriptedExchange {
+        guard let request = try? TransportRequest(base: ScriptedAuthorizationServer.origin, path: URLPath("/")) else {
+            preconditionFailure("The origin is valid")
         }
+        let record = RecordedRequest(request, at: clock.now)
+        return ScriptedExchange(record, index: nil, wire: Watched(WireState(answers: [])), player: player) { _ in }
     }
 
     /// Checks that every request was answered and that every answer was asked
@@ -269,25 +247,6 @@ extension ScriptedTransport {
     }
 }
 
-/// Lets other tasks run.
-private enum Turn {
-    /// How many are enough.
-    static func count(isExpecting: Bool) -> Int { isExpecting ? 2_000 : 20 }
-
-    /// Waits until a new task has run behind those that are ready, and then one
-    /// on the main actor.
-    static func takeOne() async {
-        // None of a high priority: many tests that wait would hold up the others.
-        for priority in [TaskPriority.medium, .background] {
-            // Its value isn't awaited: that would raise its priority.
-            await withUnsafeContinuation { continuation in
-                Task.detached(priority: priority) { continuation.resume() }
-            }
-        }
-        await MainActor.run {}
-    }
-}
-
 // MARK: - The transport
 
 extension ScriptedTransport {
@@ -296,25 +255,34 @@ extension ScriptedTransport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let record = RecordedRequest(request, at: clock.now)
-        let isForTokens = authorizationServer.isAt(request.target)
-        let index = state.withLock { state -> Int? in
-            state.busy += 1
-            state.activity += 1
-            if record["Accept"] == "text/event-stream" { state.hasEventStreams = true }
-            guard !isForTokens else { return nil }
-            state.requests.append(record)
-            return state.requests.count - 1
+        let exchange = started.withLock { started in
+            let index = state.withLock { state in
+                state.busy += 1
+                state.activity += 1
+                if record["Accept"] == "text/event-stream" { state.hasEventStreams = true }
+                if authorizationServer.isAt(request.target) { return nil as Int? }
+                state.requests.append(record)
+                return state.requests.count - 1
+            }
+            let exchange = ScriptedExchange(record, index: index, wire: state, player: player, receive: receive)
+            if index != nil { started.exchanges.append(exchange) }
+            return exchange
         }
-        let exchange = WireExchange(request, index: index, wire: state, queue: queue, receive: receive)
         if case .stream(let stream) = request.body {
             let pull = BodyPull(stream.makeReader(), record)
-            queue.async { self.pull(pull, exchange) }
-        } else if delivery == .immediate {
-            answer(exchange, record)
+            player.queue.async { self.pull(pull, exchange) }
         } else {
-            queue.async { self.answer(exchange, record) }
+            // The test's own answer comes after that, on the same queue.
+            player.inDelivery { self.answer(exchange) }
+            isReady(exchange)
         }
         return exchange
+    }
+
+    /// Lets the test have the exchange.
+    private func isReady(_ exchange: ScriptedExchange) {
+        guard let index = exchange.index else { return }
+        started.withLock { _ = $0.ready.insert(index) }
     }
 
     /// A body that is being read, on the wire's queue.
@@ -328,10 +296,10 @@ extension ScriptedTransport {
         }
     }
 
-    private func pull(_ pull: BodyPull, _ exchange: WireExchange) {
+    private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange) {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         do throws(AtomError) {
-            while !exchange.isOver {
+            reading: while !exchange.isUnheard {
                 let part = try Self.read(pull.reader, into: &buffer)
                 switch part {
                 case .bytes(let count):
@@ -339,22 +307,24 @@ extension ScriptedTransport {
                     let room = Self.maximumBodySize - (pull.record.body?.count ?? 0)
                     pull.record.body?.append(contentsOf: buffer.prefix(min(count, room)))
                 case .later:
-                    return pull.reader.whenReadable { [queue] in queue.async { self.pull(pull, exchange) } }
+                    return pull.reader.whenReadable { [player] in
+                        player.queue.async { self.pull(pull, exchange) }
+                    }
                 case .end:
                     let record = pull.record
+                    exchange.request = record
                     if let index = exchange.index { state.withLock { $0.requests[index] = record } }
-                    pull.reader.close()
-                    return answer(exchange, record)
+                    break reading
                 @unknown default:
-                    pull.reader.close()
-                    return exchange.fail(AtomError.unexpected, delivery: .maybeSent)
+                    throw .unexpected
                 }
             }
-            pull.reader.close()
         } catch {
-            pull.reader.close()
             exchange.fail(error, delivery: .maybeSent)
         }
+        pull.reader.close()
+        answer(exchange)
+        isReady(exchange)
     }
 
     private static func read(
@@ -367,129 +337,53 @@ extension ScriptedTransport {
     }
 }
 
-// MARK: - Answering
+// MARK: - Choosing an answer
 
 extension ScriptedTransport {
-    private func answer(_ exchange: WireExchange, _ record: RecordedRequest) {
-        guard !exchange.isOver else { return }
+    private func answer(_ exchange: ScriptedExchange) {
+        defer { exchange.endSending() }
+        guard !exchange.isUnheard else { return }
+        let record = exchange.request
         if exchange.index == nil {
-            return perform(authorizationServer.answer(record), exchange, record)
+            return player.perform(authorizationServer.answer(record), exchange)
         }
         if authorizationServer.isInUse, let token = record.bearerToken, !authorizationServer.accepts(token) {
-            return perform(.unauthorized(), exchange, record)
+            return player.perform(.unauthorized(), exchange)
         }
-        guard let answer = takeAnswer(for: record) else { return }
-        perform(answer, exchange, record)
-
-        func takeAnswer(for record: RecordedRequest) -> ScriptedAnswer? {
-            var misses = NearMisses()
-            // A condition is the app's code, so none is asked under the lock.
-            for (number, rule) in state.withLock({ $0.rules }).enumerated() {
-                let mismatches = rule.matcher.mismatches(of: record)
-                guard mismatches.isEmpty else {
-                    misses.add("\(rule.matcher)", mismatches)
-                    continue
-                }
-                let isTaken = state.withLock { state in
-                    guard !state.rules[number].isSpent else { return false }
-                    state.rules[number].used += 1
-                    return true
-                }
-                if isTaken { return rule.answer }
-                let count = rule.uses ?? 0
-                misses.add("\(rule.matcher)", ["it has been given \(count == 1 ? "once" : "\(count) times")"])
-            }
-            let (answer, given) = state.withLock { ($0.nextAnswer(), $0.given) }
-            if let answer { return answer }
-            var reason = given == 0 ? "the script has no answers in order" : "all \(given) answers have been given"
-            if !misses.isEmpty { reason += ", and no other answer fits (\(misses))" }
-            fail(exchange, record, reason)
-            return nil
+        switch takeAnswer(for: record) {
+        case .found(let answer): player.perform(answer, exchange)
+        case .none(let reason): player.fail(exchange, reason)
         }
     }
 
-    /// Ends an exchange with an error that isn't a server's or a network's.
-    private func fail(_ exchange: WireExchange, _ record: RecordedRequest, _ reason: String) {
-        let sending = record.number > 1 ? ", sending \(record.number)" : ""
-        state.withLock { $0.unanswered.append("Nobody answers \(record)\(sending): \(reason).") }
-        let violation = RequestableError.Violation(
-            subject: "\(record)\(sending)", reason: "nobody answers it: \(reason)")
-        exchange.fail(AtomError.requestable(.unsupportedConfiguration(violation)), delivery: .notSent)
+    private enum Choice {
+        case found(ScriptedAnswer)
+        /// There is none, for this reason.
+        case none(String)
     }
 
-    private func perform(_ answer: ScriptedAnswer, _ exchange: WireExchange, _ record: RecordedRequest) {
-        switch answer.content {
-        case .response(let status, let fields, let parts, let ending):
-            begin(TransportResponse(statusCode: status, headerFields: fields), exchange, record)
-            // These have no body (RFC 9110 §6.4.1).
-            if record.method != "HEAD", status != 204, status != 304 {
-                for part in parts where !part.isEmpty { exchange.send(.data(part)) }
+    private func takeAnswer(for record: RecordedRequest) -> Choice {
+        var misses = NearMisses()
+        // A condition is the app's code, so none is asked under the lock.
+        for (number, rule) in state.withLock({ $0.rules }).enumerated() {
+            let mismatches = rule.matcher.mismatches(of: record)
+            guard mismatches.isEmpty else {
+                misses.add("\(rule.matcher)", mismatches)
+                continue
             }
-            switch ending {
-            case .complete: exchange.send(.finished)
-            case .failure(let code): exchange.fail(URLError(code), delivery: .answered)
-            case .never: exchange.hold()
+            let isTaken = state.withLock { state in
+                guard !state.rules[number].isSpent else { return false }
+                state.rules[number].used += 1
+                return true
             }
-        case .file(let file, let fields):
-            sendFile(file, fields, exchange, record)
-        case .failure(let code, let delivery):
-            exchange.fail(URLError(code), delivery: delivery)
-        case .never:
-            exchange.hold()
-        case .delayed(let duration, let answer):
-            exchange.hold {
-                let alarm = clock.makeAlarm { [weak self, weak exchange] in
-                    guard let self, let exchange, exchange.goOn() else { return }
-                    inDelivery { self.perform(answer, exchange, record) }
-                }
-                alarm.set(clock.now.advanced(by: duration))
-                return alarm
-            }
-        case .held(let gate, let answer):
-            exchange.hold()
-            gate.whenReleased { [weak self, weak exchange] in
-                guard let self, let exchange, exchange.goOn() else { return }
-                inDelivery { self.perform(answer, exchange, record) }
-            }
-        case .computed(let compute):
-            do {
-                perform(try compute(record), exchange, record)
-            } catch {
-                fail(exchange, record, "its answer throws \(type(of: error))")
-            }
-        case .impossible(let reason):
-            fail(exchange, record, reason)
+            if isTaken { return .found(rule.answer) }
+            let count = rule.uses ?? 0
+            misses.add("\(rule.matcher)", ["it has been given \(count == 1 ? "once" : "\(count) times")"])
         }
-    }
-
-    private func inDelivery(_ body: @escaping @Sendable () -> Void) {
-        if delivery == .immediate { body() } else { queue.async(execute: body) }
-    }
-
-    private func begin(_ head: TransportResponse, _ exchange: WireExchange, _ record: RecordedRequest) {
-        if record.bodyLength > 0 { exchange.send(.sent(Int(clamping: record.bodyLength))) }
-        exchange.send(.response(head))
-    }
-
-    private func sendFile(
-        _ file: URL, _ fields: HeaderFields, _ exchange: WireExchange, _ record: RecordedRequest
-    ) {
-        var fields = fields
-        do {
-            let handle = try FileHandle(forReadingFrom: file)
-            defer { try? handle.close() }
-            let size = try handle.seekToEnd()
-            try handle.seek(toOffset: 0)
-            if !fields.contains("Content-Length") { fields.append(name: "Content-Length", value: "\(size)") }
-            begin(TransportResponse(statusCode: 200, headerFields: fields), exchange, record)
-            while record.method != "HEAD", !exchange.isOver, let part = try handle.read(upToCount: 64 << 10),
-                !part.isEmpty
-            {
-                exchange.send(.data(part))
-            }
-            exchange.send(.finished)
-        } catch {
-            fail(exchange, record, "the file \(file.lastPathComponent) can't be read")
-        }
+        let (answer, given) = state.withLock { ($0.nextAnswer(), $0.given) }
+        if let answer { return .found(answer) }
+        var reason = given == 0 ? "the script has no answers in order" : "all \(given) answers have been given"
+        if !misses.isEmpty { reason += ", and no other answer fits (\(misses))" }
+        return .none(reason)
     }
 }

@@ -2,7 +2,9 @@ import AtomNetworking
 
 /// A store in memory that records what happens to it, and fails to order.
 ///
-/// An exchange is exclusive: another exchange, and a save, wait for its end.
+/// An exchange is exclusive: another exchange, and a save, wait for its end. A
+/// store that was made with ``init(sharing:)`` is another process's access to
+/// the same tokens.
 ///
 /// ```swift
 /// import AtomNetworkingTesting
@@ -12,7 +14,7 @@ import AtomNetworking
 /// let store = RecordingTokenCredentialStore()
 /// store.failSaves(with: DiskError())
 /// ```
-public final class RecordingTokenCredentialStore: TokenCredentialStore {
+public final class RecordingTokenCredentialStore: RefreshIntentRecording {
     /// What has happened to the store.
     public enum Operation: Sendable, Hashable {
         /// It was read.
@@ -32,14 +34,32 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
     private struct State {
         var stored: TokenCredential?
         var operations: [Operation] = []
-        var isHeld = false
+        var isInUse = false
+        var holdsWrites = false
+        var intent: String?
+        var loadError: (any Error)?
+        var saveError: (any Error)?
         var loadFailures: [any Error] = []
         var saveFailures: [any Error] = []
 
-        mutating func failure(of failures: WritableKeyPath<State, [any Error]>) -> (any Error)? {
-            guard !self[keyPath: failures].isEmpty else { return nil }
+        mutating func read() throws -> TokenCredential? {
+            try failIfOrdered(loadError, \.loadFailures)
+            return stored
+        }
+
+        mutating func write(_ credential: TokenCredential?) throws {
+            try failIfOrdered(saveError, \.saveFailures)
+            stored = credential
+            intent = nil
+        }
+
+        private mutating func failIfOrdered(
+            _ lasting: (any Error)?, _ failures: WritableKeyPath<State, [any Error]>
+        ) throws {
+            let next = self[keyPath: failures].isEmpty ? nil : self[keyPath: failures].removeFirst()
+            guard let error = next ?? lasting else { return }
             operations.append(.failure)
-            return self[keyPath: failures].removeFirst()
+            throw error
         }
     }
 
@@ -50,12 +70,24 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
         state = Watched(State(stored: credential))
     }
 
+    /// Creates the store of another process: with the tokens, the exclusive
+    /// access, the orders and the records of the given one.
+    ///
+    /// Services with the same store share one session. Services with two stores
+    /// that share have a session each, and one of them refreshes at a time.
+    public init(sharing other: RecordingTokenCredentialStore) {
+        state = other.state
+    }
+
     /// The stored tokens; setting them is what another process does, and isn't
     /// recorded.
     public var stored: TokenCredential? {
         get { state.withLock { $0.stored } }
         set { state.withLock { $0.stored = newValue } }
     }
+
+    /// Whether somebody exchanges or saves now.
+    public var isInUse: Bool { state.withLock { $0.isInUse } }
 
     /// Everything that has happened, in order.
     public var operations: [Operation] { state.withLock { $0.operations } }
@@ -73,7 +105,11 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
             }
         }
     }
+}
 
+// MARK: - What goes wrong
+
+extension RecordingTokenCredentialStore {
     /// Lets the next loads fail, those of exchanges too.
     public func failLoads(_ count: Int = 1, with error: any Error) {
         state.withLock { $0.loadFailures += Array(repeating: error, count: max(count, 0)) }
@@ -84,12 +120,49 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
         state.withLock { $0.saveFailures += Array(repeating: error, count: max(count, 0)) }
     }
 
+    /// With which error every load fails, those of exchanges too; `nil`, the
+    /// default, if it doesn't.
+    public var loadError: (any Error)? {
+        get { state.withLock { $0.loadError } }
+        set { state.withLock { $0.loadError = newValue } }
+    }
+
+    /// With which error every write fails, those of exchanges too; `nil`, the
+    /// default, if it doesn't.
+    public var saveError: (any Error)? {
+        get { state.withLock { $0.saveError } }
+        set { state.withLock { $0.saveError = newValue } }
+    }
+
+    /// Lets exchanges that have their new tokens wait, until
+    /// ``releaseWrites()``, before they store them.
+    ///
+    /// Nobody else exchanges or saves in the meantime. A cancelled exchange
+    /// waits too.
+    public func holdWrites() { state.withLock { $0.holdsWrites = true } }
+
+    /// Lets the exchanges that wait store their tokens; later ones don't wait.
+    public func releaseWrites() { state.withLock { $0.holdsWrites = false } }
+
+    /// The refresh token of which somebody has noted that it is about to be
+    /// sent; `nil` when there is no note.
+    ///
+    /// Setting it is what a process does that is killed in its refresh.
+    public var refreshIntent: String? {
+        get { state.withLock { $0.intent } }
+        set { state.withLock { $0.intent = newValue } }
+    }
+}
+
+// MARK: - The store
+
+extension RecordingTokenCredentialStore {
     /// The tokens; `nil` when there are none.
     public func load() async throws -> TokenCredential? {
         try state.withLock { state in
-            if let error = state.failure(of: \.loadFailures) { throw error }
+            let credential = try state.read()
             state.operations.append(.load)
-            return state.stored
+            return credential
         }
     }
 
@@ -98,8 +171,7 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
         try await acquire()
         defer { release() }
         try state.withLock { state in
-            if let error = state.failure(of: \.saveFailures) { throw error }
-            state.stored = credential
+            try state.write(credential)
             state.operations.append(.save(credential))
         }
     }
@@ -115,10 +187,7 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
     ) async throws -> TokenCredential? {
         try await acquire()
         defer { release() }
-        let old = try state.withLock { state in
-            if let error = state.failure(of: \.loadFailures) { throw error }
-            return state.stored
-        }
+        let old = try state.withLock { try $0.read() }
         let new: TokenCredential?
         do {
             new = try await body(old)
@@ -126,30 +195,46 @@ public final class RecordingTokenCredentialStore: TokenCredentialStore {
             state.withLock { $0.operations.append(.failure) }
             throw error
         }
+        if state.withLock({ $0.holdsWrites }) {
+            // In a task of its own, which isn't cancelled.
+            _ = await Task { [state] in await state.wait { !$0.holdsWrites } }.value
+        }
         return try state.withLock { state in
             guard state.stored == old else {
                 state.operations.append(.exchange(old: old, new: old))
                 return state.stored
             }
-            if new != old {
-                if let error = state.failure(of: \.saveFailures) { throw error }
-                state.stored = new
-            }
+            if new != old { try state.write(new) }
             state.operations.append(.exchange(old: old, new: new))
             return new
         }
     }
 
+    /// Notes that the refresh token is about to be sent.
+    ///
+    /// - Returns: Whether there was already such a note.
+    public func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
+        state.withLock { state in
+            defer { state.intent = credential.refreshToken }
+            return state.intent == credential.refreshToken
+        }
+    }
+
+    /// Removes the note.
+    public func removeRefreshIntent(for credential: TokenCredential) async {
+        state.withLock { $0.intent = nil }
+    }
+
     private func acquire() async throws {
         while true {
-            guard await state.wait(until: { !$0.isHeld }) else { throw CancellationError() }
+            guard await state.wait(until: { !$0.isInUse }) else { throw CancellationError() }
             let isMine = state.withLock { state in
-                defer { state.isHeld = true }
-                return !state.isHeld
+                defer { state.isInUse = true }
+                return !state.isInUse
             }
             if isMine { return }
         }
     }
 
-    private func release() { state.withLock { $0.isHeld = false } }
+    private func release() { state.withLock { $0.isInUse = false } }
 }

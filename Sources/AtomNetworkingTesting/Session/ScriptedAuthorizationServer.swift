@@ -225,7 +225,7 @@ extension ScriptedAuthorizationServer {
                 state.counts.refreshes += 1
                 let fault = state.faults.isEmpty ? nil : state.faults.removeFirst()
                 let answer = Self.answer(&state, request, fault, at: now)
-                return state.gate.map { ScriptedAnswer(.held($0, answer), name: "held") } ?? answer
+                return state.gate.map { ScriptedAnswer(.gated($0, answer), name: "held") } ?? answer
             case "/revoke":
                 state.counts.revocations += 1
                 let token = request.form("token") ?? ""

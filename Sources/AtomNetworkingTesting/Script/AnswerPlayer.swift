@@ -1,0 +1,103 @@
+import AtomNetworking
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends what an answer says.
+struct AnswerPlayer: Sendable {
+    let delivery: ScriptedTransport.Delivery
+    let clock: ManualClock
+    let wire: Watched<WireState>
+    let queue = DispatchQueue(label: "AtomNetworkingTesting.wire", qos: .userInitiated)
+
+    func inDelivery(_ body: @escaping @Sendable () -> Void) {
+        if delivery == .immediate { body() } else { queue.async(execute: body) }
+    }
+
+    func perform(_ answer: ScriptedAnswer, _ exchange: ScriptedExchange) {
+        switch answer.content {
+        case .response(let status, let fields, let parts, let ending):
+            begin(TransportResponse(statusCode: status, headerFields: fields), exchange)
+            // These have no body (RFC 9110 §6.4.1).
+            if exchange.request.method != "HEAD", status != 204, status != 304 {
+                for part in parts where !part.isEmpty { exchange.push([.data(part)]) }
+            }
+            switch ending {
+            case .complete: exchange.push([.finished])
+            case .failure(let code): exchange.fail(URLError(code), delivery: .answered)
+            case .never: break
+            }
+        case .file(let file, let fields):
+            sendFile(file, fields, exchange)
+        case .failure(let code, let delivery):
+            exchange.fail(URLError(code), delivery: delivery)
+        case .never:
+            break
+        case .delayed(let duration, let answer):
+            exchange.wait { turn in
+                let alarm = clock.makeAlarm { [weak exchange] in
+                    exchange?.goOn(at: turn) { [weak exchange] in
+                        if let exchange { perform(answer, exchange) }
+                    }
+                }
+                alarm.set(clock.now.advanced(by: duration))
+                return alarm
+            }
+        case .byHand(let endsOnCancel, let begin):
+            exchange.hold(endsOnCancel: endsOnCancel)
+            begin(exchange)
+        case .gated(let gate, let answer):
+            let turn = exchange.turn
+            gate.whenReleased { [weak exchange] in
+                exchange?.goOn(at: turn) { [weak exchange] in
+                    if let exchange { perform(answer, exchange) }
+                }
+            }
+        case .computed(let compute):
+            do {
+                perform(try compute(exchange.request), exchange)
+            } catch {
+                fail(exchange, "its answer throws \(type(of: error))")
+            }
+        case .impossible(let reason):
+            fail(exchange, reason)
+        }
+    }
+
+    /// Ends an exchange with an error that isn't a server's or a network's.
+    func fail(_ exchange: ScriptedExchange, _ reason: String) {
+        let record = exchange.request
+        let sending = record.number > 1 ? ", sending \(record.number)" : ""
+        wire.withLock { $0.unanswered.append("Nobody answers \(record)\(sending): \(reason).") }
+        let violation = RequestableError.Violation(
+            subject: "\(record)\(sending)", reason: "nobody answers it: \(reason)")
+        exchange.fail(AtomError.requestable(.unsupportedConfiguration(violation)), delivery: .notSent)
+    }
+
+    private func begin(_ head: TransportResponse, _ exchange: ScriptedExchange) {
+        let length = exchange.request.bodyLength
+        if length > 0 { exchange.push([.sent(Int(clamping: length))]) }
+        exchange.push([.response(head)])
+    }
+
+    private func sendFile(_ file: URL, _ fields: HeaderFields, _ exchange: ScriptedExchange) {
+        var fields = fields
+        do {
+            let handle = try FileHandle(forReadingFrom: file)
+            defer { try? handle.close() }
+            let size = try handle.seekToEnd()
+            try handle.seek(toOffset: 0)
+            if !fields.contains("Content-Length") { fields.append(name: "Content-Length", value: "\(size)") }
+            begin(TransportResponse(statusCode: 200, headerFields: fields), exchange)
+            let hasBody = exchange.request.method != "HEAD"
+            while hasBody, !exchange.isUnheard, let part = try handle.read(upToCount: 64 << 10), !part.isEmpty {
+                exchange.push([.data(part)])
+            }
+            exchange.push([.finished])
+        } catch {
+            fail(exchange, "the file \(file.lastPathComponent) can't be read")
+        }
+    }
+}

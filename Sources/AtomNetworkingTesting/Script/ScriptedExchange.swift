@@ -1,0 +1,312 @@
+import AtomNetworking
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One exchange of a ``ScriptedTransport``, which a test can answer by hand.
+///
+/// With ``ScriptedAnswer/held`` a request waits for the test:
+///
+/// ```swift
+/// import AtomNetworking
+/// import AtomNetworkingTesting
+///
+/// struct Ping: Requestable {
+///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+/// }
+///
+/// let (atom, wire) = Atom.scripted(.held)
+/// let service = atom.enqueue(Ping())
+/// async let response = service.resume()
+/// let exchange = await wire.exchange(0)
+/// assert(exchange.request.path == "/")
+/// exchange.answer(.status(204))
+/// assert(try await response.statusCode == 204)
+/// ```
+///
+/// What a test sends goes out on the thread that the wire's
+/// ``ScriptedTransport/Delivery`` says: on the wire's queue, or inside the call.
+/// Events are sent one after the other, in order. After the last one nothing is
+/// sent, and a test that sends more changes nothing.
+///
+/// The methods of `TransportExchange` are for the SDK.
+public final class ScriptedExchange: TransportExchange {
+    /// A call of `pause()` or `resume()`.
+    public enum PauseCall: Sendable, Hashable {
+        /// The body of the response is to be held back.
+        case pause
+        /// It may go on.
+        case resume
+    }
+
+    private struct State {
+        var record: RecordedRequest
+        /// `nil` when the last event is on its way.
+        var receive: (@Sendable (TransportEvent) -> Void)?
+        var events: [TransportEvent] = []
+        var isSending = false
+        /// Whether the last event has been received.
+        var isDone = false
+
+        var isCancelled = false
+        var cancelCount = 0
+        var endsOnCancel = true
+        var canPause = false
+        var pauseCalls: [PauseCall] = []
+
+        /// How many threads send something or are about to.
+        ///
+        /// The first one chooses the answer. With none the exchange waits for the
+        /// test.
+        var senders = 1
+        /// Whether the wire counts it as busy.
+        var isBusy = true
+        /// Counts what it has waited for; only the last of it may go on.
+        var turn = 0
+        /// Lets a delayed answer come.
+        var alarm: (any Alarm)?
+
+        var endsNow: Bool { isCancelled && endsOnCancel }
+    }
+
+    /// The request's place among those that the wire has recorded; `nil` for one
+    /// that isn't recorded there.
+    let index: Int?
+
+    private let state: Guarded<State>
+    private let wire: Watched<WireState>
+    private let player: AnswerPlayer
+
+    init(
+        _ record: RecordedRequest, index: Int?, wire: Watched<WireState>, player: AnswerPlayer,
+        receive: @escaping @Sendable (TransportEvent) -> Void
+    ) {
+        self.index = index
+        self.wire = wire
+        self.player = player
+        state = Guarded(State(record: record, receive: receive))
+    }
+}
+
+// MARK: - What has happened
+
+extension ScriptedExchange {
+    /// The request; a body that is read while it is sent is complete as soon as
+    /// the answer is chosen.
+    public internal(set) var request: RecordedRequest {
+        get { state.withLock { $0.record } }
+        set { state.withLock { $0.record = newValue } }
+    }
+
+    /// Whether it was cancelled before its end.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// How often it was cancelled, also after its end, when that does nothing.
+    public var cancelCount: Int { state.withLock { $0.cancelCount } }
+
+    /// Whether its last event has been sent.
+    public var isOver: Bool { state.withLock { $0.receive == nil } }
+
+    /// Whether the SDK may hold the body of the response back; `false` by
+    /// default.
+    ///
+    /// What the test sends in the meantime arrives all the same, as what is on
+    /// its way in a network.
+    public var canPause: Bool {
+        get { state.withLock { $0.canPause } }
+        set { state.withLock { $0.canPause = newValue } }
+    }
+
+    /// Each pause that was granted and each resumption, in order.
+    public var pauseCalls: [PauseCall] { state.withLock { $0.pauseCalls } }
+}
+
+// MARK: - Answering by hand
+
+extension ScriptedExchange {
+    /// Answers the request, in place of the answer that it waits for.
+    ///
+    /// - Parameter answer: What the script could say as well, also another
+    ///   ``ScriptedAnswer/delayed(_:_:)``. How many requests it is for doesn't
+    ///   matter.
+    public func answer(_ answer: ScriptedAnswer) {
+        goOn { [player] in player.perform(answer, self) }
+    }
+
+    /// Sends single events: the head of a response, parts of its body, its end.
+    ///
+    /// The test is responsible for their order.
+    public func send(_ events: TransportEvent...) {
+        goOn { self.push(events) }
+    }
+
+    /// Ends without a response, or in the middle of one.
+    ///
+    /// - Parameters:
+    ///   - code: Why.
+    ///   - delivery: Whether the request may have reached the server.
+    public func fail(_ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent) {
+        goOn { self.fail(URLError(code), delivery: delivery) }
+    }
+}
+
+// MARK: - The wire's side
+
+extension ScriptedExchange {
+    /// Whether nobody waits for events any more.
+    var isUnheard: Bool { state.withLock { $0.receive == nil || $0.endsNow } }
+
+    /// What it waits for now, by number.
+    var turn: Int { state.withLock { $0.turn } }
+
+    /// Sends events, in this thread or in the one that is sending.
+    func push(_ events: [TransportEvent]) {
+        state.withLock { state in
+            if state.receive != nil { state.events += events }
+        }
+        drain()
+    }
+
+    func fail(_ error: any Error, delivery: AtomError.Delivery) {
+        push([.failed(TransportFailure(error, delivery: delivery))])
+    }
+
+    func hold(endsOnCancel: Bool) { state.withLock { $0.endsOnCancel = endsOnCancel } }
+
+    /// Waits for an alarm.
+    ///
+    /// - Parameter makeAlarm: Sets it for this turn; called under the lock,
+    ///   because it may go off at once, on another thread.
+    func wait(until makeAlarm: (_ turn: Int) -> any Alarm) {
+        state.withLock { state in
+            guard state.receive != nil, !state.endsNow else { return }
+            state.alarm = makeAlarm(state.turn)
+        }
+    }
+
+    /// Sends something, whatever it has waited for until now.
+    ///
+    /// - Parameters:
+    ///   - turn: Nothing is sent if it waits for something else by now.
+    ///   - body: Sends, on the thread that the wire's delivery says.
+    func goOn(at turn: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+        guard beginSending(at: turn) else { return }
+        player.inDelivery {
+            body()
+            self.endSending()
+        }
+    }
+
+    private func beginSending(at turn: Int? = nil) -> Bool {
+        let (isMine, alarm) = state.withLock { state -> (Bool, (any Alarm)?) in
+            guard turn == nil || turn == state.turn else { return (false, nil) }
+            defer { state.alarm = nil }
+            state.turn += 1
+            state.senders += 1
+            tellWire(&state)
+            return (true, state.alarm)
+        }
+        alarm?.invalidate()
+        return isMine
+    }
+
+    /// Says that this thread has sent what there is.
+    func endSending() {
+        state.withLock { state in
+            state.senders -= 1
+            tellWire(&state)
+        }
+    }
+
+    /// Tells the wire whether this exchange goes on without anybody's help.
+    private func tellWire(_ state: inout State) {
+        let isBusy = state.senders > 0 && !state.isDone
+        guard isBusy != state.isBusy else { return }
+        state.isBusy = isBusy
+        let isWaiting = !isBusy && !state.isDone
+        wire.withLock { wire in
+            wire.busy += isBusy ? 1 : -1
+            if !isWaiting { wire.activity += 1 }
+            guard index == nil, !state.isDone else { return }
+            wire.heldTokenRequests += isBusy ? -1 : 1
+        }
+    }
+
+    private func drain() {
+        while let (event, receive) = next() {
+            receive(event)
+            state.withLock { state in
+                state.isSending = false
+                guard event.isLast else { return }
+                state.isDone = true
+                tellWire(&state)
+            }
+        }
+    }
+
+    /// The event that this thread has to send.
+    private func next() -> (TransportEvent, @Sendable (TransportEvent) -> Void)? {
+        state.withLock { state in
+            guard !state.isSending, let receive = state.receive else { return nil }
+            let event: TransportEvent
+            if state.endsNow {
+                event = .failed(TransportFailure(URLError(.cancelled)))
+            } else {
+                guard !state.events.isEmpty else { return nil }
+                event = state.events.removeFirst()
+            }
+            state.isSending = true
+            if event.isLast {
+                state.receive = nil
+                state.events = []
+            }
+            return (event, receive)
+        }
+    }
+}
+
+// MARK: - The SDK's side
+
+extension ScriptedExchange {
+    /// Ends the exchange soon, on another thread.
+    public func cancel() {
+        let endsNow = state.withLock { state in
+            state.cancelCount += 1
+            guard state.receive != nil, !state.isCancelled else { return false }
+            state.isCancelled = true
+            return state.endsOnCancel
+        }
+        guard endsNow, beginSending() else { return }
+        // Not here: `cancel` must not call `receive`.
+        player.queue.async {
+            self.drain()
+            self.endSending()
+        }
+    }
+
+    /// Holds nothing back, but records the call.
+    ///
+    /// - Returns: Whether that is allowed: ``canPause``.
+    public func pause() -> Bool {
+        state.withLock { state in
+            if state.canPause { state.pauseCalls.append(.pause) }
+            return state.canPause
+        }
+    }
+
+    /// Records the call.
+    public func resume() { state.withLock { $0.pauseCalls.append(.resume) } }
+}
+
+extension TransportEvent {
+    fileprivate var isLast: Bool {
+        switch self {
+        case .finished, .failed: true
+        case .sent, .response, .data, .measured: false
+        // What this library doesn't know comes before the end.
+        @unknown default: false
+        }
+    }
+}
