@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -56,7 +57,7 @@ struct MainActorCompletionTests {
     @MainActor
     func aLabelledCompletionRunsOnTheMainActorWhateverTheQueueIs(queue: DispatchQueue) async {
         let counter = SeatCounter()
-        let transport = ScriptedTransport { $0.answer("12") }
+        let transport = ScriptedTransport.held { $0.answer("12") }
 
         Self.atom(transport, queue).enqueue(PathEndpoint())
             .resume(expecting: Int.self, onMainActor: { counter.hear($0) })
@@ -70,7 +71,7 @@ struct MainActorCompletionTests {
 
     @Test @MainActor func aTrailingClosureRunsOnTheMainActorIfItSaysSo() async {
         let counter = SeatCounter()
-        let transport = ScriptedTransport { $0.answer("12") }
+        let transport = ScriptedTransport.held { $0.answer("12") }
 
         Self.atom(transport).enqueue(PathEndpoint()).resume(expecting: Int.self) { @MainActor in counter.hear($0) }
 
@@ -82,7 +83,7 @@ struct MainActorCompletionTests {
     @Test @MainActor func aTrailingClosureThatSaysNothingRunsOnTheConfiguredQueue() async {
         let places = Locked<[Place]>([])
         let heard = Signal()
-        let transport = ScriptedTransport { $0.answer("12") }
+        let transport = ScriptedTransport.held { $0.answer("12") }
         let atom = Self.atom(transport)
 
         atom.enqueue(PathEndpoint()).resume(expecting: Int.self) { (_: Result<Int, AtomError>) in
@@ -99,7 +100,7 @@ struct MainActorCompletionTests {
 
     @Test func anInvalidRequestFailsOnTheMainActorToo() async {
         let counter = SeatCounter()
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let service = Self.atom(transport).enqueue(PathEndpoint(pathText: "no slash"))
 
         await MainActor.run {
@@ -115,7 +116,7 @@ struct MainActorCompletionTests {
 
     @Test func aBodyThatDoesNotFitFailsOnTheMainActorToo() async {
         let counter = SeatCounter()
-        let transport = ScriptedTransport { $0.answer("twelve") }
+        let transport = ScriptedTransport.held { $0.answer("twelve") }
 
         Self.atom(transport).enqueue(PathEndpoint()).resume(expecting: Int.self, onMainActor: { counter.hear($0) })
 
@@ -131,7 +132,7 @@ struct MainActorCompletionTests {
     @MainActor
     func theWholeResponseArrivesOnTheMainActor(isValid: Bool) async {
         let counter = SeatCounter()
-        let transport = ScriptedTransport { $0.answer("12") }
+        let transport = ScriptedTransport.held { $0.answer("12") }
 
         Self.atom(transport).enqueue(PathEndpoint(pathText: isValid ? "/x" : "x"))
             .resume(onMainActor: { counter.hear($0.map { $0.statusCode ?? 0 }) })
@@ -145,7 +146,7 @@ struct MainActorCompletionTests {
 
     @Test func itCanBeCancelled() async {
         let counter = SeatCounter()
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
 
         let task = Self.atom(transport).enqueue(PathEndpoint())
             .resume(expecting: Int.self, onMainActor: { counter.hear($0) })
@@ -173,7 +174,7 @@ struct MainActorCompletionTests {
             heard.raise()
         }
         defer { NotificationCenter.default.removeObserver(token) }
-        let transport = ScriptedTransport { $0.answer("on the main actor", status: 401) }
+        let transport = ScriptedTransport.held { $0.answer("on the main actor", status: 401) }
 
         Self.atom(transport).enqueue(PathEndpoint())
             .resume(expecting: Int.self, onMainActor: { _ in order.with { $0.append("completion") } })

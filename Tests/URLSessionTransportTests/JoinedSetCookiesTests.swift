@@ -45,7 +45,7 @@ import Testing
         [", ", ", b", ", b=", ",", "=", "a=\"", "a=\", ", "; ", ", tokentoken", ", é", " ", "\"", ", \"=", "a=b c, "])
     func linear(start: String, piece: String) {
         let bytes = Array((start + String(repeating: piece, count: 2_000) + "=").utf8)
-        let reads = Box(0)
+        let reads = Locked(0)
         _ = JoinedSetCookies.lines(in: CountedBytes(bytes: bytes, reads: reads))
         #expect(reads.value <= 8 * bytes.count)
     }
@@ -54,12 +54,12 @@ import Testing
 /// Counts how often each byte is read.
 private struct CountedBytes: RandomAccessCollection {
     let bytes: [UInt8]
-    let reads: Box<Int>
+    let reads: Locked<Int>
 
     var startIndex: Int { bytes.startIndex }
     var endIndex: Int { bytes.endIndex }
     subscript(position: Int) -> UInt8 {
-        reads.change { $0 += 1 }
+        reads.with { $0 += 1 }
         return bytes[position]
     }
 }

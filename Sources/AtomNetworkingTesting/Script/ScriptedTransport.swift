@@ -71,6 +71,7 @@ public final class ScriptedTransport: Transport {
 
     let state: Watched<WireState>
     private let started = Watched(Started())
+    private let readsBodies: Bool
     private let player: AnswerPlayer
     private let onProblem: @Sendable (ScriptProblem) -> Void
 
@@ -81,18 +82,22 @@ public final class ScriptedTransport: Transport {
     ///   - answers: The script.
     ///   - exchangesPerOrigin: How many exchanges with one origin the service
     ///     may have at a time; `nil`, the default, for any number.
+    ///   - readsBodies: Whether a body that is read while it is sent is read to
+    ///     its end before the request is answered. With `false` it isn't read, as
+    ///     by a server that answers at once; a test can read it itself.
     ///   - delivery: On which thread events are sent.
     ///   - clock: By which delayed answers come.
     ///   - onProblem: Hears what nobody has verified, when the wire goes away.
     ///     By default the program stops with a message.
     public init(
-        _ answers: [ScriptedAnswer] = [], exchangesPerOrigin: Int? = nil, delivery: Delivery = .asynchronous,
-        clock: ManualClock = ManualClock(),
+        _ answers: [ScriptedAnswer] = [], exchangesPerOrigin: Int? = nil, readsBodies: Bool = true,
+        delivery: Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
     ) {
         let state = Watched(WireState(answers: answers))
         self.state = state
         self.exchangesPerOrigin = exchangesPerOrigin
+        self.readsBodies = readsBodies
         player = AnswerPlayer(delivery: delivery, clock: clock, wire: state)
         self.clock = clock
         self.onProblem = onProblem
@@ -268,7 +273,7 @@ extension ScriptedTransport {
             if index != nil { started.exchanges.append(exchange) }
             return exchange
         }
-        if case .stream(let stream) = request.body {
+        if readsBodies, case .stream(let stream) = request.body {
             let pull = BodyPull(stream.makeReader(), record)
             player.queue.async { self.pull(pull, exchange) }
         } else {

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
         func baseURL() throws(AtomError) -> BaseURL { base }
     }
 
-    private let transport = ScriptedTransport { $0.answer("{}") }
+    private let transport = ScriptedTransport.held { $0.answer("{}") }
 
     private func atom(_ allowed: AllowedOrigins?, isBasic: Bool = false) throws -> Atom {
         let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
@@ -45,7 +46,7 @@ import Testing
     @Test("Tokens go to an authorization server over HTTPS, on this device, or where the app says so")
     func authorizationServers() async throws {
         func refreshes(_ scheme: BaseURLScheme, _ host: String, _ allowed: AllowedOrigins?) async throws -> Bool {
-            let transport = ScriptedTransport { exchange in
+            let transport = ScriptedTransport.held { exchange in
                 let isToken = exchange.request.target.absoluteString.hasSuffix("/token")
                 exchange.answer(isToken ? #"{"access_token":"A1","token_type":"Bearer","expires_in":900}"# : "{}")
             }
@@ -140,7 +141,7 @@ import Testing
         AtomResponse(statusCode: 200, url: URL(string: url))
     }
 
-    private func sent(_ reference: String, _ allowed: AllowedOrigins? = nil) async throws -> TransportRequest {
+    private func sent(_ reference: String, _ allowed: AllowedOrigins? = nil) async throws -> RecordedRequest {
         let link = try LinkedEndpoint(reference, in: response())
         try await atom(allowed).enqueue(link).resume()
         return try #require(transport.requests.last)
@@ -205,7 +206,7 @@ import Testing
     private func answer(
         _ endpoint: any Requestable, headerItems: [HeaderItem] = [], script: @escaping ScriptedTransport.Script
     ) async throws -> (atom: Atom, transport: ScriptedTransport, response: AtomResponse) {
-        let transport = ScriptedTransport(script: script)
+        let transport = ScriptedTransport.held(script: script)
         let tokens = TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0")
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(
@@ -278,7 +279,7 @@ import Testing
         try await atom(nil).enqueue(link).resume()
         let request = try #require(transport.requests.last)
         #expect(request.method == "PUT")
-        #expect(request.body?.data == Data("x".utf8))
+        #expect(request.body == Data("x".utf8))
         #expect(request.headerFields["X-Part"] == "1")
     }
 }

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
         var description: String { "key-5318008" }
     }
 
-    private let transport = ScriptedTransport { $0.answer("{}") }
+    private let transport = ScriptedTransport.held { $0.answer("{}") }
 
     private func atom(
         _ method: AuthenticationMethod = .none,
@@ -63,7 +64,7 @@ import Testing
                 request.timeout = ServiceTimeout(request: 5, resource: 7)
             })
         try await atom.enqueue(Endpoint()).resume()
-        let request = try #require(transport.requests.first)
+        let request = try #require(transport.requests.first).transportRequest
         #expect(request.method == "PUT")
         #expect(request.target.absoluteString == "http://127.0.0.1:8080/mock/v1/seats?page=2&key=k")
         #expect(request.body?.data == Data("x".utf8))

@@ -42,7 +42,7 @@ struct ServiceConfigurationTests {
     @Test("The app's limit of exchanges takes precedence over its transport's")
     func exchangesPerOrigin() throws {
         var configuration = ServiceConfiguration()
-        configuration.transport = ScriptedTransport(exchangesPerOrigin: 3)
+        configuration.transport = ScriptedTransport.held(exchangesPerOrigin: 3)
         let request = try PreparedRequest(RecordingEndpoint(), timeout: ServiceTimeout())
         for (own, expected) in [(nil, 3), (1, 1), (0, 1), (5, 5)] as [(Int?, Int)] {
             configuration.maximumExchangesPerOrigin = own

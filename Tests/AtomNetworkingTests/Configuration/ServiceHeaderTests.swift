@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -16,7 +17,7 @@ struct ServiceHeaderTests {
     private static func sent(
         _ endpoint: Endpoint, _ items: [HeaderItem], _ method: AuthenticationMethod = .none
     ) async throws -> [String: [String]] {
-        let transport = ScriptedTransport { $0.answer() }
+        let transport = ScriptedTransport.held { $0.answer() }
         var configuration = ServiceConfiguration(authenticationMethod: method)
         configuration.transport = transport
         configuration.headerItems = items
@@ -62,7 +63,7 @@ struct ServiceHeaderTests {
 
     @Test("A token endpoint doesn't get them")
     func tokenRequest() async throws {
-        let transport = ScriptedTransport { exchange in
+        let transport = ScriptedTransport.held { exchange in
             let isToken = exchange.request.target.absoluteString.hasSuffix("/token")
             exchange.answer(isToken ? #"{"access_token":"A1","token_type":"Bearer","expires_in":900}"# : "{}")
         }

@@ -47,7 +47,7 @@
         }
 
         let port: Int
-        private let lines = Box<(open: Set<Int32>, count: Int)>(([], 0))
+        private let lines = Locked<(open: Set<Int32>, count: Int)>(([], 0))
         private let threads = ServerThreads(name: "Bytes")
 
         /// - Parameter handler: Serves a connection, on its thread; the server
@@ -56,14 +56,14 @@
             let listener: Socket
             (listener, port) = try Socket.listening(ipv6: false, port: 0)
             threads.startAccepting(on: listener) { [lines, threads] socket in
-                lines.change {
+                lines.with {
                     $0.open.insert(socket.descriptor)
                     $0.count += 1
                 }
                 threads.startServing {
                     let closes = handler(Line(socket: socket))
                     // Nobody shuts a descriptor down that may be another's.
-                    lines.change { _ = $0.open.remove(socket.descriptor) }
+                    lines.with { _ = $0.open.remove(socket.descriptor) }
                     if closes {
                         socket.shutDown()
                         socket.discard()
@@ -79,7 +79,7 @@
         var openConnections: Int { lines.value.open.count }
 
         func stop() {
-            lines.change { lines in
+            lines.with { lines in
                 for descriptor in lines.open { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
             threads.stop()

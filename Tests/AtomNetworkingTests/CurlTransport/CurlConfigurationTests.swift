@@ -201,9 +201,9 @@
 
         @Test("Without libcurl URLSession is used, and the log says why", arguments: [true, false])
         func fallback(isLogged: Bool) {
-            let lines = Box<[String]>([])
+            let lines = Locked<[String]>([])
             var configuration = ServiceConfiguration(isLogEnabled: isLogged)
-            configuration.logHandler = { line in lines.change { $0.append(line) } }
+            configuration.logHandler = { line in lines.with { $0.append(line) } }
             let transport = configuration.makeTransport { () throws(AtomError) in
                 throw AtomError.requestable(
                     .unsupportedConfiguration(.init(subject: "CurlTransport", reason: "libcurl.so.4 was not found")))
@@ -218,9 +218,9 @@
 
         @Test("With libcurl nothing is logged, and the default is CurlTransport")
         func preferred() throws {
-            let lines = Box<[String]>([])
+            let lines = Locked<[String]>([])
             var configuration = ServiceConfiguration(isLogEnabled: true)
-            configuration.logHandler = { line in lines.change { $0.append(line) } }
+            configuration.logHandler = { line in lines.with { $0.append(line) } }
             #expect(configuration.makeDefaultTransport() is CurlTransport)
             #expect(lines.value.isEmpty)
             #expect(CurlTransport.libraryVersion?.isEmpty == false)

@@ -47,12 +47,12 @@
             let server = try LoopbackServer { _ in .text("here") }
             defer { server.stop() }
             for _ in 0..<200 {
-                let holder = Box<CurlTransport?>(try CurlTransport())
+                let holder = Locked<CurlTransport?>(try CurlTransport())
                 let released = Weak(transport: holder.value)
                 let hasEnded = Signal()
                 let request = try TransportRequest.to(server)
                 let exchange = holder.value?.start(request) { event in
-                    holder.change { $0 = nil }
+                    holder.with { $0 = nil }
                     if case .finished = event { hasEnded.raise() }
                 }
                 await hasEnded.wait(seconds: 60)
@@ -64,10 +64,10 @@
 
         @Test("No code of the app runs on the transport's thread")
         func whoseThread() async throws {
-            let names = Box<[String: Set<String>]>([:])
+            let names = Locked<[String: Set<String>]>([:])
             let note: @Sendable (String) -> Void = { place in
                 let name = ThisProcess.currentThreadName
-                names.change { _ = $0[place, default: []].insert(name) }
+                names.with { _ = $0[place, default: []].insert(name) }
             }
             let server = try LoopbackServer { request in
                 switch request.path {
@@ -119,20 +119,20 @@
         @Test("A receiver that doesn't keep up holds the server back, and gets everything")
         func backPressure() async throws {
             let size = 64 << 20
-            let written = Box(0)
+            let written = Locked(0)
             let part = Data((0..<65_536).map { LoopbackServer.Response.generatedByte(at: Int64($0)) })
             let server = try ByteServer { line in
                 _ = line.readHead()
                 line.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
                 for _ in 0..<(size / part.count) {
                     guard line.write(part) else { break }
-                    written.change { $0 += part.count }
+                    written.with { $0 += part.count }
                 }
                 return true
             }
             defer { server.stop() }
             let gate = Gate()
-            let received = Box((bytes: 0, isIntact: true, hasEnded: false))
+            let received = Locked((bytes: 0, isIntact: true, hasEnded: false))
             let hasEnded = Signal()
             let transport = try CurlTransport()
             let base = try BaseURL(scheme: .http, host: "127.0.0.1", port: server.port)
@@ -140,7 +140,7 @@
                 gate.wait()
                 switch event {
                 case .data(let data):
-                    received.change { received in
+                    received.with { received in
                         // All parts of the body are the same bytes.
                         var offset = received.bytes % part.count
                         var rest = data[...]
@@ -179,12 +179,12 @@
             let transport = try CurlTransport()
             for _ in 0..<10 {
                 let gate = Gate()
-                let size = Box(0)
+                let size = Locked(0)
                 let started = try (0..<20).map { number in
                     transport.begin(
                         try .to(server, "/\(number)"),
                         recorder: EventRecorder {
-                            size.change { $0 += 1 }
+                            size.with { $0 += 1 }
                             gate.wait()
                         })
                 }
@@ -210,7 +210,7 @@
 
     /// Notes from where it is read and written.
     private final class NotingVariable: TokenCredentialWritable {
-        private let stored = Box(TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0"))
+        private let stored = Locked(TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0"))
         private let note: @Sendable (String) -> Void
 
         init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
@@ -222,7 +222,7 @@
             }
             set {
                 note("setter")
-                stored.change { $0 = newValue }
+                stored.with { $0 = newValue }
             }
         }
     }

@@ -63,11 +63,11 @@
 
         @Test("Through a tunnel goes a handshake, and no header field")
         func tunnel() async throws {
-            let seen = Box(Data())
+            let seen = Locked(Data())
             let proxy = try ByteServer { line in
                 _ = line.readHead()
                 line.write("HTTP/1.1 200 Connection established\r\n\r\n")
-                seen.change { $0 = line.read() }
+                seen.with { $0 = line.read() }
                 return true
             }
             defer { proxy.stop() }

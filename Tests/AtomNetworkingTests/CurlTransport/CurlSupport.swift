@@ -71,7 +71,7 @@
     /// each exchange.
     final class RecordingTransport: Transport {
         let base: any Transport
-        private let recorders = Box<[EventRecorder]>([])
+        private let recorders = Locked<[EventRecorder]>([])
 
         init(_ base: any Transport) { self.base = base }
 
@@ -81,7 +81,7 @@
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
             let recorder = EventRecorder {}
-            recorders.change { $0.append(recorder) }
+            recorders.with { $0.append(recorder) }
             return base.start(request) { event in
                 recorder.receive(event)
                 receive(event)
@@ -90,7 +90,7 @@
 
         /// The recorders since the last call; all exchanges have ended.
         func take() async -> [EventRecorder] {
-            let taken = recorders.change { recorders in
+            let taken = recorders.with { recorders in
                 defer { recorders = [] }
                 return recorders
             }

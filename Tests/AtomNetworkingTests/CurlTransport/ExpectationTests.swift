@@ -35,18 +35,18 @@
         }
 
         @Test func a401ComesBeforeTheBody() async throws {
-            let heads = Box<[String]>([])
-            let received = Box(0)
+            let heads = Locked<[String]>([])
+            let received = Locked(0)
             let server = try ByteServer { line in
                 let head = line.readHead()
-                heads.change { $0.append(head) }
+                heads.with { $0.append(head) }
                 if head.contains("/token") {
                     let answer = #"{"access_token":"new","token_type":"Bearer","expires_in":3600}"#
                     line.write("HTTP/1.1 200 OK\r\nContent-Length: \(answer.utf8.count)\r\n\r\n\(answer)")
                 } else if head.contains("Bearer old") {
                     line.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
                     // Nothing may follow.
-                    received.change { $0 = line.read().count }
+                    received.with { $0 = line.read().count }
                 } else {
                     line.write("HTTP/1.1 100 Continue\r\n\r\n")
                     let isWhole = Self.readBody(line)
@@ -70,10 +70,10 @@
         }
 
         @Test func anErrorInTheMiddleOfABodyIsTheCallersAndNothingIsSentAgain() async throws {
-            let heads = Box(0)
+            let heads = Locked(0)
             let server = try ByteServer { line in
                 _ = line.readHead()
-                heads.change { $0 += 1 }
+                heads.with { $0 += 1 }
                 line.write("HTTP/1.1 100 Continue\r\n\r\n")
                 _ = line.read()
                 line.write("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy")
@@ -90,12 +90,12 @@
         }
 
         @Test func a417IsRepeatedWithoutTheExpectation() async throws {
-            let heads = Box<[String]>([])
+            let heads = Locked<[String]>([])
             let server = try ByteServer { line in
                 while true {
                     let head = line.readHead()
                     guard !head.isEmpty else { return true }
-                    heads.change { $0.append(head) }
+                    heads.with { $0.append(head) }
                     if head.contains("Expect:") {
                         line.write("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")
                     } else {

@@ -38,9 +38,9 @@
         private func server(
             _ end: End, keeps warming: LoopbackServer.Response = .text("warm"), sees: Gate? = nil
         ) throws -> LoopbackServer {
-            let seen = Box<Set<Int>>([])
+            let seen = Locked<Set<Int>>([])
             return try LoopbackServer { request in
-                let isFirst = seen.change { $0.insert(request.connection).inserted }
+                let isFirst = seen.with { $0.insert(request.connection).inserted }
                 if request.path == "/warm" { return sees.map { warming.after($0) } ?? warming }
                 return isFirst ? .text("fresh") : end.response
             }

@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -59,7 +60,7 @@ private struct WatchedEndpoint: Requestable {
 private struct Journey: Sendable {
     let readAt = Locked<Place?>(nil)
     let decodedAt = Locked<Place?>(nil)
-    let transport = ScriptedTransport()
+    let transport = ScriptedTransport.held()
     let service: Service
 
     init() {
@@ -146,7 +147,7 @@ struct CallerIsolationTests {
 
     @Test("Requests of an actor's tasks start in the order of the tasks")
     func order() async {
-        let transport = ScriptedTransport { $0.answer() }
+        let transport = ScriptedTransport.held { $0.answer() }
         var configuration = ServiceConfiguration()
         configuration.transport = transport
         let atom = Atom(serviceConfiguration: configuration)
@@ -157,7 +158,7 @@ struct CallerIsolationTests {
 
     @Test("A request of the main actor has started when its caller suspends")
     @MainActor func startedBeforeSuspension() async throws {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         var configuration = ServiceConfiguration()
         configuration.transport = transport
         let atom = Atom(serviceConfiguration: configuration)

@@ -9,7 +9,7 @@ import Testing
     private let network = NetworkWaiters()
     private let observer = RecordingObserver()
     private let time = ManualClock()
-    private let transport = ScriptedTransport()
+    private let transport = ScriptedTransport.held()
 
     private func atom(
         _ policy: RetryPolicy = RetryPolicy(maximumAttempts: 1, connectivityWait: .seconds(60)), resource: Double = 300
@@ -120,14 +120,14 @@ import Testing
     }
 
     @Test func allWhoWaitHearOnceInTheirOrder() {
-        let heard = Box<[Int]>([])
+        let heard = Locked<[Int]>([])
         network.changed(isOffline: true)
-        for number in 0..<3 { network.whenOnline { heard.change { $0.append(number) } } }
+        for number in 0..<3 { network.whenOnline { heard.with { $0.append(number) } } }
         #expect(heard.value.isEmpty)
         network.changed(isOffline: false)
         network.changed(isOffline: false)
         #expect(heard.value == [0, 1, 2])
-        network.whenOnline { heard.change { $0.append(3) } }
+        network.whenOnline { heard.with { $0.append(3) } }
         #expect(heard.value == [0, 1, 2, 3])
     }
 }

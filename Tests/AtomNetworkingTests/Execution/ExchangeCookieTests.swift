@@ -13,9 +13,9 @@ import Testing
 
     /// Answers with one cookie a call.
     private static func transport(_ lines: String...) -> ScriptedTransport {
-        let left = Box(lines)
-        return ScriptedTransport { exchange in
-            let line = left.change { $0.isEmpty ? nil : $0.removeFirst() }
+        let left = Locked(lines)
+        return ScriptedTransport.held { exchange in
+            let line = left.with { $0.isEmpty ? nil : $0.removeFirst() }
             exchange.answer(headers: line.map { [("Set-Cookie", $0)] } ?? [])
         }
     }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func theAttemptAfterARedirectCarriesTheCookieThatCameWithIt() async throws {
-        let transport = ScriptedTransport { exchange in
+        let transport = ScriptedTransport.held { exchange in
             switch exchange.request.target.url?.path {
             case "/a": exchange.answer(status: 302, headers: [("Location", "/b"), ("Set-Cookie", "a=1; Path=/")])
             default: exchange.answer()
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func anAnswerNobodyWaitsForSetsNothing() async throws {
-        let transport = ScriptedTransport(endsOnCancel: false)
+        let transport = ScriptedTransport.held(endsOnCancel: false)
         let atom = Self.atom(transport, time: ManualClock())
         let call = Call()
         call.keep(atom.enqueue(PathEndpoint(requiresAuthorization: false)).resume { call.heard($0) })
@@ -77,21 +77,21 @@ import Testing
 
     @Test func noLockIsHeldWhileCookiesAreKept() async throws {
         // Foundation's storage tells observers, who may do what they like: here, to cancel the request.
-        let transport = ScriptedTransport(endsOnCancel: false)
+        let transport = ScriptedTransport.held(endsOnCancel: false)
         let time = AskedTimeSource()
         let atom = Self.atom(transport, time: time)
         let call = Call()
         call.keep(atom.enqueue(PathEndpoint(requiresAuthorization: false)).resume { call.heard($0) })
         let exchange = await transport.exchange(0)
         let isCancelled = Signal()
-        let wasHeld = Box<Bool?>(nil)
+        let wasHeld = Locked<Bool?>(nil)
         time.onDate = {
             let done = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
                 call.cancel()
                 done.signal()
             }
-            wasHeld.change { $0 = done.wait(timeout: .now() + 10) == .timedOut }
+            wasHeld.with { $0 = done.wait(timeout: .now() + 10) == .timedOut }
             isCancelled.raise()
         }
         DispatchQueue.global().async { exchange.answer(headers: [("Set-Cookie", "a=1")]) }
@@ -104,11 +104,11 @@ import Testing
 /// A clock that tells when it is asked for the date.
 private final class AskedTimeSource: TimeSource, @unchecked Sendable {
     private let base = ManualClock()
-    private let hook = Box<(@Sendable () -> Void)?>(nil)
+    private let hook = Locked<(@Sendable () -> Void)?>(nil)
 
     var onDate: (@Sendable () -> Void)? {
         get { hook.value }
-        set { hook.change { $0 = newValue } }
+        set { hook.with { $0 = newValue } }
     }
 
     var now: MonotonicInstant { base.now }

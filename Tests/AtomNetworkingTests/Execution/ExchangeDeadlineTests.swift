@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func silenceEndsAnExchangeExactlyWhenItsIdleTimeIsUp() async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let call = start(transport)
         time.advance(by: .milliseconds(9_999))
         #expect(!transport.exchanges[0].isCancelled)
@@ -38,7 +38,7 @@ import Testing
         "Whatever goes either way puts the idle timeout off",
         arguments: [TransportEvent.sent(1), .response(TransportResponse(statusCode: 200)), .data(Data([1]))])
     func activity(event: TransportEvent) async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let call = start(transport)
         for _ in 0..<5 {
             time.advance(by: .seconds(9))
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func theResourceTimeoutEndsWhatIsNeverIdle() async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let call = start(transport)
         for _ in 0..<20 where call.count == 0 {
             time.advance(by: .seconds(5))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aRedirectStartsTheIdleTimeAnewButNotTheWhole() async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let call = start(transport, request: 10, resource: 15)
         time.advance(by: .seconds(9))
         transport.exchanges[0].redirect(to: "/again")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func whatWaitsForASlotHasOnlyItsResourceTimeout() async {
-        let transport = ScriptedTransport(exchangesPerOrigin: 1)
+        let transport = ScriptedTransport.held(exchangesPerOrigin: 1)
         var configuration = ServiceConfiguration(
             dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 1_000, resource: 1_000)
         )

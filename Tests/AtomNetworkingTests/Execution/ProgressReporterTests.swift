@@ -8,8 +8,8 @@ struct ProgressReporterTests {
     @Test("It is reported thirty times a second at most, and always at the end")
     func throttled() {
         let queue = DispatchQueue(label: "progress")
-        let heard = Box<[Int64]>([])
-        let reporter = ProgressReporter(on: queue) { progress in heard.change { $0.append(progress.completed) } }
+        let heard = Locked<[Int64]>([])
+        let reporter = ProgressReporter(on: queue) { progress in heard.with { $0.append(progress.completed) } }
         let start = MonotonicInstant(nanoseconds: 0)
         // A second, a report each millisecond.
         for number in 1...1_000 {
@@ -27,8 +27,8 @@ struct ProgressReporterTests {
     @Test("The same progress is reported once")
     func once() {
         let queue = DispatchQueue(label: "progress")
-        let heard = Box(0)
-        let reporter = ProgressReporter(on: queue) { _ in heard.change { $0 += 1 } }
+        let heard = Locked(0)
+        let reporter = ProgressReporter(on: queue) { _ in heard.with { $0 += 1 } }
         for second in 0..<3 {
             reporter.report(
                 TransferProgress(completed: 5, total: 5), isLast: true,

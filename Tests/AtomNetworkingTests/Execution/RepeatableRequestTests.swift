@@ -38,7 +38,7 @@ struct RepeatableRequestTests {
         try service.last.fail(.networkConnectionLost)
         service.time.advance(by: .milliseconds(25))
         #expect(try service.last.request.method == method.name && service.count == 2)
-        #expect(try service.last.request.body?.data == method.body)
+        #expect(try service.last.request.body == method.body)
         try service.last.answer()
         #expect(await call.status() == 200)
     }
@@ -123,7 +123,7 @@ struct RepeatableRequestTests {
         }
         let service = RetryFixture()
         let spent = service.call(method: .put, body: body())
-        let reader = try #require(try service.last.request.body?.makeReader())
+        let reader = try #require(try service.last.request.transportRequest.body?.makeReader())
         try withUnsafeTemporaryAllocation(byteCount: 8, alignment: 1) { _ = try reader.read(into: $0) }
         try service.last.fail(.networkConnectionLost)
         #expect(await spent.error()?.attempts.count == 1)

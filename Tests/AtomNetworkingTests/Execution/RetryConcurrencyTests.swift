@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -32,11 +33,11 @@ struct RetryConcurrencyTests {
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(bearer), dispatchQueue: .global(),
             timeout: ServiceTimeout(request: 60, resource: 60), isLogEnabled: true)
-        let retries = Box(0)
+        let retries = Locked(0)
         configuration.logHandler = { line in
-            if line.contains("to be sent again") { retries.change { $0 += 1 } }
+            if line.contains("to be sent again") { retries.with { $0 += 1 } }
         }
-        let transport = ScriptedTransport(exchangesPerOrigin: 6, script: Self.server)
+        let transport = ScriptedTransport.held(exchangesPerOrigin: 6, script: Self.server)
         configuration.transport = transport
         configuration.retryPolicy = RetryPolicy(
             maximumAttempts: 4, baseDelay: .milliseconds(2), throttledBaseDelay: .milliseconds(4), cost: 0,

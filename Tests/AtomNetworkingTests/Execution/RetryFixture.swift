@@ -10,7 +10,7 @@ struct RetryFixture {
     let time = ManualClock()
     let transport: ScriptedTransport
     let atom: Atom
-    let lines = Box<[String]>([])
+    let lines = Locked<[String]>([])
 
     /// - Parameters:
     ///   - chance: With 0.5, the first pause of the standard policy takes
@@ -20,12 +20,12 @@ struct RetryFixture {
         timeout: ServiceTimeout = ServiceTimeout(request: 10, resource: 30),
         script: ScriptedTransport.Script? = nil
     ) {
-        transport = ScriptedTransport(exchangesPerOrigin: exchangesPerOrigin, script: script)
+        transport = ScriptedTransport.held(exchangesPerOrigin: exchangesPerOrigin, script: script)
         var configuration = ServiceConfiguration(
             dispatchQueue: DispatchQueue(label: "completions"), timeout: timeout, isLogEnabled: true)
         configuration.transport = transport
         configuration.retryPolicy = policy
-        configuration.logHandler = { [lines] line in lines.change { $0.append(line) } }
+        configuration.logHandler = { [lines] line in lines.with { $0.append(line) } }
         atom = Atom(configuration, time: time, random: { chance })
     }
 

@@ -27,11 +27,11 @@ struct RetryLoadTests {
         let server = try LoopbackServer { _ in .json("{}") }
         server.stop()
         let endpoint = server.endpoint()
-        let started = Box(0)
+        let started = Locked(0)
         let atom = Atom.forTest {
             $0.retryPolicy = .standard
             $0.isLogEnabled = true
-            $0.logHandler = { line in if line.contains("] →") { started.change { $0 += 1 } } }
+            $0.logHandler = { line in if line.contains("] →") { started.with { $0 += 1 } } }
         }
         let errors = await withTaskGroup(of: AtomError?.self) { group in
             for _ in 0..<10_000 { group.addTask { await atom.outcome(of: endpoint).error } }

@@ -158,9 +158,9 @@ struct RetryPauseTests {
         let over = call(atom)
         session.sent[0].answer(status: 503)
         session.time.advance(by: .milliseconds(25))
-        let told = Box<[Int]>([])
+        let told = Locked<[Int]>([])
         for number in 0..<20 {
-            atom.enqueue(PathEndpoint()).resume { _ in told.change { $0.append(number) } }
+            atom.enqueue(PathEndpoint()).resume { _ in told.with { $0.append(number) } }
         }
         let unsigned = Call()
         unsigned.keep(

@@ -74,7 +74,7 @@ struct RetryTests {
         let call = service.call(method: method)
         try service.last.fail(.cannotConnectToHost, delivery: .notSent)
         #expect(service.count == 2)
-        #expect(try service.last.request.body?.data == method.body)
+        #expect(try service.last.request.body == method.body)
         try service.last.fail(.cannotConnectToHost, delivery: .notSent)
         let error = try #require(await call.error())
         #expect(service.count == 2 && error.delivery == .notSent)

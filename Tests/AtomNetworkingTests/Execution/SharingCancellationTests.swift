@@ -12,7 +12,7 @@ struct SharingCancellationTests {
         calls[leaver].cancel()
         calls[leaver].cancel()
         guard case .cancelled(.maybeSent)? = await calls[leaver].error() else { throw Unexpected("not cancelled") }
-        #expect(service.transport.cancelCount == 0)
+        #expect(service.transport.cancelled == 0)
         #expect(service.counts == (1, 2))
         let joined = service.call()
         #expect(service.count == 1)
@@ -32,7 +32,7 @@ struct SharingCancellationTests {
             guard case .cancelled(.maybeSent)? = await call.error() else { throw Unexpected("not cancelled") }
         }
         let cancelled = try service.last
-        #expect(cancelled.cancelCalls == 1 && service.counts == (0, 0))
+        #expect(cancelled.cancelCount == 1 && service.counts == (0, 0))
         let next = service.call()
         #expect(service.count == 1, "the slot is still taken")
         cancelled.fail(.cancelled)
@@ -66,7 +66,7 @@ struct SharingCancellationTests {
             call.cancel()
             guard case .cancelled(.answered)? = await call.error() else { throw Unexpected("not cancelled") }
         }
-        #expect(service.transport.cancelCount == 1)
+        #expect(service.transport.cancelled == 1)
     }
 
     @Test("Somebody who asks while an exchange is being cancelled gets a new one")
@@ -91,23 +91,23 @@ struct SharingCancellationTests {
 
     @Test("Somebody joins and leaves while the exchange is being started")
     func whileItIsStarted() async throws {
-        let atom = Box<Atom?>(nil)
-        let joined = Box<[Call]>([])
+        let atom = Locked<Atom?>(nil)
+        let joined = Locked<[Call]>([])
         let service = SharingFixture { _ in
             guard let atom = atom.value, joined.value.isEmpty else { return }
             let calls = (0..<2).map { _ in Call() }
-            joined.change { $0 = calls }
+            joined.with { $0 = calls }
             for call in calls { call.keep(atom.enqueue(SharedEndpoint()).resume { call.heard($0) }) }
             calls[0].cancel()
         }
-        atom.change { $0 = service.atom }
+        atom.with { $0 = service.atom }
         let first = service.call()
         #expect(service.count == 1)
         guard case .cancelled(.maybeSent)? = await joined.value[0].error() else { throw Unexpected("not cancelled") }
         try service.last.answer()
         #expect(await first.status() == 200)
         #expect(await joined.value[1].status() == 200)
-        atom.change { $0 = nil }
+        atom.with { $0 = nil }
     }
 
     @Test("A cancelled task leaves, and one that is cancelled before sends nothing")
@@ -118,7 +118,7 @@ struct SharingCancellationTests {
         #expect(await atom.hasSharers(3))
         tasks[0].cancel()
         guard case .failure(.cancelled(.maybeSent)) = await tasks[0].value else { throw Unexpected("not cancelled") }
-        #expect(service.transport.cancelCount == 0)
+        #expect(service.transport.cancelled == 0)
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await atom.enqueue(SharedEndpoint(pathText: "/late")).outcome()
@@ -144,6 +144,6 @@ struct SharingCancellationTests {
         for call in calls { call.cancel() }
         try service.last.answer()
         #expect(await next.status() == 200)
-        #expect(calls.allSatisfy { $0.count == 1 } && service.transport.cancelCount == 0)
+        #expect(calls.allSatisfy { $0.count == 1 } && service.transport.cancelled == 0)
     }
 }

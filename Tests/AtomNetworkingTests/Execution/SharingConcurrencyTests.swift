@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct SharingConcurrencyTests {
     @Test("Thousands join and leave: everybody is told once, and nothing is left")
     func everybodyIsTold() async throws {
-        let transport = ScriptedTransport(exchangesPerOrigin: 6) { exchange in
+        let transport = ScriptedTransport.held(exchangesPerOrigin: 6) { exchange in
             DispatchQueue.global().async {
                 switch Int.random(in: 0..<8) {
                 case 0: exchange.fail(.networkConnectionLost)

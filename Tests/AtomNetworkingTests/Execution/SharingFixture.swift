@@ -26,19 +26,19 @@ struct SharingFixture {
     let time = ManualClock()
     let transport: ScriptedTransport
     let atom: Atom
-    let lines = Box<[String]>([])
+    let lines = Locked<[String]>([])
 
     init(
         exchangesPerOrigin: Int? = nil, endsOnCancel: Bool = true, script: ScriptedTransport.Script? = nil,
         changing change: (inout ServiceConfiguration) -> Void = { _ in }
     ) {
-        transport = ScriptedTransport(
+        transport = ScriptedTransport.held(
             exchangesPerOrigin: exchangesPerOrigin, endsOnCancel: endsOnCancel, script: script)
         var configuration = ServiceConfiguration(
             dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 10, resource: 30),
             isLogEnabled: true)
         configuration.transport = transport
-        configuration.logHandler = { [lines] line in lines.change { $0.append(line) } }
+        configuration.logHandler = { [lines] line in lines.with { $0.append(line) } }
         change(&configuration)
         atom = Atom(configuration, time: time)
     }

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -124,7 +125,7 @@ struct SharingSessionTests {
 
     @Test("Requests before and after the store has been read for the first time share")
     func firstLoad() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0)))
         let first = session.atom.call()
         _ = await session.transport.exchange(0)
         let second = session.atom.call()
@@ -136,8 +137,8 @@ struct SharingSessionTests {
 
     @Test("A credential of another process's, once it was seen, ends sharing with what was before")
     func anotherProcess() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
         let slow = session.atom.call(SharedEndpoint(pathText: "/slow"))
         _ = await session.transport.exchange(0)
         disk.stored = .issued(5)
@@ -157,10 +158,10 @@ struct SharingSessionTests {
 
     @Test("A request of the provider itself does not wait for a request that waits for the provider")
     func provider() async throws {
-        let atom = Box<Atom?>(nil)
+        let atom = Locked<Atom?>(nil)
         let login = AskingLogin(atom: atom)
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
-        atom.change { $0 = session.atom }
+        atom.with { $0 = session.atom }
         let error = try #require(await session.atom.call().error())
         guard case .authentication(.credentialNotProvided(let cause, _, _)) = error,
             case .authentication(.missingCredential(.notSent))? = cause as? AtomError
@@ -171,7 +172,7 @@ struct SharingSessionTests {
 
 /// A provider that sends the same request as the one that waits for it.
 private struct AskingLogin: TokenCredentialProvider {
-    let atom: Box<Atom?>
+    let atom: Locked<Atom?>
 
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
         try await atom.value?.enqueue(SharedEndpoint()).resume()

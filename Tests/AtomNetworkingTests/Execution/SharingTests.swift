@@ -265,7 +265,7 @@ struct SharingTests {
             guard case .session(let error)? = await call.error() else { throw Unexpected("no error of the wire") }
             #expect((error as? URLError)?.code == .timedOut)
         }
-        #expect(service.transport.cancelCount == 1 && service.counts == (0, 0))
+        #expect(service.transport.cancelled == 1 && service.counts == (0, 0))
         _ = service.call()
         #expect(service.count == 2)
         try service.last.answer()

@@ -11,7 +11,7 @@ import Testing
 /// A stream over a transport that the test plays, by a clock that it holds.
 @Suite(.timeLimit(.minutes(5))) struct StreamedResponseTests {
     private let time = ManualClock()
-    private let transport = ScriptedTransport()
+    private let transport = ScriptedTransport.held()
 
     private func service(_ endpoint: PathEndpoint = PathEndpoint()) -> Service {
         var configuration = ServiceConfiguration(
@@ -24,7 +24,7 @@ import Testing
     private func stream(canPause: Bool) async throws -> (stream: ByteStream, exchange: ScriptedExchange) {
         async let stream = service().bytes()
         let exchange = await transport.exchange(0)
-        if canPause { exchange.allowPausing() }
+        if canPause { exchange.canPause = true }
         exchange.send(.response(TransportResponse(statusCode: 200)))
         return (try await stream, exchange)
     }
@@ -36,14 +36,14 @@ import Testing
         for _ in 0..<4 { exchange.send(.data(Self.part)) }
         #expect(exchange.pauseCalls == [])
         exchange.send(.data(Self.part))
-        #expect(exchange.pauseCalls == [true])
+        #expect(exchange.pauseCalls == [.pause])
         // What was on its way still arrives.
         exchange.send(.data(Self.part))
         var iterator = stream.makeAsyncIterator()
         for _ in 0..<4 { #expect(try await iterator.next() == Self.part) }
-        #expect(exchange.pauseCalls == [true])
+        #expect(exchange.pauseCalls == [.pause])
         #expect(try await iterator.next() == Self.part)
-        #expect(exchange.pauseCalls == [true, false])
+        #expect(exchange.pauseCalls == [.pause, .resume])
         exchange.send(.finished)
         #expect(try await iterator.next() == Self.part)
         #expect(try await iterator.next() == nil)
@@ -132,7 +132,7 @@ import Testing
 
     @Test func aTransportThatAnswersInsideStartIsReadWhole() async throws {
         var configuration = ServiceConfiguration()
-        configuration.transport = ScriptedTransport { exchange in
+        configuration.transport = ScriptedTransport.held { exchange in
             exchange.send(.response(TransportResponse(statusCode: 200)))
             for _ in 0..<100 { exchange.send(.data(Self.part)) }
             exchange.send(.finished)

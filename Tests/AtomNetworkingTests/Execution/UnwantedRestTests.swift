@@ -35,7 +35,7 @@ struct UnwantedRestTests {
 
     @Test("The next attempt starts at the head of a redirect, with the only slot")
     func atOnce() async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let (call, atom) = start(transport, limit: 1)
         Self.redirect(transport.exchanges[0])
         #expect(transport.exchanges.count == 2)
@@ -47,13 +47,13 @@ struct UnwantedRestTests {
         #expect(atom.manager.deadlines.count == 1)
         transport.exchanges[0].send(.finished)
         #expect(atom.manager.deadlines.count == 0)
-        #expect(transport.cancelCount == 0)
+        #expect(transport.cancelled == 0)
         #expect(atom.manager.slots.counts == (0, 0))
     }
 
     @Test("A rest that takes 50 milliseconds is stopped, also after the outcome")
     func tooLong() async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let (call, atom) = start(transport)
         Self.redirect(transport.exchanges[0])
         transport.exchanges[1].answer("{}")
@@ -68,7 +68,7 @@ struct UnwantedRestTests {
 
     @Test("A rest of more than 64 KiB is stopped at once, and no part of it is taken for the next response")
     func tooMuch() async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let (call, _) = start(transport)
         Self.redirect(transport.exchanges[0])
         transport.exchanges[0].send(.data(Data(count: 1 << 16)))
@@ -81,7 +81,7 @@ struct UnwantedRestTests {
 
     @Test("The end of an older attempt ends nothing", arguments: [true, false])
     func olderEnd(isLost: Bool) async {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let (call, atom) = start(transport, limit: 1)
         Self.redirect(transport.exchanges[0])
         transport.exchanges[1].send(.response(TransportResponse(statusCode: 200)))

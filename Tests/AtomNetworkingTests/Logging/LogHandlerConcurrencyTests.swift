@@ -1,11 +1,12 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
 /// The log handler is the app's code and may call the SDK.
 @Suite struct LogHandlerConcurrencyTests {
     @Test func aLogHandlerMayCancelTheRequestThatItHearsOf() throws {
-        let transport = ScriptedTransport()
+        let transport = ScriptedTransport.held()
         let call = Call()
         var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"), isLogEnabled: true)
         configuration.transport = transport

@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ struct LogLineTests {
     private static func lines(_ script: @escaping ScriptedTransport.Script) async -> [String] {
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         var configuration = ServiceConfiguration(isLogEnabled: true)
-        configuration.transport = ScriptedTransport(script: script)
+        configuration.transport = ScriptedTransport.held(script: script)
         configuration.logHandler = { sink.yield($0) }
         _ = try? await Atom(serviceConfiguration: configuration).enqueue(PathEndpoint()).resume()
         sink.finish()
@@ -50,7 +51,7 @@ struct LogLineTests {
             var headerItems: [HeaderItem] { [HeaderItem(name: "X-Key", value: "hunter2\n")] }
         }
         let lines = Locked<[String]>([])
-        let transport = ScriptedTransport { $0.answer() }
+        let transport = ScriptedTransport.held { $0.answer() }
         var configuration = ServiceConfiguration(isLogEnabled: true)
         configuration.transport = transport
         configuration.logHandler = { line in lines.with { $0.append(line) } }

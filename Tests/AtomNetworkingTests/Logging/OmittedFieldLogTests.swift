@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct OmittedFieldLogTests {
     private static func lines(of headerItems: [HeaderItem]) async throws -> (lines: [String], sent: [String]) {
         let lines = Locked<[String]>([])
-        let transport = ScriptedTransport { $0.answer() }
+        let transport = ScriptedTransport.held { $0.answer() }
         var configuration = ServiceConfiguration(isLogEnabled: true)
         configuration.transport = transport
         configuration.logHandler = { line in lines.with { $0.append(line) } }

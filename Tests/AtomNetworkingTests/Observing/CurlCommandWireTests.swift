@@ -15,11 +15,11 @@
         private func both(
             _ endpoint: WireEndpoint, on server: LoopbackServer, in folder: TransferFolder
         ) async throws -> (sdk: ComparedRequest, curl: ComparedRequest)? {
-            let commands = Box<[String]>([])
+            let commands = Locked<[String]>([])
             let atom = Atom.forTest {
                 $0.transport = try? CurlTransport(configuration: .init())
                 $0.observers = [
-                    CurlCommandObserver(showing: .everything) { command in commands.change { $0.append(command) } }
+                    CurlCommandObserver(showing: .everything) { command in commands.with { $0.append(command) } }
                 ]
             }
             let outcome = await atom.outcome(of: endpoint)
@@ -76,11 +76,11 @@
             let server = try LoopbackServer { _ in .text("ok") }
             defer { server.stop() }
             let folder = try TransferFolder()
-            let commands = Box<[String]>([])
+            let commands = Locked<[String]>([])
             let atom = Atom.forTest {
                 $0.observers = [
-                    CurlCommandObserver { command in commands.change { $0.append(command) } },
-                    CurlCommandObserver(showing: .onlyHarmless) { command in commands.change { $0.append(command) } },
+                    CurlCommandObserver { command in commands.with { $0.append(command) } },
+                    CurlCommandObserver(showing: .onlyHarmless) { command in commands.with { $0.append(command) } },
                 ]
             }
             var endpoint = server.endpoint("/x", method: .post, headers: ["Authorization": "Bearer s'; exit 9; '"])

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
 
     @Test func cancellationsAndAnswersMeet() async throws {
         let observer = OrderObserver()
-        let transport = ScriptedTransport { exchange in
+        let transport = ScriptedTransport.held { exchange in
             DispatchQueue.global().async { exchange.redirect(to: "/again") }
         }
         var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -5,13 +6,13 @@ import Testing
 
 /// Which lines a log has, and how important they are.
 @Suite(.timeLimit(.minutes(5))) struct RequestLogTests {
-    private let lines = Box<[String]>([])
+    private let lines = Locked<[String]>([])
 
     private func log(from level: LogLevel) -> RequestLog {
         RequestLog(from: level) { [lines] level, line in
             // Without the number of the request.
             let text = line.hasPrefix("[") ? line.drop { $0 != "]" }.dropFirst(2) : line[...]
-            lines.change { $0.append("\(level) \(text)") }
+            lines.with { $0.append("\(level) \(text)") }
         }
     }
 
@@ -51,9 +52,9 @@ import Testing
     }
 
     @Test func retriesAreNoticesAndFailuresWarnings() async throws {
-        let count = Box(0)
+        let count = Locked(0)
         try await run(from: .notice, policy: .standard) { exchange in
-            count.change { $0 += 1 }
+            count.with { $0 += 1 }
             exchange.answer(status: 503)
         }
         #expect(count.value == 3)

@@ -259,7 +259,7 @@ import Testing
         }
         #expect(await call(session.atom).status() == 200)
         #expect(await call(atom(session)).status() == 200)
-        #expect(session.sent.map(\.request.wantsMetrics) == [false, true])
+        #expect(session.sent.map(\.request.transportRequest.wantsMetrics) == [false, true])
         #expect(observer.story()[3] == "measured sending 1: h2, connection kept")
     }
 
@@ -281,10 +281,10 @@ import Testing
 
     @Test func allObserversHearAllEventsInTheirOrder() async throws {
         let session = try SessionFixture { $0.answer() }
-        let order = Box<[Int]>([])
+        let order = Locked<[Int]>([])
         let atom = atom(session) { configuration in
             configuration.observers = (0..<3).map { number in
-                RecordingObserver { _ in order.change { $0.append(number) } }
+                RecordingObserver { _ in order.with { $0.append(number) } }
             }
         }
         #expect(await call(atom).status() == 200)

@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -99,7 +100,7 @@ struct ResponseTextTests {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         var configuration = ServiceConfiguration(decoder: decoder)
-        configuration.transport = ScriptedTransport { $0.answer(#"{"seat_row":7}"#) }
+        configuration.transport = ScriptedTransport.held { $0.answer(#"{"seat_row":7}"#) }
         let response = try await Atom(serviceConfiguration: configuration).enqueue(Endpoint()).resume()
         #expect(try response.decode(Snake.self).seatRow == 7)
         #expect(try AtomResponse(data: Data("[1]".utf8), statusCode: 200).decode([Int].self) == [1])
@@ -109,7 +110,7 @@ struct ResponseTextTests {
     @Test("An answer is the model with its response, also from a completion")
     func answers() async throws {
         var configuration = ServiceConfiguration()
-        configuration.transport = ScriptedTransport {
+        configuration.transport = ScriptedTransport.held {
             $0.answer(#"{"row":1}"#, status: 201, headers: [("ETag", "x")])
         }
         let service = Atom(serviceConfiguration: configuration).enqueue(Endpoint())

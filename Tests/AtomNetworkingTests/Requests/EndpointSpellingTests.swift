@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -221,11 +222,11 @@ struct EndpointSpellingTests {
 
     /// The second request of a type is read in the forms that the first one had.
     private static func sent(_ endpoint: any Requestable, status: Int = 200) async throws -> TransportRequest {
-        let transport = ScriptedTransport { $0.answer("", status: status) }
+        let transport = ScriptedTransport.held { $0.answer("", status: status) }
         let service = atom(transport).enqueue(endpoint)
         try await service.resume()
         try await service.resume()
-        let requests = transport.requests
+        let requests = transport.requests.map(\.transportRequest)
         #expect(requests.map(\.target) == [requests[0].target, requests[0].target])
         #expect(requests[0].method == requests[1].method)
         #expect(requests[0].headerFields == requests[1].headerFields)
@@ -250,7 +251,7 @@ struct EndpointSpellingTests {
     }
 
     private static func refusal(_ endpoint: any Requestable) async -> AtomError? {
-        let transport = ScriptedTransport { $0.answer("") }
+        let transport = ScriptedTransport.held { $0.answer("") }
         do {
             try await atom(transport).enqueue(endpoint).resume()
             Issue.record("It was sent")
@@ -437,7 +438,7 @@ struct EndpointSpellingTests {
     @Test("Whether a request is signed may be optional")
     func optionalAuthorization() async throws {
         struct Item: AppEndpoint { let requiresAuthorization: Bool? }
-        let transport = ScriptedTransport { $0.answer("") }
+        let transport = ScriptedTransport.held { $0.answer("") }
         var configuration = ServiceConfiguration(
             authenticationMethod: .basic(BasicCredential(password: "secret", username: "ada")))
         configuration.transport = transport

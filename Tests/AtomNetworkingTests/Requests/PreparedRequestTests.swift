@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -267,14 +268,14 @@ struct RequestBodyTests {
             try RequestBody.json(Seat(), encoder: JSONEncoder()).prepared(encoder: encoder).data
                 == Data(#"{"seatRow":1}"#.utf8))
 
-        let transport = ScriptedTransport { $0.answer("{}") }
+        let transport = ScriptedTransport.held { $0.answer("{}") }
         var configuration = ServiceConfiguration(dispatchQueue: .global())
         configuration.transport = transport
         configuration.encoder = encoder
         Atom(serviceConfiguration: configuration)
             .enqueue(RecordingEndpoint(method: .post, body: .json(Seat()), requiresAuthorization: false)).resume { _ in
             }
-        #expect(transport.requests.first?.body?.data == Data(#"{"seat_row":1}"#.utf8))
+        #expect(transport.requests.first?.body == Data(#"{"seat_row":1}"#.utf8))
     }
 
     @Test("A value that can't be encoded is an invalid body, and the error says where")

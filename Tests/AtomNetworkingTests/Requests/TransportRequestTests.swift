@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -72,7 +73,7 @@ struct TransportRequestTests {
 
     @Test("A wrapping transport changes what is sent, and a refresh stays one")
     func wrapping() async throws {
-        let base = ScriptedTransport { $0.answer("{}") }
+        let base = ScriptedTransport.held { $0.answer("{}") }
         var configuration = ServiceConfiguration(dispatchQueue: .global())
         configuration.transport = WrappingTransport(base: base, proxy: try BaseURL(host: "gateway.example.com"))
         _ = try await Atom(serviceConfiguration: configuration).enqueue(PathEndpoint()).resume()

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -74,8 +75,8 @@ import Testing
     }
 
     @Test func aWorkerThatClearsTheStoreSignsNobodyOut() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk), grant: .clientCredentials)
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk, grant: .clientCredentials)
         let call = session.call()
         let first = await session.transport.exchange(0)
         disk.stored = nil

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -26,10 +27,10 @@ import Testing
     }
 
     @Test func aRequestOfTheProviderItselfDoesNotWaitForItself() async throws {
-        let atom = Box<Atom?>(nil)
+        let atom = Locked<Atom?>(nil)
         let login = SelfAskingLogin(atom: atom)
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
-        atom.change { $0 = session.atom }
+        atom.with { $0 = session.atom }
         let error = try #require(await session.call().error())
         guard case .authentication(.credentialNotProvided(let cause, _, _)) = error,
             case .authentication(.missingCredential(.notSent))? = cause as? AtomError
@@ -178,8 +179,8 @@ import Testing
 
     @Test func anotherProcessThatSignedInIsAdoptedInsteadOfAsking() async throws {
         let login = ScriptedLogin()
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         let first = await session.transport.exchange(0)
         disk.stored = .issued(1)
@@ -193,8 +194,8 @@ import Testing
 
     @Test func aSignOutInAnotherProcessIsNotUndoneByARenewal() async throws {
         let login = ScriptedLogin()
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         let form = await login.form(0)
         #expect(form.rejected == .issued(0, life: 0))
@@ -208,8 +209,8 @@ import Testing
     @Test(arguments: [true, false])
     func whoSignsInInAnotherProcessDuringARenewalGoesBeforeItAndNotBeforeASignIn(isRenewal: Bool) async throws {
         let login = ScriptedLogin()
-        let disk = SharedDisk(isRenewal ? .issued(0, life: 0) : nil)
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let disk = RecordingTokenCredentialStore(isRenewal ? .issued(0, life: 0) : nil)
+        let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         let form = await login.form(0)
         disk.stored = .issued(5)
@@ -223,11 +224,11 @@ import Testing
 
     @Test func theStoreIsFreeWhileAPersonTakesTheirTime() async throws {
         let login = ScriptedLogin()
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         let form = await login.form(0)
-        let other = RecordingStore(disk)
+        let other = RecordingTokenCredentialStore(sharing: disk)
         _ = try await other.exchange { $0 }
         form.finish(.success(.issued(1)))
         await session.transport.exchange(0).answer()
@@ -250,8 +251,8 @@ import Testing
 
     @Test func whoSignsOutInALoginScreensTimeIsNotSignedInByIt() async throws {
         let login = ScriptedLogin()
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         let form = await login.form(0)
         try await session.atom.signIn(with: .issued(8))
@@ -268,21 +269,21 @@ import Testing
 
 /// Sends a signed request before it returns a credential.
 private final class SelfAskingLogin: TokenCredentialProvider {
-    let atom: Box<Atom?>
-    let later = Box<Task<AtomResponse, any Error>?>(nil)
+    let atom: Locked<Atom?>
+    let later = Locked<Task<AtomResponse, any Error>?>(nil)
     let isOpen = Signal()
-    private let count = Box(0)
+    private let count = Locked(0)
 
-    init(atom: Box<Atom?>) { self.atom = atom }
+    init(atom: Locked<Atom?>) { self.atom = atom }
 
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-        count.change { $0 += 1 }
+        count.with { $0 += 1 }
         guard count.value == 1, let atom = atom.value else { return .issued(1) }
         let task = Task { [isOpen] in
             await isOpen.wait()
             return try await atom.enqueue(PathEndpoint(pathText: "/later")).resume()
         }
-        later.change { $0 = task }
+        later.with { $0 = task }
         try await atom.enqueue(PathEndpoint(pathText: "/self")).resume()
         return .issued(1)
     }

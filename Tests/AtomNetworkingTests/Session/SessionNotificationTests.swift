@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -241,7 +242,7 @@ import Testing
     /// The caller's next line runs before anything that is dispatched to the queue of its actor.
     @MainActor @Test func anAsyncCallerOnTheMainActorHearsBeforeTheObserver() async throws {
         for round in 0..<50 {
-            let transport = ScriptedTransport()
+            let transport = ScriptedTransport.held()
             var configuration = ServiceConfiguration(dispatchQueue: .main)
             configuration.transport = transport
             let atom = Atom(serviceConfiguration: configuration)

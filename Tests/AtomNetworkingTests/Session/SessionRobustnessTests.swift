@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -11,9 +12,9 @@ struct SessionRobustnessTests {
 
     @Test("A new refresh token beside an access token of another type is sent next", arguments: [true, false])
     func refreshTokenBesideAnotherType(inStore: Bool) async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
         let session =
-            inStore ? try SessionFixture(store: RecordingStore(disk)) : try SessionFixture(lifetime: 0)
+            inStore ? try SessionFixture(store: disk) : try SessionFixture(lifetime: 0)
         let first = session.call()
         await session.refresh().answer(
             #"{"access_token":"P1","token_type":"DPoP","expires_in":60,"refresh_token":"R1"}"#)
@@ -68,9 +69,9 @@ struct SessionRobustnessTests {
     @Test("loadSession finds a sign-in of another process, even after nobody was signed in")
     func loadedAgain() async throws {
         for grant in [GrantType.clientCredentials, .refreshToken] {
-            let disk = SharedDisk()
+            let disk = RecordingTokenCredentialStore()
             let session = try SessionFixture(
-                store: RecordingStore(disk), provider: grant == .refreshToken ? ScriptedLogin() : nil, grant: grant)
+                store: disk, provider: grant == .refreshToken ? ScriptedLogin() : nil, grant: grant)
             guard case .signedOut = try await session.atom.loadSession() else { throw Unexpected("somebody") }
             guard case .signedOut = try await session.atom.loadSession() else { throw Unexpected("somebody") }
             disk.stored = .issued(3)
@@ -80,9 +81,9 @@ struct SessionRobustnessTests {
 
     @Test("loadSession finds a sign-in of another process in the pause after a failure")
     func loadedInThePause() async throws {
-        let disk = SharedDisk()
+        let disk = RecordingTokenCredentialStore()
         let login = ScriptedLogin()
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         await login.form(0).finish(
             .failure(TokenCredentialProviderError(CancellationError(), retry: .after(.seconds(60)))))

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
     }
 
     @Test func aStoreIsReadWithoutARequest() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0)))
         var states = session.atom.sessionStates.makeAsyncIterator()
         #expect(name(await states.next()) == "unknown")
         #expect(name(await states.next()) == "signedIn")
@@ -28,14 +29,14 @@ import Testing
     }
 
     @Test func anEmptyStoreMeansThatNobodyIsSignedIn() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk()))
+        let session = try SessionFixture(store: RecordingTokenCredentialStore())
         var states = session.atom.sessionStates.makeAsyncIterator()
         #expect(name(await states.next()) == "unknown")
         #expect(name(await states.next()) == "signedOut")
     }
 
     @Test func aLateListenerGetsThePresentState() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))))
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)))
         let call = session.call()
         await session.refresh().deny("invalid_grant")
         #expect(await call.error()?.isAccessTokenRefreshFailure == true)
@@ -44,13 +45,13 @@ import Testing
     }
 
     @Test func aStoreThatCanBeReadLaterIsNoticed() async throws {
-        let disk = SharedDisk(.issued(0))
-        disk.refuse(reads: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        disk.loadError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         var states = session.atom.sessionStates.makeAsyncIterator()
         #expect(name(await states.next()) == "unknown")
         await #expect(throws: AtomError.self) { try await session.atom.loadSession() }
-        disk.refuse(reads: false)
+        disk.loadError = nil
         let call = session.call()
         await session.transport.exchange(0).answer()
         #expect(await call.status() == 200)
@@ -58,12 +59,12 @@ import Testing
     }
 
     @Test func aSignInOfAnotherProcessIsNoticed() async throws {
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk)
         var states = session.atom.sessionStates.makeAsyncIterator()
         #expect(name(await states.next()) == "unknown")
         #expect(name(await states.next()) == "signedOut")
-        try await RecordingStore(disk).save(.issued(0))
+        try await RecordingTokenCredentialStore(sharing: disk).save(.issued(0))
         let call = session.call()
         await session.transport.exchange(0).answer()
         #expect(await call.status() == 200)
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test func aStateComesOnce() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0)))
         _ = try await session.atom.loadSession()
         var states = session.atom.sessionStates.makeAsyncIterator()
         #expect(name(await states.next()) == "signedIn")
@@ -108,13 +109,13 @@ private struct Unasked: TokenCredentialProvider {
 
 /// Signing out with a revocation that is waited for.
 @Suite(.timeLimit(.minutes(5))) struct WaitingSignOutTests {
-    private func session(_ disk: SharedDisk) throws -> SessionFixture {
+    private func session(_ disk: RecordingTokenCredentialStore) throws -> SessionFixture {
         let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
-        return try SessionFixture(store: RecordingStore(disk), bearer: { $0.revocationEndpoint = endpoint })
+        return try SessionFixture(store: disk, bearer: { $0.revocationEndpoint = endpoint })
     }
 
     @Test func itReturnsAfterTheServersAnswer() async throws {
-        let disk = SharedDisk(.issued(0))
+        let disk = RecordingTokenCredentialStore(.issued(0))
         let session = try session(disk)
         _ = try await session.atom.loadSession()
         let hasReturned = Locked(false)
@@ -131,7 +132,7 @@ private struct Unasked: TokenCredentialProvider {
     }
 
     @Test func aRefusalIsAnErrorAndTheSessionIsOver() async throws {
-        let disk = SharedDisk(.issued(0))
+        let disk = RecordingTokenCredentialStore(.issued(0))
         let session = try session(disk)
         _ = try await session.atom.loadSession()
         let signOut = Task { try await session.atom.signOut(waitingForRevocation: true) }
@@ -150,7 +151,7 @@ private struct Unasked: TokenCredentialProvider {
     }
 
     @Test func aLostConnectionIsAnError() async throws {
-        let session = try session(SharedDisk(.issued(0)))
+        let session = try session(RecordingTokenCredentialStore(.issued(0)))
         _ = try await session.atom.loadSession()
         let signOut = Task { try await session.atom.signOut(waitingForRevocation: true) }
         await session.transport.exchange(0).fail(.cannotConnectToHost, delivery: .notSent)
@@ -163,7 +164,7 @@ private struct Unasked: TokenCredentialProvider {
     }
 
     @Test func aCancelledCallerLeavesAtOnceAndTheRevocationGoesOn() async throws {
-        let session = try session(SharedDisk(.issued(0)))
+        let session = try session(RecordingTokenCredentialStore(.issued(0)))
         _ = try await session.atom.loadSession()
         let task = Task { try await session.atom.signOut(waitingForRevocation: true) }
         let revocation = await session.transport.exchange(0)
@@ -178,8 +179,8 @@ private struct Unasked: TokenCredentialProvider {
         let session =
             hasProvider
             ? try SessionFixture(
-                store: RecordingStore(SharedDisk(.issued(0))), provider: Unasked())
-            : try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))))
+                store: RecordingTokenCredentialStore(.issued(0)), provider: Unasked())
+            : try SessionFixture(store: RecordingTokenCredentialStore(.issued(0)))
         _ = try await session.atom.loadSession()
         await #expect {
             try await session.atom.signOut(waitingForRevocation: true)
@@ -196,7 +197,7 @@ private struct Unasked: TokenCredentialProvider {
     @Test func plainHTTPToAnotherMachineIsRefused() async throws {
         let endpoint = try AuthorizationEndpoint(scheme: .http, host: "auth.example.com", path: "/revoke")
         let session = try SessionFixture(
-            store: RecordingStore(SharedDisk(.issued(0))), bearer: { $0.revocationEndpoint = endpoint })
+            store: RecordingTokenCredentialStore(.issued(0)), bearer: { $0.revocationEndpoint = endpoint })
         _ = try await session.atom.loadSession()
         await #expect {
             try await session.atom.signOut(waitingForRevocation: true)
@@ -212,7 +213,7 @@ private struct Unasked: TokenCredentialProvider {
     }
 
     @Test func nobodyToSignOutIsNoError() async throws {
-        let session = try session(SharedDisk())
+        let session = try session(RecordingTokenCredentialStore())
         try await session.atom.signOut(waitingForRevocation: true)
         #expect(session.transport.exchanges.isEmpty)
     }

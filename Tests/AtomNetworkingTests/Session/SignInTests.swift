@@ -9,8 +9,8 @@ import Testing
     private let login = ScriptedLogin()
 
     @Test func whenNobodyIsSignedInTheProviderIsAskedOnce() async throws {
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk), signIn: login)
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk, signIn: login)
         let calls = (0..<10).map { session.call("/\($0)") }
         let form = await login.form(0)
         #expect(form.rejected == nil)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func aTokenThatExpiresIsRefreshedWithoutTheProvider() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)), signIn: login)
         let call = session.call()
         await session.refresh().grant(1)
         let exchange = await session.transport.exchange(1)
@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test func aRefusedRefreshTokenIsFollowedByASignIn() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk), signIn: login)
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk, signIn: login)
         let calls = (0..<5).map { session.call("/\($0)") }
         await session.refresh().deny("invalid_grant")
         let form = await login.form(0)
@@ -52,7 +52,7 @@ import Testing
         for call in calls { #expect(await call.status() == 200) }
         #expect(login.count == 1)
         #expect(session.refreshes.count == 1)
-        #expect(!disk.hasIntent)
+        #expect(disk.refreshIntent == nil)
         // The next refresh is the SDK's again.
         session.time.advance(by: .seconds(4_000))
         let later = session.call()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func a401WithARefusedRefreshTokenIsFollowedByASignInToo() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0)), signIn: login)
         let call = session.call()
         await session.transport.exchange(0).answer(status: 401)
         await session.refresh().deny("invalid_grant")
@@ -78,7 +78,7 @@ import Testing
 
     @Test func nobodyIsAskedWhileTheTokenIsStillGood() async throws {
         // In the leeway: a quarter of the life at most.
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 10))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 10)), signIn: login)
         try await session.atom.loadSession()
         session.time.advance(by: .seconds(9))
         let early = session.call("/early")
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func a401BeforeTheRefusalLeadsToASignIn() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 10))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 10)), signIn: login)
         try await session.atom.loadSession()
         session.time.advance(by: .seconds(7))
         let direct = session.call("/direct")
@@ -118,7 +118,7 @@ import Testing
 
     @Test(arguments: [500, 503, 400])
     func aFailureOfTheEndpointAsksNobody(status: Int) async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)), signIn: login)
         let call = session.call()
         let refresh = await session.refresh()
         if status == 400 { refresh.deny("invalid_client") } else { refresh.answer(status: status) }
@@ -131,7 +131,7 @@ import Testing
     @Test func aTokenWithoutARefreshTokenIsReplacedWhenItHasExpired() async throws {
         let lonely = TokenCredential(
             accessToken: "A0", expiresAt: ManualClock().date.addingTimeInterval(10), refreshToken: "")
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(lonely)), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(lonely), signIn: login)
         try await session.atom.loadSession()
         session.time.advance(by: .seconds(9))
         let early = session.call()
@@ -148,7 +148,7 @@ import Testing
 
     @Test func aProviderThatGivesUpEndsTheSession() async throws {
         struct Closed: Error {}
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)), signIn: login)
         let calls = (0..<3).map { session.call("/\($0)") }
         await session.refresh().deny("invalid_grant")
         await login.form(0).finish(.failure(TokenCredentialProviderError(Closed(), retry: .afterSignIn)))
@@ -169,7 +169,7 @@ import Testing
 
     @Test func afterAFailedSignInTheRefusedTokenIsNotSentAgain() async throws {
         struct Closed: Error {}
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)), signIn: login)
         let first = session.call()
         await session.refresh().deny("invalid_grant")
         await login.form(0).finish(.failure(Closed()))
@@ -182,9 +182,9 @@ import Testing
     }
 
     @Test func twoProcessesSpendEachRefreshTokenOnce() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let one = try SessionFixture(store: RecordingStore(disk), signIn: login)
-        let other = try SessionFixture(store: RecordingStore(disk), signIn: login)
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let one = try SessionFixture(store: disk, signIn: login)
+        let other = try SessionFixture(store: disk, signIn: login)
         let first = one.call()
         let refresh = await one.refresh()
         // This one has to wait for the store.
@@ -201,13 +201,13 @@ import Testing
     }
 
     @Test func aSignInOfAnotherProcessIsUsed() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk), signIn: login)
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk, signIn: login)
         let call = session.call()
         await session.refresh().deny("invalid_grant")
         let form = await login.form(0)
         // Meanwhile somebody signs in elsewhere.
-        try await RecordingStore(disk).save(.issued(7))
+        try await RecordingTokenCredentialStore(sharing: disk).save(.issued(7))
         form.finish(.success(.issued(1)))
         let exchange = await session.transport.exchange(1)
         #expect(exchange.token == "A7")
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func aSignOutEndsTheSignIn() async throws {
-        let session = try SessionFixture(store: RecordingStore(SharedDisk(.issued(0, life: 0))), signIn: login)
+        let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)), signIn: login)
         let call = session.call()
         await session.refresh().deny("invalid_grant")
         let form = await login.form(0)
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test func aServiceWithoutAProviderSharesTheSession() async throws {
-        let store = RecordingStore(SharedDisk(.issued(0, life: 0)))
+        let store = RecordingTokenCredentialStore(.issued(0, life: 0))
         let plain = try SessionFixture(store: store)
         let asking = try SessionFixture(store: store, signIn: login, time: plain.time)
         let first = plain.call()

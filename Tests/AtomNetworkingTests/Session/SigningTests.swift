@@ -7,8 +7,8 @@ import Testing
 /// Signing in and out: results of an older session are dropped.
 @Suite(.timeLimit(.minutes(5))) struct SigningTests {
     @Test func signingInStoresTheCredentialAndSignsWithIt() async throws {
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk)
         try await session.atom.signIn(with: .issued(1))
         #expect(disk.writes == [.issued(1)])
         guard case .signedIn = session.atom.sessionState else { throw Unexpected("\(session.atom.sessionState)") }
@@ -19,8 +19,8 @@ import Testing
     }
 
     @Test func signingOutTellsWaitersAndEmptiesTheStoreWhateverTheRefreshStillBrings() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         let refresh = await session.refresh()
         try await session.atom.signOut()
@@ -41,15 +41,15 @@ import Testing
     }
 
     @Test func aRefreshThatEndsAfterSigningInIsNotStoredForTheNextUser() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let held = Signal()
-        let session = try SessionFixture(store: RecordingStore(disk, gateBeforeWrite: { await held.wait() }))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.holdWrites()
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         await session.refresh().grant(1)
         let atom = session.atom
         let signing = Task { try await atom.signIn(with: .issued(5)) }
         guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
-        held.raise()
+        disk.releaseWrites()
         try await signing.value
         #expect(disk.stored == .issued(5))
         let next = session.call()
@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test func signingInWithWhatIsBeingRefreshedDoesNotBringTheSpentTokenBack() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         let refresh = await session.refresh()
         let atom = session.atom
@@ -94,9 +94,9 @@ import Testing
     }
 
     @Test func aFailedSignOutIsToldAndTheOldTokensAreNotReadAgain() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
-        disk.refuse(writes: true)
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
+        disk.saveError = DiskFailure()
         do {
             try await session.atom.signOut()
             Issue.record("not told")
@@ -106,7 +106,7 @@ import Testing
         guard case .authentication(.missingCredential) = await session.call().error() else {
             throw Unexpected("the old session is back")
         }
-        disk.refuse()
+        disk.saveError = nil
         var events = session.atom.events.makeAsyncIterator()
         session.time.advance(by: .seconds(1))
         guard case .credentialStored = await events.next() else { throw Unexpected("not told") }
@@ -114,9 +114,9 @@ import Testing
     }
 
     @Test func aFailedSignInIsToldAndTheSessionGoesOnInMemory() async throws {
-        let disk = SharedDisk(.issued(0))
-        disk.refuse(writes: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(2)) }
         let call = session.call()
         #expect(session.sent[0].token == "A2")
@@ -189,9 +189,9 @@ import Testing
 
     @Test func signingOutRevokesWhatAnotherProcessHasStoredSince() async throws {
         let revoke = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
-        let disk = SharedDisk(.issued(0))
+        let disk = RecordingTokenCredentialStore(.issued(0))
         let session = try SessionFixture(
-            store: RecordingStore(disk), bearer: { $0.revocationEndpoint = revoke })
+            store: disk, bearer: { $0.revocationEndpoint = revoke })
         try await session.atom.loadSession()
         disk.stored = .issued(1)
         try await session.atom.signOut()
@@ -199,9 +199,9 @@ import Testing
     }
 
     @Test func aStoreThatCannotBeReadCanBeSignedInToAndOutOf() async throws {
-        let disk = SharedDisk(.issued(0))
-        disk.refuse(reads: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        disk.loadError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         try await session.atom.signIn(with: .issued(1))
         #expect(disk.stored == .issued(1))
         try await session.atom.signOut()
@@ -209,22 +209,22 @@ import Testing
     }
 
     @Test func loadingTheSessionLooksAgainWhileNobodyIsSignedIn() async throws {
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk)
         guard case .signedOut = try await session.atom.loadSession() else { throw Unexpected("signed in") }
         disk.stored = .issued(1)
         guard case .signedIn = try await session.atom.loadSession() else { throw Unexpected("not seen") }
     }
 
     @Test func aWriteThatFailedIsTriedAgainWhoeverLetsGoOfTheSession() async throws {
-        let disk = SharedDisk(.issued(0))
-        disk.refuse(writes: true)
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        disk.saveError = DiskFailure()
         let time = ManualClock()
         do {
-            let session = try SessionFixture(store: RecordingStore(disk), time: time)
+            let session = try SessionFixture(store: disk, time: time)
             await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(2)) }
         }
-        disk.refuse()
+        disk.saveError = nil
         time.advance(by: .seconds(1))
         try #require(await eventually { disk.stored == .issued(2) })
     }

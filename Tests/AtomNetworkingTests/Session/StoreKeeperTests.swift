@@ -7,10 +7,10 @@ import Testing
 @Suite("The keeper of a credential in a store", .timeLimit(.minutes(5)))
 struct StoreKeeperTests {
     private let time = ManualClock()
-    private let disk = SharedDisk()
+    private let disk = RecordingTokenCredentialStore()
 
     private func session() -> SessionActor {
-        SessionActor(keeper: StoreKeeper(RecordingStore(disk)), policy: RefreshPolicy(), time: time)
+        SessionActor(keeper: StoreKeeper(disk), policy: RefreshPolicy(), time: time)
     }
 
     @Test("Operations run one after the other, in the order of the calls")
@@ -44,7 +44,7 @@ struct StoreKeeperTests {
     func contents() async {
         let session = session()
         #expect(await session.keeper.contents(for: session) == .empty)
-        disk.refuse(reads: true)
+        disk.loadError = DiskFailure()
         #expect(await session.keeper.contents(for: session) == nil)
     }
 
@@ -65,15 +65,15 @@ struct StoreKeeperTests {
 
     @Test("A write that failed is tried again after 1, 2, 4 and 8 s, until the store takes it")
     func triedAgain() async throws {
-        disk.refuse(writes: true)
+        disk.saveError = DiskFailure()
         let session = session()
         await #expect(throws: AuthenticationError.self) { try await session.signIn(with: .issued(1)) }
         for seconds in [1, 2, 4, 8] {
-            let reads = disk.readCount
+            let reads = disk.operations.count
             try #require(await eventually { time.nextAlarm == time.now + .seconds(seconds) })
-            if seconds == 8 { disk.refuse() }
+            if seconds == 8 { disk.saveError = nil }
             time.advance(by: .seconds(seconds))
-            try #require(await eventually { disk.readCount > reads })
+            try #require(await eventually { disk.operations.count > reads })
         }
         #expect(await eventually { disk.stored == .issued(1) })
         #expect(await eventually { time.alarmCount == 0 }, "nothing is left to be written")
@@ -81,10 +81,10 @@ struct StoreKeeperTests {
 
     @Test("A write that failed is given up if another process has stored something since")
     func newerInStore() async throws {
-        disk.refuse(writes: true)
+        disk.saveError = DiskFailure()
         let session = session()
         await #expect(throws: AuthenticationError.self) { try await session.signIn(with: .issued(1)) }
-        disk.refuse()
+        disk.saveError = nil
         disk.stored = .issued(2)
         time.advance(by: .seconds(1))
         #expect(await eventually { session.guarded.with { $0.held?.credential } == .issued(2) })
@@ -93,13 +93,13 @@ struct StoreKeeperTests {
 
     @Test("A session with an unfinished write lives on after the app has released it")
     func outlivesItsOwner() async throws {
-        disk.refuse(writes: true)
+        disk.saveError = DiskFailure()
         var session: SessionActor? = session()
         await #expect(throws: AuthenticationError.self) { try await session?.signIn(with: .issued(1)) }
         weak let weakly = session
         session = nil
         #expect(weakly != nil)
-        disk.refuse()
+        disk.saveError = nil
         time.advance(by: .seconds(1))
         #expect(await eventually { disk.stored == .issued(1) })
         #expect(await eventually { weakly == nil })

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -37,15 +38,15 @@ struct StoredSessionFaultTests {
 
     @Test("After a write that failed, the next refresh that is stored is announced as stored")
     func storedByTheNextRefresh() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        disk.refuse(writes: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         let events = session.atom.events
         let first = session.call()
         await session.refresh().grant(1)
         await session.transport.exchange(1).answer()
         _ = await first.outcome()
-        disk.refuse()
+        disk.saveError = nil
         // The clock has not moved: the failed write itself is not tried again yet.
         let second = session.call()
         await session.transport.exchange(2).answer(status: 401)
@@ -58,32 +59,32 @@ struct StoredSessionFaultTests {
 
     @Test("A write that failed but reached the store is announced as stored when that is found out")
     func writtenAfterAll() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        disk.refuse(writes: true)
-        let store = RecordingStore(disk)
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = DiskFailure()
+        let store = RecordingTokenCredentialStore(sharing: disk)
         let session = try SessionFixture(store: store)
         let events = session.atom.events
         let call = session.call()
         await session.refresh().grant(1)
         await session.transport.exchange(1).answer()
         _ = await call.outcome()
-        disk.refuse()
+        disk.saveError = nil
         disk.stored = session.held
-        let reads = disk.readCount
+        let reads = disk.operations.count
         session.time.advance(by: .seconds(1))
-        try #require(await eventually { disk.readCount > reads })
+        try #require(await eventually { disk.operations.count > reads })
         #expect(disk.writes.isEmpty)
         #expect(try await session.kinds(of: events) == ["not stored", "refreshed", "stored"])
     }
 
     @Test("A sign-in that is stored after one that failed is announced as stored")
     func signedInAgain() async throws {
-        let disk = SharedDisk()
-        disk.refuse(writes: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore()
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         let events = session.atom.events
         await #expect(throws: AtomError.self) { try await session.atom.signIn(with: .issued(1)) }
-        disk.refuse()
+        disk.saveError = nil
         try await session.atom.signIn(with: .issued(2))
         #expect(disk.stored == .issued(2))
         #expect(try await session.kinds(of: events) == ["signed in", "not stored", "signed in", "stored"])

@@ -7,8 +7,8 @@ import Testing
 /// Sessions whose tokens are in a store.
 @Suite(.timeLimit(.minutes(5))) struct StoredSessionTests {
     @Test func theStoreIsReadOnceAndThenRequestsRunDirectly() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
         let waiting = (0..<5).map { session.call("/\($0)") }
         _ = await session.transport.exchange(4)
         #expect(session.sentPaths == (0..<5).map { "/\($0)" })
@@ -18,46 +18,46 @@ import Testing
         #expect(session.sentPaths.last == "/direct")
         session.sent[5].answer()
         #expect(await direct.status() == 200)
-        #expect(disk.readCount == 1)
+        #expect(disk.operations.count == 1)
         #expect(session.refreshes.isEmpty)
     }
 
     @Test func aRefreshIsStoredBeforeAnybodyIsReleased() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let held = Signal()
-        let session = try SessionFixture(store: RecordingStore(disk, gateBeforeWrite: { await held.wait() }))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.holdWrites()
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         await session.refresh().grant(1)
         #expect(session.sent.isEmpty)
-        held.raise()
+        disk.releaseWrites()
         _ = await session.transport.exchange(1)
         #expect(disk.writes.map(\.?.accessToken) == ["A1"])
         #expect(session.sent[0].token == "A1")
         session.sent[0].answer()
         #expect(await call.status() == 200)
-        #expect(!disk.hasIntent)
+        #expect(disk.refreshIntent == nil)
     }
 
     @Test func anUnreadableStoreIsNotASignedOutUser() async throws {
-        let disk = SharedDisk(.issued(0))
-        disk.refuse(reads: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        disk.loadError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         let error = await session.call().error()
         guard case .authentication(.credentialNotReadable(let cause, .notSent)) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(cause is SharedDisk.Failure)
+        #expect(cause is DiskFailure)
         await #expect(throws: AtomError.self) { try await session.atom.loadSession() }
-        disk.refuse(reads: false)
+        disk.loadError = nil
         let call = session.call()
         await session.transport.exchange(0).answer()
         #expect(await call.status() == 200)
     }
 
     @Test func anEmptyStoreIsReadAgainByEveryRequest() async throws {
-        let disk = SharedDisk()
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore()
+        let session = try SessionFixture(store: disk)
         guard case .authentication(.missingCredential(.notSent)) = await session.call().error() else {
             Issue.record("not missing")
             return
@@ -71,8 +71,8 @@ import Testing
     }
 
     @Test func whatAnotherProcessStoredIsAdoptedWithoutARequest() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
         var events = session.atom.events.makeAsyncIterator()
         let call = session.call()
         let first = await session.transport.exchange(0)
@@ -91,10 +91,10 @@ import Testing
     }
 
     @Test func twoProcessesRefreshOnce() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
         let time = ManualClock()
-        let one = try SessionFixture(store: RecordingStore(disk), time: time)
-        let other = try SessionFixture(store: RecordingStore(disk), time: time)
+        let one = try SessionFixture(store: disk, time: time)
+        let other = try SessionFixture(store: disk, time: time)
         let first = one.call()
         let refresh = await one.refresh()
         let second = other.call()
@@ -125,8 +125,8 @@ import Testing
     }
 
     @Test func anEndedSessionReadsTheStoreBeforeItAnswers() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
         var events = session.atom.events.makeAsyncIterator()
         let call = session.call()
         await session.refresh().deny("invalid_grant")
@@ -143,12 +143,12 @@ import Testing
             return
         }
         #expect(disk.stored == .issued(0, life: 0), "the end of a session writes nothing")
-        let reads = disk.readCount
+        let reads = disk.operations.count
         guard case .authentication(.refreshRejected) = await session.call().error() else {
             Issue.record("not rejected")
             return
         }
-        #expect(disk.readCount == reads + 1)
+        #expect(disk.operations.count == reads + 1)
         disk.stored = .issued(3)
         let later = session.call()
         let exchange = await session.transport.exchange(1)
@@ -159,9 +159,9 @@ import Testing
     }
 
     @Test func anInterruptedRefreshIsToldApart() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        disk.leaveIntent(for: .issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.refreshIntent = "R0"
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         await session.refresh().deny("invalid_grant")
         guard case .authentication(.refreshInterrupted(let error, .notSent)) = await call.error() else {
@@ -169,7 +169,7 @@ import Testing
             return
         }
         #expect(error.code == "invalid_grant")
-        #expect(disk.hasIntent, "the next process says the same")
+        #expect(disk.refreshIntent != nil, "the next process says the same")
         #expect(await call.error()?.isAccessTokenRefreshFailure == true)
     }
 
@@ -182,11 +182,11 @@ import Testing
         IntentCase(failure: .notSent, isKept: false), IntentCase(failure: .maybeSent, isKept: true),
     ])
     func theNoteStaysOnlyIfTheTokenMayBeSpent(_ expected: IntentCase) async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         let refresh = await session.refresh()
-        #expect(disk.hasIntent, "written before it is sent")
+        #expect(disk.refreshIntent != nil, "written before it is sent")
         if let code = expected.code, let status = expected.status {
             refresh.deny(code, status: status)
         } else if let status = expected.status {
@@ -195,22 +195,22 @@ import Testing
             refresh.fail(.networkConnectionLost, delivery: expected.failure ?? .maybeSent)
         }
         #expect(await call.error()?.isAccessTokenRefreshFailure == true)
-        #expect(disk.hasIntent == expected.isKept)
+        #expect((disk.refreshIntent != nil) == expected.isKept)
     }
 
     @Test func anAnswerThatChangesNothingTakesTheNoteAwayToo() async throws {
         let unchanging = TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0")
-        let disk = SharedDisk(unchanging)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(unchanging)
+        let session = try SessionFixture(store: disk)
         let first = session.call()
         await session.transport.exchange(0).answer(status: 401)
         let refresh = await session.refresh()
-        #expect(disk.hasIntent)
+        #expect(disk.refreshIntent != nil)
         refresh.answer(#"{"access_token":"A0"}"#)
         await session.transport.exchange(2).answer()
         #expect(await first.status() == 200)
         #expect(disk.writes.isEmpty, "nothing to write")
-        #expect(!disk.hasIntent, "the server has answered, and R0 is not spent")
+        #expect(disk.refreshIntent == nil, "the server has answered, and R0 is not spent")
 
         let second = session.call()
         await session.transport.exchange(3).answer(status: 401)
@@ -230,9 +230,9 @@ import Testing
     }
 
     @Test func aFailedWriteKeepsTheSessionInMemoryAndIsTriedAgain() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        disk.refuse(writes: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         var events = session.atom.events.makeAsyncIterator()
         let call = session.call()
         await session.refresh().grant(1)
@@ -244,7 +244,7 @@ import Testing
             Issue.record("not told")
             return
         }
-        #expect(cause is SharedDisk.Failure)
+        #expect(cause is DiskFailure)
         guard case .refreshed = await events.next() else {
             Issue.record("not told of the refresh")
             return
@@ -253,7 +253,7 @@ import Testing
         await untilArmed(session.time, in: .seconds(1))
         session.time.advance(by: .seconds(1))
         await untilArmed(session.time, in: .seconds(2))
-        disk.refuse(writes: false)
+        disk.saveError = nil
         session.time.advance(by: .seconds(2))
         guard case .credentialStored = await events.next() else {
             Issue.record("not told that it is stored")
@@ -264,16 +264,16 @@ import Testing
     }
 
     @Test func whatCouldNotBeWrittenIsNotWrittenOverSomethingNewer() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        disk.refuse(writes: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         var events = session.atom.events.makeAsyncIterator()
         let call = session.call()
         await session.refresh().grant(1)
         await session.transport.exchange(1).answer()
         #expect(await call.status() == 200)
         guard case .credentialNotStored = await events.next() else { throw Unexpected("not told") }
-        disk.refuse()
+        disk.saveError = nil
         disk.stored = .issued(9)
         await untilArmed(session.time, in: .seconds(1))
         session.time.advance(by: .seconds(1))
@@ -288,9 +288,9 @@ import Testing
     }
 
     @Test func aRefreshWithAnUnwrittenCredentialUsesWhatIsInMemory() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        disk.refuse(writes: true)
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.saveError = DiskFailure()
+        let session = try SessionFixture(store: disk)
         let first = session.call()
         await session.refresh().grant(1, lifetime: 10)
         await session.transport.exchange(1).answer()
@@ -299,7 +299,7 @@ import Testing
         let second = session.call()
         let refresh = await session.refresh(1)
         #expect(refresh.form["refresh_token"] == "R1")
-        disk.refuse()
+        disk.saveError = nil
         refresh.grant(2)
         await session.transport.exchange(3).answer()
         #expect(await second.status() == 200)

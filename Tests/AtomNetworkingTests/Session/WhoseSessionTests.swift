@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -10,8 +11,8 @@ struct WhoseSessionTests {
 
     @Test("The credential that another process has put back is refreshed, not the one that was there meanwhile")
     func putBackByAnotherProcess() async throws {
-        let disk = SharedDisk(.issued(0, life: 10))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 10))
+        let session = try SessionFixture(store: disk)
         try await session.answered("/first", token: "A0")
         session.time.advance(by: .seconds(10))
         disk.stored = .issued(5)
@@ -32,8 +33,8 @@ struct WhoseSessionTests {
 
     @Test("A sign-in of this process is replaced by a credential that another process puts back")
     func putBackAfterSigningInHere() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
         try await session.answered("/first", token: "A0")
         try await session.atom.signIn(with: .issued(5))
         disk.stored = .issued(0)
@@ -49,9 +50,9 @@ struct WhoseSessionTests {
 
     @Test("A provider is not asked for a person whose credential is not in the store any more")
     func putBackWithAProvider() async throws {
-        let disk = SharedDisk(.issued(0))
+        let disk = RecordingTokenCredentialStore(.issued(0))
         let login = ScriptedLogin()
-        let session = try SessionFixture(store: RecordingStore(disk), provider: login)
+        let session = try SessionFixture(store: disk, provider: login)
         try await session.answered("/first", token: "A0")
         try await session.atom.signIn(with: .issued(5))
         disk.stored = .issued(0)
@@ -133,8 +134,8 @@ struct WhoseSessionTests {
 
     @Test("After a sign-out here, another process may sign in with the same refresh token")
     func sameRefreshToken() async throws {
-        let disk = SharedDisk(.issued(0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
         try await session.atom.loadSession()
         try await session.atom.signOut()
         disk.stored = TokenCredential(accessToken: "A7", expiresAt: .distantFuture, refreshToken: "R0")
@@ -147,9 +148,9 @@ struct WhoseSessionTests {
 
     @Test("A sign-in with a credential that was just refreshed does not put a spent token into the store")
     func signInWhileItsSuccessorIsStored() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let held = Signal()
-        let session = try SessionFixture(store: RecordingStore(disk, gateBeforeWrite: { await held.wait() }))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        disk.holdWrites()
+        let session = try SessionFixture(store: disk)
         let call = session.call()
         await session.refresh().grant(1)
         let actor = try #require(session.atom.manager.session)
@@ -157,7 +158,7 @@ struct WhoseSessionTests {
         let atom = session.atom
         let signing = Task { try await atom.signIn(with: .issued(0, life: 0)) }
         guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
-        held.raise()
+        disk.releaseWrites()
         try await signing.value
         #expect(disk.stored?.refreshToken == "R1")
         #expect(!disk.writes.contains(.issued(0, life: 0)))
@@ -165,8 +166,8 @@ struct WhoseSessionTests {
 
     @Test("Two sign-ins during a refresh end with the successor of the second one's refresh token")
     func signedInTwiceDuringARefresh() async throws {
-        let disk = SharedDisk(.issued(0, life: 0))
-        let session = try SessionFixture(store: RecordingStore(disk))
+        let disk = RecordingTokenCredentialStore(.issued(0, life: 0))
+        let session = try SessionFixture(store: disk)
         _ = session.call("/before")
         let refresh = await session.refresh()
         try await session.atom.signIn(with: .issued(5))
@@ -185,7 +186,7 @@ struct WhoseSessionTests {
     func revokedAfterSignOut() async throws {
         let revocation = try AuthorizationEndpoint(host: "auth.example.com", path: "/revoke")
         let session = try SessionFixture(
-            store: RecordingStore(SharedDisk(.issued(0, life: 0))), bearer: { $0.revocationEndpoint = revocation })
+            store: RecordingTokenCredentialStore(.issued(0, life: 0)), bearer: { $0.revocationEndpoint = revocation })
         let call = session.call()
         let refresh = await session.refresh()
         try await session.atom.signOut()

@@ -31,7 +31,7 @@ struct SessionFixture {
         let first = TokenCredential(
             accessToken: "A0", expiresAt: time.date.addingTimeInterval(lifetime), refreshToken: "R0")
         self.tokens = tokens ?? RecordingTokens(first)
-        transport = ScriptedTransport(exchangesPerOrigin: exchangesPerOrigin, script: script)
+        transport = ScriptedTransport.held(exchangesPerOrigin: exchangesPerOrigin, script: script)
         let endpoint = try AuthorizationEndpoint(host: "auth.example.com", path: "/token")
         let client = ClientCredential(grantType: grant, id: "client", secret: "secret")
         var bearer: BearerAuthentication
@@ -101,29 +101,18 @@ struct PathEndpoint: Requestable {
     func path() throws(AtomError) -> URLPath { try URLPath(pathText) }
 }
 
-extension ScriptedExchange {
-    /// Responds to a refresh with the tokens of a number.
-    func grant(_ number: Int, lifetime: Int = 3_600) {
-        answer(#"{"access_token":"A\#(number)","expires_in":\#(lifetime),"refresh_token":"R\#(number)"}"#)
-    }
-
-    /// Responds to a refresh with an error of RFC 6749 §5.2.
-    func deny(_ code: String, status: Int = 400) {
-        answer(#"{"error":"\#(code)"}"#, status: status)
-    }
-
-    /// The access token of the request.
-    var token: String? {
-        request.headerFields["Authorization"].map { String($0.dropFirst("Bearer ".count)) }
-    }
-
-    /// The form fields of the request.
-    var form: [String: String] {
-        let text = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
-        let pairs = text.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
-        return Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }, uniquingKeysWith: { $1 })
+extension TokenCredential {
+    /// The tokens with a number, valid for this many seconds from the start of
+    /// manual clocks.
+    static func issued(_ number: Int, life: Double = 3_600) -> TokenCredential {
+        TokenCredential(
+            accessToken: "A\(number)", expiresAt: Date(timeIntervalSince1970: 1_790_000_000 + life),
+            refreshToken: "R\(number)")
     }
 }
+
+/// What a store throws that fails to order.
+struct DiskFailure: Error {}
 
 /// A token variable that records its changes.
 final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {

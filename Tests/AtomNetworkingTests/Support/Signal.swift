@@ -47,23 +47,3 @@ final class Signal: @unchecked Sendable {
         }
     }
 }
-
-/// A value under a lock.
-final class Locked<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored: Value
-
-    init(_ value: Value) {
-        stored = value
-    }
-
-    var value: Value { lock.withLock { stored } }
-
-    func set(_ value: Value) {
-        lock.withLock { stored = value }
-    }
-
-    func with<T>(_ body: (inout Value) -> T) -> T {
-        lock.withLock { body(&stored) }
-    }
-}

@@ -77,11 +77,11 @@ import Testing
     @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"])
     func interimAnswersArePassedOver(status: String) async throws {
         let wire = "HTTP/1.1 \(status)\r\nLink: a\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nhi"
-        let heads = Box(0)
+        let heads = Locked(0)
         let server = try LoopbackServer { _ in .raw(wire) }
         defer { server.stop() }
         let atom = Atom.forTest {
-            $0.transport = SpyTransport { if case .response = $0 { heads.change { $0 += 1 } } }
+            $0.transport = SpyTransport { if case .response = $0 { heads.with { $0 += 1 } } }
         }
         let outcome = await atom.outcome(of: server.endpoint(method: .post(Data("x".utf8))))
         #expect(outcome.response?.statusCode == 201)

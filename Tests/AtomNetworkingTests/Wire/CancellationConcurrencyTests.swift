@@ -82,7 +82,7 @@ import Testing
             moment == .end ? [.write(text: "a")] : [.write(text: "a"), .hang])
         let server = try LoopbackServer { _ in answer.after(gate) }
         defer { server.stop() }
-        let handle = Box<ServiceTask?>(nil)
+        let handle = Locked<ServiceTask?>(nil)
         let atom = Atom.forTest {
             $0.transport = SpyTransport { event in
                 switch (event, moment) {
@@ -93,7 +93,7 @@ import Testing
             }
         }
         let outcome = await withCheckedContinuation { continuation in
-            handle.change {
+            handle.with {
                 $0 = atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }
             }
             gate.open()
@@ -109,10 +109,10 @@ import Testing
         defer { server.stop() }
         let atom = Atom.forTest()
         for _ in 0..<50 {
-            let handle = Box<ServiceTask?>(nil)
+            let handle = Locked<ServiceTask?>(nil)
             let outcome = await withCheckedContinuation { continuation in
                 let task = atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }
-                handle.change { $0 = task }
+                handle.with { $0 = task }
             }
             handle.value?.cancel()
             handle.value?.cancel()
@@ -125,10 +125,10 @@ import Testing
         defer { server.stop() }
         let atom = Atom.forTest()
         for _ in 0..<30 {
-            let heard = Box(0)
+            let heard = Locked(0)
             await withCheckedContinuation { continuation in
                 let handle = atom.enqueue(server.endpoint()).resume { _ in
-                    heard.change { $0 += 1 }
+                    heard.with { $0 += 1 }
                     continuation.resume()
                 }
                 DispatchQueue.concurrentPerform(iterations: 8) { _ in handle.cancel() }

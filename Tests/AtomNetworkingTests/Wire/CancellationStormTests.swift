@@ -48,7 +48,7 @@ import Testing
     func aStormOfCancellationsLeavesNothingBehind(seed: UInt64) async throws {
         let count = Self.requests
         let workers = 16
-        let tally = Box(Tally(heard: Array(repeating: 0, count: count)))
+        let tally = Locked(Tally(heard: Array(repeating: 0, count: count)))
         let server = try LoopbackServer(handler: Self.handler)
         defer { server.stop() }
         let transport = TransportUnderTest.transport()
@@ -74,7 +74,7 @@ import Testing
                             index % 2 == 0
                             ? await Self.asyncCall(service, cancelledAfter: delay)
                             : await Self.completionCall(service, cancelledAfter: delay)
-                        tally.change { $0.hear(index, outcome) }
+                        tally.with { $0.hear(index, outcome) }
                     }
                 }
             }

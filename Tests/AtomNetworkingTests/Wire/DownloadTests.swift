@@ -31,10 +31,10 @@ import Testing
         let server = try LoopbackServer { _ in .generated(length: size, chunked: isChunked) }
         defer { server.stop() }
         let file = try folder.file("report.pdf")
-        let calls = Box<[TransferProgress]>([])
+        let calls = Locked<[TransferProgress]>([])
         let atom = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }
         let response = try await atom.enqueue(server.endpoint("/report")).download(to: file) { progress in
-            calls.change { $0.append(progress) }
+            calls.with { $0.append(progress) }
         }
         #expect(response.statusCode == 200)
         #expect(response.data.isEmpty)
@@ -159,11 +159,11 @@ import Testing
     @Test func aCancelledDownloadCanBeResumedAtOnce() async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
-        let isFirst = Box(true)
+        let isFirst = Locked(true)
         let server = try LoopbackServer { request in
             let headers = [("ETag", "\"v\""), ("Accept-Ranges", "bytes")]
             let begins = isFirst.value
-            isFirst.change { $0 = false }
+            isFirst.with { $0 = false }
             guard begins else {
                 let first = request["Range"].flatMap { Int64($0.dropFirst("bytes=".count).dropLast()) } ?? 0
                 return .status(
@@ -186,7 +186,9 @@ import Testing
     }
 
     /// A server of one file, with an entity tag and ranges.
-    private static func fileServer(_ size: Int64, tag: Box<String>, cutsAt cut: Box<Int64?>) throws -> LoopbackServer {
+    private static func fileServer(
+        _ size: Int64, tag: Locked<String>, cutsAt cut: Locked<Int64?>
+    ) throws -> LoopbackServer {
         try LoopbackServer { request in
             var start: Int64 = 0
             var status = 200
@@ -208,16 +210,16 @@ import Testing
         let size: Int64 = 100_000
         let folder = try TransferFolder()
         let file = try folder.file("a.bin")
-        let (tag, cut) = (Box("\"v1\""), Box<Int64?>(nil))
+        let (tag, cut) = (Locked("\"v1\""), Locked<Int64?>(nil))
         let server = try Self.fileServer(size, tag: tag, cutsAt: cut)
         defer { server.stop() }
         let service = Atom.forTest().enqueue(server.endpoint("/a.bin"))
         for end in [Int64(1), 40_000, 70_000] {
-            cut.change { $0 = end }
+            cut.with { $0 = end }
             await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
             #expect(folder.names == ["a.bin.partial", "a.bin.partial.json"])
         }
-        cut.change { $0 = nil }
+        cut.with { $0 = nil }
         let response = try await service.download(to: file, isResumable: true)
         #expect(response.statusCode == 206)
         #expect(try Data(contentsOf: file) == Self.content(size))
@@ -229,13 +231,13 @@ import Testing
     @Test func aChangedFileBeginsAnew() async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a.bin")
-        let (tag, cut) = (Box("\"v1\""), Box<Int64?>(5_000))
+        let (tag, cut) = (Locked("\"v1\""), Locked<Int64?>(5_000))
         let server = try Self.fileServer(10_000, tag: tag, cutsAt: cut)
         defer { server.stop() }
         let service = Atom.forTest().enqueue(server.endpoint("/a.bin"))
         await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
-        tag.change { $0 = "\"v2\"" }
-        cut.change { $0 = nil }
+        tag.with { $0 = "\"v2\"" }
+        cut.with { $0 = nil }
         let response = try await service.download(to: file, isResumable: true)
         #expect(response.statusCode == 200)
         #expect(try Data(contentsOf: file) == Self.content(10_000))

@@ -55,9 +55,9 @@ import Testing
         let gate = Gate()
         let server = try LoopbackServer { _ in .text("still here").after(gate) }
         defer { server.stop() }
-        let heard = Box<[Result<AtomResponse, AtomError>]>([])
+        let heard = Locked<[Result<AtomResponse, AtomError>]>([])
         var (service, remains): (Service?, Remains) = service(server)
-        service?.resume { result in heard.change { $0.append(result) } }
+        service?.resume { result in heard.with { $0.append(result) } }
         service = nil
         #expect(await server.waitForRequests(1))
         #expect(heard.value.isEmpty)
@@ -71,10 +71,10 @@ import Testing
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
-        let heard = Box(0)
+        let heard = Locked(0)
         do {
             let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
-            for _ in 0..<5 { atom.enqueue(server.endpoint()).resume { _ in heard.change { $0 += 1 } } }
+            for _ in 0..<5 { atom.enqueue(server.endpoint()).resume { _ in heard.with { $0 += 1 } } }
         }
         #expect(await server.waitForRequests(1))
         gate.open()

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func whoHasLeftHomeDoesNotGetTheCredentialBackOnReturn() async throws {
-        let home = Box(0)
+        let home = Locked(0)
         let abroad = try LoopbackServer { _ in .redirect(302, location: "http://127.0.0.1:\(home.value)/back") }
         defer { abroad.stop() }
         let port = abroad.port
@@ -58,7 +58,7 @@ import Testing
             request.path == "/back" ? .json("{}") : .redirect(302, location: "http://127.0.0.1:\(port)/")
         }
         defer { server.stop() }
-        home.change { $0 = server.port }
+        home.with { $0 = server.port }
         let atom = Atom.forTest { $0.authenticationMethod = Self.basic }
         _ = await atom.outcome(of: server.endpoint("/out"))
         #expect(server.requests.map(\.path) == ["/out", "/back"])

@@ -16,11 +16,11 @@ import Testing
         _ atom: Atom, _ endpoints: [WireEndpoint]
     ) async -> [Result<AtomResponse, AtomError>] {
         let services = endpoints.map { atom.enqueue($0) }
-        let arrived = Box<[Int: Result<AtomResponse, AtomError>]>([:])
+        let arrived = Locked<[Int: Result<AtomResponse, AtomError>]>([:])
         await withCheckedContinuation { continuation in
             for (index, service) in services.enumerated() {
                 service.resume { result in
-                    let isLast = arrived.change { arrived -> Bool in
+                    let isLast = arrived.with { arrived -> Bool in
                         arrived[index] = result
                         return arrived.count == services.count
                     }

@@ -266,9 +266,9 @@ import Testing
     }
 
     @Test func aStreamGoesOnAfterItsLastEvent() async throws {
-        let count = Box(0)
+        let count = Locked(0)
         let server = try LoopbackServer { _ in
-            switch count.change({
+            switch count.with({
                 $0 += 1
                 return $0
             }) {

@@ -92,12 +92,12 @@ import Testing
         let transport = subject.make()
         for _ in 0..<300 {
             let recorder = EventRecorder()
-            let handle = Box<(any TransportExchange)?>(nil)
+            let handle = Locked<(any TransportExchange)?>(nil)
             let exchange = transport.start(try request(server)) { event in
                 recorder.receive(event)
                 handle.value?.cancel()
             }
-            handle.change { $0 = exchange }
+            handle.with { $0 = exchange }
             #expect(await eventually { recorder.terminals > 0 })
             #expect(recorder.violations == [])
         }
@@ -152,11 +152,11 @@ import Testing
             init(_ recorder: EventRecorder) { self.recorder = recorder }
             func cancel() { recorder.receive(.failed(TransportFailure(URLError(.cancelled)))) }
         }
-        let inner = Box<EventRecorder?>(nil)
+        let inner = Locked<EventRecorder?>(nil)
         let overlapping = EventRecorder { inner.value?.receive(.data(Data())) }
-        inner.change { $0 = overlapping }
+        inner.with { $0 = overlapping }
         overlapping.receive(.response(TransportResponse(statusCode: 200)))
-        inner.change { $0 = nil }
+        inner.with { $0 = nil }
         overlapping.receive(.finished)
         #expect(overlapping.violations == ["two events at a time"])
         let cancelled = EventRecorder()
@@ -166,7 +166,7 @@ import Testing
 
     @Test("Two threads that send events at the same time are noticed")
     func overlap() {
-        let inner = Box<EventRecorder?>(nil)
+        let inner = Locked<EventRecorder?>(nil)
         // While this thread receives an event, another one sends the next.
         let recorder = EventRecorder {
             let hasSent = DispatchSemaphore(value: 0)
@@ -176,9 +176,9 @@ import Testing
             }
             hasSent.wait()
         }
-        inner.change { $0 = recorder }
+        inner.with { $0 = recorder }
         recorder.receive(.response(TransportResponse(statusCode: 200)))
-        inner.change { $0 = nil }
+        inner.with { $0 = nil }
         #expect(recorder.violations == ["two events at a time"])
     }
 }

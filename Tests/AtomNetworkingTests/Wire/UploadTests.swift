@@ -101,10 +101,10 @@ import Testing
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let earlier = bodies()
-        let made = Box<Set<String>>([])
+        let made = Locked<Set<String>>([])
         let body = RequestBody.stream {
             // Those of other tests may be among them.
-            made.change { $0 = bodies().subtracting(earlier) }
+            made.with { $0 = bodies().subtracting(earlier) }
             return Self.parts([Data("abc".utf8)])
         }
         #expect(await Atom.forTest().outcome(of: endpoint(server, body)).response?.statusCode == 200)
@@ -286,10 +286,10 @@ import Testing
     @Test func progressCountsTheBytesOfAStreamOfUnknownLength() async throws {
         let server = try LoopbackServer { _ in .json("[]") }
         defer { server.stop() }
-        let calls = Box<[TransferProgress]>([])
+        let calls = Locked<[TransferProgress]>([])
         let body = RequestBody.stream { Self.parts([Data("abc".utf8)]) }
         let service = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }.enqueue(endpoint(server, body))
-        _ = try await service.resume(expecting: [Int].self) { progress in calls.change { $0.append(progress) } }
+        _ = try await service.resume(expecting: [Int].self) { progress in calls.with { $0.append(progress) } }
         #expect(await eventually { calls.value.last?.completed == 3 })
         #expect(calls.value.allSatisfy { $0.completed <= 3 })
     }
@@ -299,10 +299,10 @@ import Testing
         let size = 4_000_000
         let server = try LoopbackServer { _ in .json("[]") }
         defer { server.stop() }
-        let calls = Box<[TransferProgress]>([])
+        let calls = Locked<[TransferProgress]>([])
         let service = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }
             .enqueue(endpoint(server, .file(try folder.file("a", Self.bytes(size)))))
-        let result = try await service.resume(expecting: [Int].self) { progress in calls.change { $0.append(progress) }
+        let result = try await service.resume(expecting: [Int].self) { progress in calls.with { $0.append(progress) }
         }
         #expect(result == [])
         let isComplete = TransferProgress(completed: Int64(size), total: Int64(size))

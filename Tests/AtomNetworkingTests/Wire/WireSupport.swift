@@ -88,20 +88,6 @@ extension Result where Success == AtomResponse, Failure == AtomError {
     var isCancelled: Bool { error?.isCancelled == true }
 }
 
-/// A value under a lock.
-final class Box<Value>: @unchecked Sendable {
-    // `stored` is accessed only under `lock`.
-    private let lock = NSLock()
-    private var stored: Value
-
-    init(_ value: Value) { stored = value }
-
-    var value: Value { lock.withLock { stored } }
-
-    @discardableResult
-    func change<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
-}
-
 /// Polls a condition that has no callback; `false` if it isn't met in time.
 func eventually(
     seconds: Double = 120, isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool

@@ -1,0 +1,224 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+/// Exchanges that the test answers by hand.
+@Suite(.timeLimit(.minutes(5)))
+struct ScriptedExchangeTests {
+    /// Shows what was found for the text that was typed last.
+    @MainActor
+    final class SearchModel {
+        private(set) var results: [String] = []
+        private let atom: Atom
+        private var typed = 0
+
+        init(atom: Atom) { self.atom = atom }
+
+        func type(_ number: Int) {
+            typed = number
+            Task {
+                let page = try? await atom.enqueue(PageEndpoint(number: number)).resume(expecting: Page.self)
+                if let page, typed == number { results = page.titles }
+            }
+        }
+    }
+
+    @MainActor
+    @Test func twoAnswersComeInTheOtherOrder() async throws {
+        let (atom, wire) = Atom.scripted(.held.times(2))
+        let model = SearchModel(atom: atom)
+        model.type(1)
+        let first = await wire.exchange(0)
+        model.type(2)
+        let second = await wire.exchange(1)
+        #expect([first, second].map { $0.request.query("n") } == ["1", "2"])
+        await wire.idle()
+        #expect(model.results.isEmpty)
+
+        second.answer(.json(Page(titles: ["second"])))
+        await wire.idle()
+        #expect(model.results == ["second"])
+        first.answer(.json(Page(titles: ["first"])))
+        await wire.idle()
+        #expect(model.results == ["second"])
+        #expect(first.isOver && second.isOver && wire.isIdle)
+        try wire.verify()
+    }
+
+    @MainActor
+    @Test func idleWaitsForWhatTheTestSends() async throws {
+        for _ in 0..<SideBySide.count {
+            let (atom, wire) = Atom.scripted(.held)
+            let model = ListModel(atom: atom)
+            model.appear()
+            let exchange = await wire.exchange(0)
+            exchange.send(.response(TransportResponse(statusCode: 200)))
+            exchange.send(.data(Data(#"{"number":0,"#.utf8)), .data(Data(#""titles":[]}"#.utf8)))
+            await wire.idle()
+            #expect(model.state == .loading && !exchange.isOver && wire.isIdle)
+            exchange.send(.finished)
+            await wire.idle()
+            #expect(model.state == .loaded([Page()]))
+        }
+    }
+
+    @MainActor
+    @Test func anAnswerByHandCanBeDelayedToo() async throws {
+        let (atom, wire) = Atom.scripted(.held)
+        let model = ListModel(atom: atom)
+        model.appear()
+        await wire.exchange(0).answer(.delayed(.seconds(2), .json(Page())))
+        await wire.idle()
+        #expect(model.state == .loading)
+        wire.clock.advance(by: .seconds(2))
+        await wire.idle()
+        #expect(model.state == .loaded([Page()]))
+    }
+
+    @Test func itTakesThePlaceOfTheAnswerThatWasAwaited() async throws {
+        let (atom, wire) = Atom.scripted(.delayed(.seconds(5), .status(500)), .never)
+        async let first = atom.enqueue(Call()).resume()
+        await wire.exchange(0).answer(.status(204))
+        #expect(try await first.statusCode == 204)
+        wire.clock.advance(by: .seconds(5))
+        async let second = atom.enqueue(Call()).resume()
+        await wire.exchange(1).answer(.status(205))
+        #expect(try await second.statusCode == 205)
+        try wire.verify()
+    }
+
+    @Test func aFailureInTheMiddleOfABody() async throws {
+        let (atom, wire) = Atom.scripted(.held)
+        async let stream = atom.enqueue(Call()).bytes()
+        let exchange = await wire.exchange(0)
+        exchange.send(.response(TransportResponse(statusCode: 200)), .data(Data("one".utf8)))
+        var iterator = try await stream.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("one".utf8))
+        exchange.fail(.networkConnectionLost)
+        await #expect(throws: AtomError.self) { while try await iterator.next() != nil {} }
+        #expect(exchange.isOver && !exchange.isCancelled)
+    }
+
+    @Test func aCancelledExchangeEndsAndHearsNothingMore() async throws {
+        let (atom, wire) = Atom.scripted(.held)
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        let exchange = await wire.exchange(0)
+        #expect(!exchange.isCancelled && exchange.cancelCount == 0)
+        task.cancel()
+        await #expect(throws: AtomError.self) { try await task.value }
+        #expect(exchange.isCancelled && exchange.cancelCount > 0)
+        exchange.answer(.status(204))
+        await wire.idle()
+        #expect(exchange.isOver && wire.isIdle)
+        try wire.verify()
+    }
+
+    @Test func anAnswerMayArriveAfterACancellation() async throws {
+        let (atom, wire) = Atom.scripted(.held(endsOnCancel: false) { _ in })
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        let exchange = await wire.exchange(0)
+        task.cancel()
+        await #expect(throws: AtomError.self) { try await task.value }
+        await wire.idle()
+        #expect(exchange.isCancelled && !exchange.isOver)
+        exchange.answer(.status(204))
+        await wire.idle()
+        #expect(exchange.isOver)
+    }
+
+    @Test func onlyAnAnswerNobodyAskedForIsAProblem() async throws {
+        let reports = Reports()
+        let (atom, wire) = Atom.scripted(.held, .held, onProblem: { reports.add($0) })
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        _ = await wire.exchange(0)
+        var findings: [String] = []
+        do { try wire.verify() } catch { findings = error.findings }
+        #expect(findings == ["Nobody has asked for answer 2: held."])
+        task.cancel()
+        _ = await task.result
+    }
+
+    @Test func theClosureIsCalledInsideTheStart() async throws {
+        let answer = ScriptedAnswer.held { exchange in
+            exchange.answer(exchange.request.path == "/x" ? .status(204) : .status(404))
+        }
+        let wire = ScriptedTransport([answer.always], delivery: .immediate)
+        let request = try TransportRequest(base: BaseURL(host: "api.example.com"), path: URLPath("/x"))
+        let events = Events()
+        let exchange = wire.start(request) { events.add($0) }
+        #expect(events.statusCode == 204)
+        #expect(wire.exchanges.map(\.isOver) == [true])
+        exchange.cancel()
+        #expect(wire.exchanges[0].cancelCount == 1 && !wire.exchanges[0].isCancelled)
+    }
+
+    @Test func pausesAreRecordedIfTheyAreAllowed() async throws {
+        for isAllowed in [true, false] {
+            let (atom, wire) = Atom.scripted(.held { $0.canPause = isAllowed }, delivery: .immediate)
+            async let stream = atom.enqueue(Call()).bytes()
+            let exchange = await wire.exchange(0)
+            exchange.send(.response(TransportResponse(statusCode: 200)))
+            let part = Data(repeating: 1, count: 1 << 20)
+            exchange.send(.data(part))
+            #expect(exchange.pauseCalls == (isAllowed ? [.pause] : []))
+            exchange.send(.finished)
+            var count = 0
+            for try await piece in try await stream { count += piece.count }
+            #expect(count == part.count)
+        }
+    }
+
+    @Test func aServerMayAnswerBeforeTheBodyHasArrived() async throws {
+        let wire = ScriptedTransport([.status(413)], readsBodies: false)
+        var configuration = ServiceConfiguration()
+        wire.install(in: &configuration)
+        let body = RequestBody.stream(contentType: "text/plain", length: nil, isRepeatable: false) {
+            AsyncStream<Data> { _ in }
+        }
+        let service = Atom(serviceConfiguration: configuration).enqueue(Call(method: .put, body: body))
+        do {
+            try await service.resume()
+            Issue.record("It was accepted")
+        } catch {
+            #expect(error.answer?.statusCode == 413)
+        }
+        try wire.verify()
+    }
+
+    @Test func theNumberOfExchangesOfAnOriginIsKept() async throws {
+        let wire = ScriptedTransport([.held.always], exchangesPerOrigin: 1)
+        var configuration = ServiceConfiguration()
+        wire.install(in: &configuration)
+        let atom = Atom(serviceConfiguration: configuration)
+        async let first = atom.enqueue(Call(route: "/1")).resume()
+        let one = await wire.exchange(0)
+        async let second = atom.enqueue(Call(route: "/2")).resume()
+        await wire.idle()
+        #expect(wire.exchanges.count == 1)
+        one.answer(.status(204))
+        await wire.exchange(1).answer(.status(204))
+        #expect(try await (first.statusCode, second.statusCode) == (204, 204))
+    }
+
+    @Test func aCancelledTaskDoesNotWaitForAnExchange() async {
+        let wire = ScriptedTransport()
+        let task = Task { await wire.exchange(0) }
+        task.cancel()
+        let nobodys = await task.value
+        nobodys.answer(.status(204))
+        #expect(wire.exchanges.isEmpty && wire.requests.isEmpty)
+    }
+
+    /// What an exchange has sent.
+    private final class Events: @unchecked Sendable {
+        private let lock = NSLock()
+        private var code: Int?
+
+        var statusCode: Int? { lock.withLock { code } }
+
+        func add(_ event: TransportEvent) {
+            if case .response(let head) = event { lock.withLock { code = head.statusCode } }
+        }
+    }
+}
