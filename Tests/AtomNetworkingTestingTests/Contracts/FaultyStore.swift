@@ -140,7 +140,7 @@ final class SharedPlaceStore: TokenCredentialStore {
     /// How often it asks for the lock.
     private let attempts: Int
 
-    init(_ place: SharedPlace, savesWait: Bool = true, attempts: Int = 20_000) {
+    init(_ place: SharedPlace, savesWait: Bool = true, attempts: Int = 1_000_000) {
         (self.place, self.savesWait, self.attempts) = (place, savesWait, attempts)
     }
 

@@ -36,6 +36,19 @@ import Testing
         }.get()
     }
 
+    @Test("The recording store meets it, except that it waits for ever")
+    func recording() async throws {
+        let stores = Shared<[String: RecordingTokenCredentialStore]>([:])
+        let checks = Set(TokenCredentialStoreContract.Check.allCases).subtracting([.waitIsBounded])
+        try await TokenCredentialStoreContract.check(checks, isShared: true, patience: .seconds(120)) { place in
+            stores.change { stores in
+                let store = stores[place].map { RecordingTokenCredentialStore(sharing: $0) }
+                stores[place] = store ?? RecordingTokenCredentialStore()
+                return stores[place] ?? RecordingTokenCredentialStore()
+            }
+        }.get()
+    }
+
     @Test("Each planted fault is found by its check", arguments: FaultyStore.Fault.allCases)
     func planted(fault: FaultyStore.Fault) async {
         let places = Places()
