@@ -1,0 +1,141 @@
+import AtomNetworking
+import Foundation
+
+extension ScriptedTransport {
+    /// Starts an exchange by the script.
+    public func start(
+        _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+        let record = RecordedRequest(request, at: clock.now)
+        let exchange = started.withLock { started in
+            let index = state.withLock { state in
+                state.busy += 1
+                state.activity += 1
+                if record["Accept"] == "text/event-stream" { state.hasEventStreams = true }
+                if authorizationServer.isAt(request.target) { return nil as Int? }
+                state.requests.append(record)
+                return state.requests.count - 1
+            }
+            let exchange = ScriptedExchange(record, index: index, wire: state, player: player, receive: receive)
+            if index != nil { started.exchanges.append(exchange) }
+            return exchange
+        }
+        if readsBodies, case .stream(let stream) = request.body {
+            let pull = BodyPull(stream.makeReader(), record)
+            player.queue.async { self.pull(pull, exchange) }
+        } else {
+            // The test's own answer comes after that, on the same queue.
+            player.inDelivery { self.answer(exchange) }
+            isReady(exchange)
+        }
+        return exchange
+    }
+
+    /// Lets the test have the exchange.
+    private func isReady(_ exchange: ScriptedExchange) {
+        guard let index = exchange.index else { return }
+        started.withLock { _ = $0.ready.insert(index) }
+    }
+
+    /// A body that is being read, on the wire's queue.
+    private final class BodyPull: @unchecked Sendable {
+        let reader: TransportBodyReader
+        var record: RecordedRequest
+
+        init(_ reader: TransportBodyReader, _ record: RecordedRequest) {
+            self.reader = reader
+            self.record = record
+        }
+    }
+
+    private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange) {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        do throws(AtomError) {
+            reading: while !exchange.isUnheard {
+                let part = try Self.read(pull.reader, into: &buffer)
+                switch part {
+                case .bytes(let count):
+                    pull.record.bodyLength += Int64(count)
+                    let room = Self.maximumBodySize - (pull.record.body?.count ?? 0)
+                    pull.record.body?.append(contentsOf: buffer.prefix(min(count, room)))
+                case .later:
+                    return pull.reader.whenReadable { [player] in
+                        player.queue.async { self.pull(pull, exchange) }
+                    }
+                case .end:
+                    let record = pull.record
+                    exchange.request = record
+                    if let index = exchange.index { state.withLock { $0.requests[index] = record } }
+                    break reading
+                @unknown default:
+                    throw .unexpected
+                }
+            }
+        } catch {
+            exchange.fail(error, delivery: .maybeSent)
+        }
+        pull.reader.close()
+        answer(exchange)
+        isReady(exchange)
+    }
+
+    private static func read(
+        _ reader: TransportBodyReader, into buffer: inout [UInt8]
+    ) throws(AtomError) -> TransportBodyReader.Part {
+        let result = buffer.withUnsafeMutableBytes { bytes in
+            Result { () throws(AtomError) in try reader.read(into: bytes) }
+        }
+        return try result.get()
+    }
+}
+
+// MARK: - Choosing an answer
+
+extension ScriptedTransport {
+    private func answer(_ exchange: ScriptedExchange) {
+        defer { exchange.endSending() }
+        guard !exchange.isUnheard else { return }
+        let record = exchange.request
+        if exchange.index == nil {
+            return player.perform(authorizationServer.answer(record), exchange)
+        }
+        if authorizationServer.isInUse, let token = record.bearerToken, !authorizationServer.accepts(token) {
+            return player.perform(.unauthorized(), exchange)
+        }
+        switch takeAnswer(for: record) {
+        case .found(let answer): player.perform(answer, exchange)
+        case .none(let reason): player.fail(exchange, reason)
+        }
+    }
+
+    private enum Choice {
+        case found(ScriptedAnswer)
+        /// There is none, for this reason.
+        case none(String)
+    }
+
+    private func takeAnswer(for record: RecordedRequest) -> Choice {
+        var misses = NearMisses()
+        // A condition is the app's code, so none is asked under the lock.
+        for (number, rule) in state.withLock({ $0.rules }).enumerated() {
+            let mismatches = rule.matcher.mismatches(of: record)
+            guard mismatches.isEmpty else {
+                misses.add("\(rule.matcher)", mismatches)
+                continue
+            }
+            let isTaken = state.withLock { state in
+                guard !state.rules[number].isSpent else { return false }
+                state.rules[number].used += 1
+                return true
+            }
+            if isTaken { return .found(rule.answer) }
+            let count = rule.uses ?? 0
+            misses.add("\(rule.matcher)", ["it has been given \(count == 1 ? "once" : "\(count) times")"])
+        }
+        let (answer, given) = state.withLock { ($0.nextAnswer(), $0.given) }
+        if let answer { return .found(answer) }
+        var reason = given == 0 ? "the script has no answers in order" : "all \(given) answers have been given"
+        if !misses.isEmpty { reason += ", and no other answer fits (\(misses))" }
+        return .none(reason)
+    }
+}
