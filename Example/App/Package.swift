@@ -44,6 +44,7 @@ let package = Package(
                 "Airline",
                 .product(name: "AirlineServer", package: "Example"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ],
             swiftSettings: likeXcode
         ),

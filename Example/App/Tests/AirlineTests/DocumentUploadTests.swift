@@ -1,7 +1,7 @@
 import AirlineServer
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
-import Observation
 import Testing
 
 @testable import Airline
@@ -49,27 +49,22 @@ import Testing
     }
 
     @Test func aCancelledUploadIsReadyForAnother() async throws {
-        let transport = ScriptedTransport()
-        let tokens = TokenCredential(
-            accessToken: "good", expiresAt: Date(timeIntervalSinceNow: 3600), refreshToken: "next")
-        let service = try AirlineService(
-            base: try BaseURL(host: "api.example.com"), store: InMemoryTokenCredentialStore(tokens)
-        ) { $0.transport = transport }
-        let upload = DocumentUpload(service)
-        let file = try TemporaryFile(bytes: 3)
-        defer { file.remove() }
+        try await withScriptedService(.never, .json(Receipt(bytes: 3))) { service, wire in
+            let upload = DocumentUpload(service)
+            let file = try TemporaryFile(bytes: 3)
+            defer { file.remove() }
 
-        let task = upload.send(file.url)
-        _ = try #require(await transport.next())
-        #expect(upload.phase == .sending(fraction: 0))
-        upload.cancel()
-        await task.value
-        #expect(upload.phase == .ready)
+            let task = upload.send(file.url)
+            await wire.idle()
+            #expect(upload.phase == .sending(fraction: 0))
+            upload.cancel()
+            await task.value
+            #expect(upload.phase == .ready)
 
-        let another = upload.send(file.url)
-        try #require(await transport.next()).answer(#"{"bytes": 3}"#)
-        await another.value
-        #expect(upload.phase == .sent(bytes: 3))
+            await upload.send(file.url).value
+            #expect(upload.phase == .sent(bytes: 3))
+            #expect(wire.requests.map(\.bodyLength) == [3, 3])
+        }
     }
 }
 

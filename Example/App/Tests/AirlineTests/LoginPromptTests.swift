@@ -1,6 +1,6 @@
 import AirlineServer
 import AtomNetworking
-import Foundation
+import AtomNetworkingTesting
 import Testing
 
 @testable import Airline
@@ -144,33 +144,33 @@ import Testing
     }
 
     @Test func whatComesTooLateIsDropped() async throws {
-        let transport = ScriptedTransport()
-        var configuration = ServiceConfiguration()
-        configuration.transport = transport
-        let prompt = LoginPrompt(
-            base: try BaseURL(host: "api.example.com"), identity: Atom(serviceConfiguration: configuration))
-        let closed = Task { try await prompt.credential(replacing: nil) }
-        await wait { prompt.isShown }
-        let password = Task { await prompt.submit(user: "ada", password: "lovelace") }
-        let sent = try #require(await transport.next())
-        prompt.close()
-        await #expect(throws: TokenCredentialProviderError.self) { try await result(of: closed)?.get() }
+        let tokens = TokenCredential(accessToken: "A1", expiresAt: .distantFuture, refreshToken: "R1")
+        try await Atom.withScript(.delayed(.seconds(1), .json(tokens))) { identity, wire in
+            let prompt = LoginPrompt(base: try BaseURL(host: "api.example.com"), identity: identity)
+            let closed = Task { try await prompt.credential(replacing: nil) }
+            await wait { prompt.isShown }
+            let password = Task { await prompt.submit(user: "ada", password: "lovelace") }
+            await wire.idle()
+            #expect(wire.requests.map { $0.form("username") } == ["ada"])
+            prompt.close()
+            await #expect(throws: TokenCredentialProviderError.self) { try await closed.value }
 
-        let next = Task { try await prompt.credential(replacing: nil) }
-        await wait { prompt.isShown }
-        sent.answer(#"{"access_token": "A1", "token_type": "Bearer", "expires_in": 900}"#)
-        await password.value
-        #expect(prompt.isShown, "the password was for the prompt that was closed")
-        next.cancel()
-        await #expect(throws: CancellationError.self) { try await result(of: next)?.get() }
-        #expect(!prompt.isShown)
+            let next = Task { try await prompt.credential(replacing: nil) }
+            await wait { prompt.isShown }
+            wire.clock.advance(by: .seconds(1))
+            await password.value
+            #expect(prompt.isShown, "the password was for the prompt that was closed")
+            next.cancel()
+            await #expect(throws: CancellationError.self) { try await next.value }
+            #expect(!prompt.isShown)
+        }
     }
 
     @Test func aCallAfterACancellationIsCancelledAtOnce() async throws {
         let prompt = LoginPrompt(base: try BaseURL(host: "api.example.com"))
         let call = Task { try await prompt.credential(replacing: nil) }
         call.cancel()
-        await #expect(throws: CancellationError.self) { try await result(of: call)?.get() }
+        await #expect(throws: CancellationError.self) { try await call.value }
         #expect(!prompt.isShown)
     }
 
@@ -179,10 +179,10 @@ import Testing
         let first = Task { try await prompt.credential(replacing: nil) }
         await wait { prompt.isShown }
         let second = Task { try await prompt.credential(replacing: nil) }
-        await #expect(throws: CancellationError.self) { try await result(of: first)?.get() }
+        await #expect(throws: CancellationError.self) { try await first.value }
         #expect(prompt.isShown)
         prompt.close()
-        await #expect(throws: TokenCredentialProviderError.self) { try await result(of: second)?.get() }
+        await #expect(throws: TokenCredentialProviderError.self) { try await second.value }
     }
 }
 

@@ -1,6 +1,6 @@
 import AirlineServer
 import AtomNetworking
-import Foundation
+import AtomNetworkingTesting
 import Testing
 
 @testable import Airline
@@ -26,100 +26,107 @@ import Testing
     }
 
     @Test func aPageIsAskedForOnce() async throws {
-        let fixture = try Fixture()
-        try await fixture.loadFirstPage()
-        let first = Task { await fixture.list.loadMore() }
-        let page = try #require(await fixture.transport.next())
-        #expect(fixture.list.isLoading)
-        await fixture.list.loadMore()
-        page.answer(#"{"activities": [\#(line(1))]}"#)
-        await first.value
-        #expect(fixture.list.activities.map(\.number) == [2, 1])
-        #expect(!fixture.list.isLoading)
-        #expect(!fixture.list.hasMore)
+        try await withScriptedService(first, .delayed(.seconds(1), last)) { service, wire in
+            let list = MileageList(service)
+            await list.refresh()
+            let loading = Task { await list.loadMore() }
+            await wire.idle()
+            #expect(list.isLoading)
+            await list.loadMore()
+
+            wire.clock.advance(by: .seconds(1))
+            await loading.value
+            #expect(list.activities.map(\.number) == [2, 1])
+            #expect(!list.isLoading)
+            #expect(!list.hasMore)
+            #expect(wire.requests.map(\.pathAndQuery) == ["/account/activity", "/account/activity?before=2"])
+        }
     }
 
     @Test func aRefreshDropsThePageThatWasOnItsWay() async throws {
-        let fixture = try Fixture()
-        try await fixture.loadFirstPage()
-        let loading = Task { await fixture.list.loadMore() }
-        let page = try #require(await fixture.transport.next())
-        let refreshing = Task { await fixture.list.refresh() }
-        let refreshed = try #require(await fixture.transport.next())
+        try await withScriptedService(
+            first, .delayed(.seconds(1), last), .delayed(.seconds(2), page([3, 2]))
+        ) { service, wire in
+            let list = MileageList(service)
+            await list.refresh()
+            Task { await list.loadMore() }
+            await wire.idle()
+            Task { await list.refresh() }
+            await wire.idle()
+            #expect(wire.requests.count == 3)
 
-        page.answer(#"{"activities": [\#(line(1))]}"#)
-        await loading.value
-        #expect(fixture.list.activities.map(\.number) == [2], "that page belongs to the old list")
-        #expect(fixture.list.isLoading)
+            wire.clock.advance(by: .seconds(1))
+            await wire.idle()
+            #expect(list.activities.map(\.number) == [2], "that page belongs to the old list")
+            #expect(list.isLoading)
 
-        refreshed.answer(#"{"activities": [\#(line(3)), \#(line(2))]}"#)
-        await refreshing.value
-        #expect(fixture.list.activities.map(\.number) == [3, 2])
-        #expect(!fixture.list.isLoading)
+            wire.clock.advance(by: .seconds(1))
+            await wire.idle()
+            #expect(list.activities.map(\.number) == [3, 2])
+            #expect(!list.isLoading)
+        }
     }
 
     @Test func aFailedPageCanBeAskedForAgain() async throws {
-        let fixture = try Fixture()
-        try await fixture.loadFirstPage()
-        let failing = Task { await fixture.list.loadMore() }
-        try #require(await fixture.transport.next()).fail(.notConnectedToInternet)
-        await failing.value
-        #expect(fixture.list.message == "You seem to be offline. Please try again later.")
-        #expect(fixture.list.hasMore)
+        try await withScriptedService(first, .failure(.notConnectedToInternet), last) { service, _ in
+            let list = MileageList(service)
+            await list.refresh()
+            await list.loadMore()
+            #expect(list.message == "You seem to be offline. Please try again later.")
+            #expect(list.hasMore)
 
-        let again = Task { await fixture.list.loadMore() }
-        try #require(await fixture.transport.next()).answer(#"{"activities": [\#(line(1))]}"#)
-        await again.value
-        #expect(fixture.list.message == nil)
-        #expect(fixture.list.activities.map(\.number) == [2, 1])
+            await list.loadMore()
+            #expect(list.message == nil)
+            #expect(list.activities.map(\.number) == [2, 1])
+        }
     }
 
     @Test func aCancelledRefreshSaysNothing() async throws {
-        let fixture = try Fixture()
-        try await fixture.loadFirstPage()
-        let refreshing = Task { await fixture.list.refresh() }
-        _ = try #require(await fixture.transport.next())
-        refreshing.cancel()
-        await refreshing.value
-        #expect(fixture.list.message == nil)
-        #expect(fixture.list.activities.map(\.number) == [2])
-        #expect(!fixture.list.isLoading)
+        try await withScriptedService(first, .never) { service, wire in
+            let list = MileageList(service)
+            await list.refresh()
+            let refreshing = Task { await list.refresh() }
+            await wire.idle()
+            #expect(list.isLoading)
+            refreshing.cancel()
+            await refreshing.value
+            #expect(list.message == nil)
+            #expect(list.activities.map(\.number) == [2])
+            #expect(!list.isLoading)
+        }
     }
 
     @Test func aLinkThatIsNoURLIsSaid() async throws {
-        let fixture = try Fixture()
-        let refreshing = Task { await fixture.list.refresh() }
-        try #require(await fixture.transport.next()).answer(
-            #"{"activities": [\#(line(2))], "next": "javascript:alert(1)"}"#)
-        await refreshing.value
-        #expect(fixture.list.message?.isEmpty == false)
-        #expect(!fixture.list.hasMore)
-    }
-
-    private func line(_ number: Int) -> String { #"{"number": \#(number), "title": "Flight", "miles": 250}"# }
-
-    /// A list whose requests the test answers.
-    private final class Fixture {
-        let list: MileageList
-        let transport = ScriptedTransport()
-
-        init() throws {
-            let tokens = TokenCredential(
-                accessToken: "good", expiresAt: Date(timeIntervalSinceNow: 3600), refreshToken: "next")
-            let service = try AirlineService(
-                base: try BaseURL(host: "api.example.com"), store: InMemoryTokenCredentialStore(tokens)
-            ) { [transport] in $0.transport = transport }
-            list = MileageList(service)
-        }
-
-        /// Loads the line 2, and a link to more.
-        func loadFirstPage() async throws {
-            let refreshing = Task { await list.refresh() }
-            try #require(await transport.next()).answer(
-                #"{"activities": [{"number": 2, "title": "Flight", "miles": 250}], "next": "/account/activity?before=2"}"#
-            )
-            await refreshing.value
-            #expect(list.activities.map(\.number) == [2])
+        try await withScriptedService(page([2], next: "javascript:alert(1)")) { service, _ in
+            let list = MileageList(service)
+            await list.refresh()
+            #expect(list.message?.isEmpty == false)
+            #expect(!list.hasMore)
         }
     }
+
+    /// The line 2, and a link to the last page.
+    private var first: ScriptedAnswer { page([2], next: "/account/activity?before=2") }
+
+    private var last: ScriptedAnswer { page([1]) }
+
+    private func page(_ numbers: [Int], next: String? = nil) -> ScriptedAnswer {
+        let lines = numbers.map { Activity(number: $0, title: "Flight", miles: 250) }
+        return .json(ActivityPage(activities: lines, next: next))
+    }
+}
+
+/// Runs a test with the service of somebody who is signed in, and with the
+/// answers to its requests instead of a network.
+func withScriptedService(
+    _ answers: ScriptedAnswer..., test: (AirlineService, ScriptedTransport) async throws -> Void
+) async throws {
+    // `verify` tells what is wrong with the script.
+    let wire = ScriptedTransport(answers, onProblem: { _ in })
+    wire.tokenStore.stored = wire.authorizationServer.signIn()
+    let service = try AirlineService(base: BaseURL(host: "api.example.com"), store: wire.tokenStore) {
+        wire.install(in: &$0)
+    }
+    try await test(service, wire)
+    try wire.verify()
 }

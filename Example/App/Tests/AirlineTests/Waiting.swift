@@ -11,11 +11,3 @@ func wait(until condition: @escaping @MainActor () -> Bool) async {
         await Task.yield()
     }
 }
-
-/// The result of a task; `nil` if the test's time is over before.
-func result<Success: Sendable>(of task: Task<Success, any Error>) async -> Result<Success, any Error>? {
-    let (results, ending) = AsyncStream<Result<Success, any Error>>.makeStream()
-    Task { ending.yield(await task.result) }
-    for await result in results { return result }
-    return nil
-}
