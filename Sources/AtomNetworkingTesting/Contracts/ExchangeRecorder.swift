@@ -66,6 +66,9 @@ final class ExchangeRecorder: Sendable {
     /// Whether the exchange ends in time.
     func hasEnded(within patience: Duration) async -> Bool { await end.wait(patience) ?? false }
 
+    /// Whether the exchange has ended.
+    var isOver: Bool { end.value != nil }
+
     /// Whether a part of the body comes in time.
     func hasData(within patience: Duration) async -> Bool { await firstData.wait(patience) ?? false }
 

@@ -3,47 +3,57 @@ import Foundation
 
 /// One run of one check: the place of its store, and what it has seen.
 final class StoreTrial: Sendable {
-    private struct Planned: Error, Equatable {}
-    private struct TooSlow: Error, CustomStringConvertible {
+    struct Planned: Error {}
+    struct TooSlow: Error, CustomStringConvertible {
         let what: String
         var description: String { "\(what) didn't return" }
     }
 
+    /// Whether two objects of a place share their tokens.
+    let isShared: Bool
     let patience: Duration
     let findings = Findings()
     private let make: @Sendable (String) async throws -> any TokenCredentialStore
     private let place = UUID().uuidString
 
-    init(patience: Duration, make: @escaping @Sendable (String) async throws -> any TokenCredentialStore) {
+    init(
+        isShared: Bool, patience: Duration, make: @escaping @Sendable (String) async throws -> any TokenCredentialStore
+    ) {
+        self.isShared = isShared
         self.patience = patience
         self.make = make
     }
 
-    private func store() async throws -> any TokenCredentialStore { try await make(place) }
+    /// Another object of the same place: another process, as far as one process
+    /// can stand for two.
+    func store() async throws -> any TokenCredentialStore { try await make(place) }
+
+    /// An object of another place.
+    func storeElsewhere() async throws -> any TokenCredentialStore { try await make(place + "-other") }
 
     /// A credential that can be told from all others.
-    private func credential(_ number: Int) -> TokenCredential {
+    func credential(_ number: Int) -> TokenCredential {
         TokenCredential(
             accessToken: "access-\(number)-ü", expiresAt: Date(timeIntervalSince1970: 1_900_000_000 + Double(number)),
             refreshToken: "refresh-\(number)", scope: "read write", tokenType: "Bearer", idToken: "id-\(number)")
     }
 
-    private func limited<Value: Sendable>(
+    func limited<Value: Sendable>(
         _ what: String, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let result = await result(within: patience, of: operation) else { throw TooSlow(what: what) }
         return try result.get()
     }
 
-    private func load(_ store: any TokenCredentialStore) async throws -> TokenCredential? {
+    func load(_ store: any TokenCredentialStore) async throws -> TokenCredential? {
         try await limited("`load`") { try await store.load() }
     }
 
-    private func save(_ credential: TokenCredential?, in store: any TokenCredentialStore) async throws {
+    func save(_ credential: TokenCredential?, in store: any TokenCredentialStore) async throws {
         try await limited("`save`") { try await store.save(credential) }
     }
 
-    private func exchange(
+    func exchange(
         _ store: any TokenCredentialStore,
         _ body: @escaping @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
@@ -51,7 +61,7 @@ final class StoreTrial: Sendable {
     }
 
     /// The tokens are compared: not every store keeps an exact date.
-    private func expect(_ found: TokenCredential?, _ expected: TokenCredential?, _ place: String) {
+    func expect(_ found: TokenCredential?, _ expected: TokenCredential?, _ place: String) {
         findings.expect(
             found?.accessToken == expected?.accessToken && found?.refreshToken == expected?.refreshToken,
             "\(place) there was \(Self.name(found)) instead of \(Self.name(expected))")
@@ -96,15 +106,17 @@ final class StoreTrial: Sendable {
         case .errorChangesNothing: try await errorChangesNothing(store)
         case .cancellationChangesNothing: try await cancellationChangesNothing(store)
         case .savedMeanwhileStays: try await savedMeanwhileStays(store)
-        case .sharedObjectsSeeTheSame:
-            try await save(credential(1), in: store)
-            expect(try await load(try await self.store()), credential(1), "for another object")
-            let next = credential(2)
-            _ = try await exchange(try await self.store()) { _ in next }
-            expect(try await load(store), credential(2), "for the first object")
-        case .exchangesAreExclusive: try await exchangesAreExclusive(store)
+        case .sharedObjectsSeeTheSame: try await sharedObjectsSeeTheSame(store)
+        case .exchangesAreExclusive:
+            try await save(credential(0), in: store)
+            try await exchangesAreExclusive(store)
+        case .emptyPlacesAreExclusive: try await exchangesAreExclusive(store)
         case .savesWaitForExchanges: try await savesWaitForExchanges(store)
         case .waitIsBounded: try await waitIsBounded(store)
+        case .cancelledResultIsStored: try await cancelledResultIsStored(store)
+        case .intentIsLeftBehind, .intentIsRemoved, .intentEndsWithItsTokens:
+            guard let store = store as? any RefreshIntentRecording else { return findings.notOffered() }
+            try await runOfIntents(check, store)
         }
     }
 
@@ -171,8 +183,7 @@ final class StoreTrial: Sendable {
         let task = Task {
             try await store.exchange { _ in
                 isInside.arrive(true)
-                // Until it is cancelled.
-                for await _ in AsyncStream<Never>(unfolding: { await Self.cancellation() }) {}
+                await Self.cancellation()
                 try Task.checkCancellation()
                 return next
             }
@@ -186,11 +197,11 @@ final class StoreTrial: Sendable {
         expect(try await exchange(store) { _ in next }, next, "in an exchange after a cancelled one")
     }
 
-    private static func cancellation() async -> Never? {
+    /// Returns when the task is cancelled.
+    static func cancellation() async {
         let arrival = Arrival<Bool>()
-        return await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             _ = await arrival.wait(.seconds(3_600))
-            return nil
         } onCancel: {
             arrival.arrive(true)
         }
@@ -207,75 +218,5 @@ final class StoreTrial: Sendable {
             expect(try await load(store), saved, "after somebody saved while an exchange ran")
             expect(result, saved, "in the result of an exchange while which somebody saved")
         }
-    }
-
-    private func exchangesAreExclusive(_ store: any TokenCredentialStore) async throws {
-        try await save(credential(0), in: store)
-        let count = 12
-        let inside = Guarded(0)
-        let findings = findings
-        let stores = [store, try await self.store(), try await self.store()]
-        let credential: @Sendable (Int) -> TokenCredential = { [self] in self.credential($0) }
-        try await limited("one of \(count) exchanges") {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<count {
-                    let store = stores[number % stores.count]
-                    group.addTask {
-                        _ = try await store.exchange { old in
-                            let others = inside.withLock { inside in
-                                inside += 1
-                                return inside - 1
-                            }
-                            findings.expect(others == 0, "two exchanges ran at once")
-                            // The others come here, if nothing keeps them away.
-                            for _ in 0..<50 { await Task.yield() }
-                            inside.withLock { $0 -= 1 }
-                            let number = old.flatMap { Int($0.refreshToken.dropFirst("refresh-".count)) } ?? -1
-                            return credential(number + 1)
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-        }
-        expect(try await load(store), credential(count), "after \(count) exchanges that count")
-    }
-
-    private func savesWaitForExchanges(_ store: any TokenCredentialStore) async throws {
-        try await save(credential(1), in: store)
-        let other = try await self.store()
-        let (saved, next) = (credential(7), credential(2))
-        let hasSaved = Arrival<Bool>()
-        let findings = findings
-        _ = try await exchange(store) { _ in
-            Task.detached {
-                do { try await other.save(saved) } catch { findings.note("a write that had to wait failed: \(error)") }
-                hasSaved.arrive(true)
-            }
-            // A sound store never lets it through now, and a faulty one usually does.
-            findings.expect(await hasSaved.wait(.milliseconds(200)) == nil, "somebody saved while an exchange ran")
-            return next
-        }
-        guard await hasSaved.wait(patience) == true else { throw TooSlow(what: "a write behind an exchange") }
-        expect(try await load(store), saved, "after the write that waited")
-    }
-
-    private func waitIsBounded(_ store: any TokenCredentialStore) async throws {
-        let other = try await self.store()
-        let patience = patience
-        let next = credential(2)
-        let findings = findings
-        let outcome = await result(within: patience + patience) {
-            try await store.exchange { old in
-                let waiting = await result(within: patience) { try await other.exchange { _ in next } }
-                switch waiting {
-                case nil: findings.note("an exchange waited longer than \(patience) for the lock")
-                case .success: findings.note("two exchanges ran at once")
-                case .failure: break
-                }
-                return old
-            }
-        }
-        findings.expect(outcome != nil, "an exchange whose body had returned didn't end")
     }
 }

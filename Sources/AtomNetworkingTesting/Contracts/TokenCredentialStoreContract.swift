@@ -13,7 +13,9 @@ import Foundation
 /// ```
 ///
 /// A store that several processes or machines share is made from the place that
-/// the closure gets, and is checked with `isShared: true`.
+/// the closure gets, and is checked with `isShared: true`: a second object of
+/// the same place stands for another process. A store that conforms to
+/// `RefreshIntentRecording` is checked for that too.
 public enum TokenCredentialStoreContract {
     /// A check, named after what it demands.
     public enum Check: String, Sendable, Hashable, CaseIterable {
@@ -43,10 +45,24 @@ public enum TokenCredentialStoreContract {
         case sharedObjectsSeeTheSame
         /// Of a store that is shared, exchanges run one after the other.
         case exchangesAreExclusive
+        /// Of a store that is shared, exchanges run one after the other also where
+        /// there are no tokens.
+        case emptyPlacesAreExclusive
         /// Of a store that is shared, nobody saves while an exchange runs.
         case savesWaitForExchanges
         /// Of a store that is shared, the wait for its lock ends.
         case waitIsBounded
+        /// Of a store that is shared, the result of a body that was cancelled is
+        /// stored.
+        case cancelledResultIsStored
+        /// Of a `RefreshIntentRecording`, an intent is found by the next refresh,
+        /// also after an error.
+        case intentIsLeftBehind
+        /// Of a `RefreshIntentRecording`, an intent that was removed isn't found.
+        case intentIsRemoved
+        /// Of a `RefreshIntentRecording`, an intent isn't found when other tokens
+        /// have been stored.
+        case intentEndsWithItsTokens
 
         /// What the documentation of `TokenCredentialStore` demands, in one
         /// sentence.
@@ -66,14 +82,23 @@ public enum TokenCredentialStoreContract {
                 "Tokens that are saved while an exchange runs stay, and the exchange returns them."
             case .sharedObjectsSeeTheSame: "All objects of a shared store see the same tokens."
             case .exchangesAreExclusive: "A shared store runs one exchange at a time, and loses no result."
+            case .emptyPlacesAreExclusive: "A shared store can be locked when it is empty."
             case .savesWaitForExchanges: "A shared store lets nobody save while an exchange runs."
             case .waitIsBounded: "A shared store limits the wait for its lock, and throws then."
+            case .cancelledResultIsStored:
+                "A shared store writes the result of an exchange, even if its task has been cancelled."
+            case .intentIsLeftBehind:
+                "`recordRefreshIntent` returns whether there was already such a note, which survives an error."
+            case .intentIsRemoved: "`removeRefreshIntent` removes the note."
+            case .intentEndsWithItsTokens: "A note is invalid when another credential has been stored."
             }
         }
 
         var isForShared: Bool {
             switch self {
-            case .sharedObjectsSeeTheSame, .exchangesAreExclusive, .savesWaitForExchanges, .waitIsBounded: true
+            case .sharedObjectsSeeTheSame, .exchangesAreExclusive, .emptyPlacesAreExclusive, .savesWaitForExchanges,
+                .waitIsBounded, .cancelledResultIsStored:
+                true
             default: false
             }
         }
@@ -105,7 +130,7 @@ public enum TokenCredentialStoreContract {
         var findings: [ContractReport.Finding] = []
         for check in Check.allCases where checks.contains(check) && !excluded.contains(check) {
             guard isShared ? !check.isForUnshared : !check.isForShared else { continue }
-            let trial = StoreTrial(patience: patience, make: make)
+            let trial = StoreTrial(isShared: isShared, patience: patience, make: make)
             do {
                 try await trial.run(check)
             } catch {

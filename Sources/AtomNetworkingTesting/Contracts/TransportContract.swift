@@ -40,6 +40,11 @@ public enum TransportContract {
         case cancelInsideReceive
         /// `start` returns without waiting for the network.
         case startDoesNotWait
+        /// Requests are sent in the order in which they were started.
+        ///
+        /// A server sees only in which order connections are opened. Leave it out
+        /// for a transport that opens them on several threads.
+        case requestsKeepTheirOrder
         /// A redirect is a response as any other.
         case redirectsAreNotFollowed
         /// A cookie isn't kept.
@@ -62,6 +67,9 @@ public enum TransportContract {
         /// A body that is read while it is sent arrives completely, and one that
         /// fails ends the exchange.
         case streamedBodiesAreSent
+        /// A body that is read while it is sent isn't read to its end if the server
+        /// doesn't read.
+        case streamsAreReadOnDemand
         /// The body of a response is complete.
         case bodiesAreReceived
         /// The body of a response is decoded from its content coding.
@@ -92,6 +100,7 @@ public enum TransportContract {
             case .lateCancelDoesNothing: "`cancel` does nothing after the end of the exchange."
             case .cancelInsideReceive: "An exchange can be cancelled inside `receive`."
             case .startDoesNotWait: "`start` returns without waiting for the network."
+            case .requestsKeepTheirOrder: "The order of the calls of `start` is the order of sending."
             case .redirectsAreNotFollowed: "A transport never follows a redirect."
             case .cookiesAreNotKept: "A transport never stores a cookie."
             case .challengesAreNotAnswered: "A transport answers no challenge, and delivers the 401 with its body."
@@ -103,6 +112,7 @@ public enum TransportContract {
             case .headerFieldsAreReceived: "Header fields of a response are as received, with repeats."
             case .bodiesAreSent: "A body is sent completely, and `sent` counts its bytes."
             case .streamedBodiesAreSent: "A body that is read while it is sent arrives completely, or not as complete."
+            case .streamsAreReadOnDemand: "A stream is read no faster than it is sent."
             case .bodiesAreReceived: "The parts of a response's body make up all of it."
             case .bodiesAreDecoded: "The body of a response is decoded from content codings."
             case .interimResponsesAreSkipped: "The head is that of the final response, never of an interim one."

@@ -132,22 +132,6 @@ extension TransportTrial {
             })
     }
 
-    func bodiesAreSent() async throws {
-        try await with(
-            { _ in .text("x") },
-            run: { server, transport in
-                for count in [0, 1, 100_000, 1_000_000] {
-                    let body = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-                    let recorder = await run(try request(server, method: "PUT", body: body), over: transport)
-                    let arrived = server.requests.last?.body ?? Data()
-                    findings.expect(arrived == body, "of \(count) bytes \(arrived.count) arrived, or others")
-                    findings.expect(recorder.sent == Int64(count), "\(recorder.sent) of \(count) bytes were reported")
-                }
-                await run(try request(server, method: "POST"), over: transport)
-                findings.expect(server.requests.last?.body.isEmpty ?? true, "a request without a body had one")
-            })
-    }
-
     func bodiesAreReceived() async throws {
         let answers: [LoopbackServer.Response] = [
             .text(""), .generated(length: 1), .generated(length: 2_000_000),
@@ -222,72 +206,4 @@ extension TransportTrial {
                     "it was sent over a connection that had been used")
             })
     }
-
-    func streamedBodiesAreSent() async throws {
-        try await with(
-            { _ in .text("x") },
-            run: { server, transport in
-                let part = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-                var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 600, resource: 1_200))
-                configuration.transport = transport
-                let atom = Atom(serviceConfiguration: configuration)
-                for length in [nil, Int64(part.count) * 10] {
-                    let body = RequestBody.stream(contentType: "application/x-contract", length: length) {
-                        Parts(part: part, count: 10, error: nil)
-                    }
-                    let outcome = await result(within: patience) {
-                        _ = try await atom.enqueue(Upload(server: server, body: body)).resume()
-                    }
-                    findings.expect(
-                        (try? outcome?.get()) != nil,
-                        "a stream of \(length ?? -1) bytes: \(outcome.map { "\($0)" } ?? "no end")")
-                    let arrived = server.requests.last?.body ?? Data()
-                    let expected = Data((0..<10).flatMap { _ in part })
-                    findings.expect(
-                        arrived == expected, "of \(expected.count) streamed bytes \(arrived.count) arrived, or others")
-                }
-                let count = server.requestCount
-                let failing = RequestBody.stream(contentType: "application/x-contract") {
-                    Parts(part: part, count: 3, error: CancellationError())
-                }
-                let outcome = await result(within: patience) {
-                    _ = try await atom.enqueue(Upload(server: server, body: failing)).resume()
-                }
-                findings.expect(outcome != nil, "a stream that fails had no end")
-                findings.expect(
-                    (try? outcome?.get()) == nil && server.requestCount == count,
-                    "a stream that fails was sent as complete"
-                )
-            })
-    }
-}
-
-private struct Upload: Requestable {
-    let server: LoopbackServer
-    let body: RequestBody?
-    var method: HTTPMethod { .put }
-    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(scheme: .http, host: server.host, port: server.port) }
-}
-
-/// The same part several times, then an end or an error.
-private struct Parts: AsyncSequence, Sendable {
-    let part: Data
-    let count: Int
-    let error: (any Error)?
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        var parts: Parts
-        var given = 0
-
-        mutating func next() async throws -> Data? {
-            guard given < parts.count else {
-                if let error = parts.error { throw error }
-                return nil
-            }
-            given += 1
-            return parts.part
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts: self) }
 }

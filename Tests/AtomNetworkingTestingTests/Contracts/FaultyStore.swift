@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 
 /// A store with one planted fault.
-final class FaultyStore: TokenCredentialStore {
+final class FaultyStore: RefreshIntentRecording {
     enum Fault: String, CaseIterable, Sendable {
         case isNotEmpty
         case losesRefreshToken, losesScope, losesExpiry
@@ -16,10 +16,15 @@ final class FaultyStore: TokenCredentialStore {
         case hidesErrors, storesInSpiteOfErrors, wrapsErrors
         case staysLocked
         case overwrites
-        case isNotShared
-        case isNotExclusive
+        case isNotShared, staysWithItsFirst
+        case isNotExclusive, locksOnlyItself
+        case locksOnlyTokens
         case saveDoesNotWait
         case waitsForever
+        case dropsCancelledResults
+        case notesNothing, notesInMemory, findsWhatIsNew, forgetsAtErrors
+        case keepsRemovedNotes
+        case keepsNotes, keepsNotesOfTheSameToken
 
         /// The check that finds it.
         var check: TokenCredentialStoreContract.Check {
@@ -35,17 +40,26 @@ final class FaultyStore: TokenCredentialStore {
             case .hidesErrors, .storesInSpiteOfErrors, .wrapsErrors: .errorChangesNothing
             case .staysLocked: .cancellationChangesNothing
             case .overwrites: .savedMeanwhileStays
-            case .isNotShared: .sharedObjectsSeeTheSame
-            case .isNotExclusive: .exchangesAreExclusive
+            case .isNotShared, .staysWithItsFirst: .sharedObjectsSeeTheSame
+            case .isNotExclusive, .locksOnlyItself: .exchangesAreExclusive
+            case .locksOnlyTokens: .emptyPlacesAreExclusive
             case .saveDoesNotWait: .savesWaitForExchanges
             case .waitsForever: .waitIsBounded
+            case .dropsCancelledResults: .cancelledResultIsStored
+            case .notesNothing, .notesInMemory, .findsWhatIsNew, .forgetsAtErrors: .intentIsLeftBehind
+            case .keepsRemovedNotes: .intentIsRemoved
+            case .keepsNotes, .keepsNotesOfTheSameToken: .intentEndsWithItsTokens
             }
         }
 
+        /// Whether it is a fault of a shared store, or of its notes.
         var isShared: Bool {
             switch self {
-            case .isNotShared, .isNotExclusive, .saveDoesNotWait, .waitsForever: true
-            default: false
+            case .isNotEmpty, .losesRefreshToken, .losesScope, .losesExpiry, .keepsTheFirst, .ignoresNil,
+                .returnsTheOld, .doesNotStoreExchanges, .exchangeKeepsAtNil, .callsTwice, .writesUnchanged,
+                .hidesErrors, .storesInSpiteOfErrors, .wrapsErrors, .staysLocked, .overwrites:
+                false
+            default: true
             }
         }
     }
@@ -55,6 +69,9 @@ final class FaultyStore: TokenCredentialStore {
     private let fault: Fault
     private let base: any TokenCredentialStore
     private let isLocked = Shared(false)
+    /// What this object has read first, and the tokens whose refresh it has noted.
+    private let first = Shared<TokenCredential?>(nil)
+    private let noted = Shared<Set<String>>([])
 
     /// - Parameter base: A sound store.
     init(_ fault: Fault, _ base: any TokenCredentialStore) { (self.fault, self.base) = (fault, base) }
@@ -83,7 +100,9 @@ final class FaultyStore: TokenCredentialStore {
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
         while isLocked.value { await Task.yield() }
-        if fault == .isNotExclusive || fault == .overwrites || fault == .writesUnchanged {
+        if try await exchangesWithoutLock() {
+            if fault == .locksOnlyItself { await lock() }
+            defer { isLocked.change { $0 = false } }
             let old = try await load()
             let new = try await body(old)
             if new != old || fault == .writesUnchanged { try await base.save(new) }
@@ -93,8 +112,10 @@ final class FaultyStore: TokenCredentialStore {
         do {
             if fault == .doesNotStoreExchanges { return try await body(try await load()) }
             let old = try await load()
-            let result = try await base.exchange { [fault] stored in
-                let new = try await body(stored)
+            let result = try await base.exchange { [fault, first] stored in
+                if fault == .staysWithItsFirst { first.change { $0 = $0 ?? stored } }
+                let new = try await body(fault == .staysWithItsFirst ? first.value : stored)
+                if fault == .dropsCancelledResults { try Task.checkCancellation() }
                 return fault == .exchangeKeepsAtNil && new == nil ? stored : new
             }
             return fault == .returnsTheOld ? old : fault == .exchangeKeepsAtNil ? nil : result
@@ -108,9 +129,50 @@ final class FaultyStore: TokenCredentialStore {
             case .staysLocked:
                 isLocked.change { $0 = true }
                 throw error
+            case .forgetsAtErrors:
+                if let stored = try await base.load() { await recording?.removeRefreshIntent(for: stored) }
+                throw error
             default: throw error
             }
         }
+    }
+
+    private func exchangesWithoutLock() async throws -> Bool {
+        switch fault {
+        case .isNotExclusive, .locksOnlyItself, .overwrites, .writesUnchanged: true
+        case .locksOnlyTokens: try await base.load() == nil
+        default: false
+        }
+    }
+
+    private func lock() async {
+        while isLocked.change({ isLocked in
+            defer { isLocked = true }
+            return isLocked
+        }) {
+            await Task.yield()
+        }
+    }
+
+    // MARK: - Notes
+
+    private var recording: (any RefreshIntentRecording)? { base as? any RefreshIntentRecording }
+
+    func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
+        let wasThere = try await recording?.recordRefreshIntent(for: credential) ?? false
+        let wasNoted = noted.change { noted in !noted.insert(credential.refreshToken).inserted }
+        let hasNoted = noted.change { noted in noted.count > 1 }
+        return switch fault {
+        case .notesNothing: false
+        case .findsWhatIsNew: true
+        case .notesInMemory, .keepsNotesOfTheSameToken: wasNoted
+        case .keepsNotes: wasNoted || hasNoted
+        default: wasThere
+        }
+    }
+
+    func removeRefreshIntent(for credential: TokenCredential) async {
+        if fault != .keepsRemovedNotes { await recording?.removeRefreshIntent(for: credential) }
     }
 }
 
@@ -118,6 +180,8 @@ final class FaultyStore: TokenCredentialStore {
 /// processes has it.
 actor SharedPlace {
     private var credential: TokenCredential?
+    /// The refresh token that is about to be sent, until tokens are stored.
+    private var noted: String?
     private var isHeld = false
 
     func acquire() -> Bool {
@@ -127,12 +191,19 @@ actor SharedPlace {
 
     func release() { isHeld = false }
     func load() -> TokenCredential? { credential }
-    func save(_ credential: TokenCredential?) { self.credential = credential }
+    func save(_ credential: TokenCredential?) { (self.credential, noted) = (credential, nil) }
+
+    func note(_ credential: TokenCredential) -> Bool {
+        defer { noted = credential.refreshToken }
+        return noted == credential.refreshToken
+    }
+
+    func removeNote() { noted = nil }
 }
 
 /// A sound shared store, unless it is told to let writers through or to wait for
 /// ever.
-final class SharedPlaceStore: TokenCredentialStore {
+final class SharedPlaceStore: RefreshIntentRecording {
     struct Busy: Error {}
 
     private let place: SharedPlace
@@ -179,4 +250,8 @@ final class SharedPlaceStore: TokenCredentialStore {
             return new
         }
     }
+
+    func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool { await place.note(credential) }
+
+    func removeRefreshIntent(for credential: TokenCredential) async { await place.removeNote() }
 }

@@ -18,6 +18,7 @@ final class FaultyTransport: Transport {
         case lateCancelReports
         case forgetsEndWhenCancelledInside
         case waitsInStart
+        case swapsRequests
         case followsRedirects
         case keepsCookies
         case hidesBodyOf401
@@ -28,6 +29,7 @@ final class FaultyTransport: Transport {
         case joinsCookies
         case miscountsSent, losesBody
         case losesStreams
+        case readsStreamsAhead
         case losesLastPart
         case leavesCoding
         case showsInterim
@@ -50,6 +52,7 @@ final class FaultyTransport: Transport {
             case .lateCancelReports: .lateCancelDoesNothing
             case .forgetsEndWhenCancelledInside: .cancelInsideReceive
             case .waitsInStart: .startDoesNotWait
+            case .swapsRequests: .requestsKeepTheirOrder
             case .followsRedirects: .redirectsAreNotFollowed
             case .keepsCookies: .cookiesAreNotKept
             case .hidesBodyOf401: .challengesAreNotAnswered
@@ -60,6 +63,7 @@ final class FaultyTransport: Transport {
             case .joinsCookies: .headerFieldsAreReceived
             case .miscountsSent, .losesBody: .bodiesAreSent
             case .losesStreams: .streamedBodiesAreSent
+            case .readsStreamsAhead: .streamsAreReadOnDemand
             case .losesLastPart: .bodiesAreReceived
             case .leavesCoding: .bodiesAreDecoded
             case .showsInterim: .interimResponsesAreSkipped
@@ -77,6 +81,7 @@ final class FaultyTransport: Transport {
     private let cookies = Shared<[String]>([])
     private let bodies = Shared<[Data]>([])
     private let running = Shared<[any TransportExchange]>([])
+    private let swapped = Shared<(@Sendable () -> Void)?>(nil)
 
     init(_ fault: Fault) { self.fault = fault }
 
@@ -88,6 +93,27 @@ final class FaultyTransport: Transport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let exchange = FaultyExchange(fault, receive)
+        switch (fault, request.body) {
+        case (.swapsRequests, _):
+            let begin = { @Sendable [base] in exchange.begin(base.start(request, receive: receive)) }
+            let earlier = swapped.change { swapped in
+                defer { swapped = swapped == nil ? begin : nil }
+                return swapped
+            }
+            if let earlier {
+                begin()
+                earlier()
+            }
+            return exchange
+        case (.readsStreamsAhead, .stream(let stream)):
+            Thread.detachNewThread { [base] in
+                guard let body = try? stream.makeReader().readAll(), let whole = try? request.replacing(body: body)
+                else { return receive(.failed(TransportFailure(URLError(.unknown)))) }
+                exchange.begin(base.start(whole, receive: receive))
+            }
+            return exchange
+        default: break
+        }
         let filter = Filter(fault, exchange, cookies, bodies, request)
         let base = base
         let end = DispatchSemaphore(value: 0)
@@ -149,6 +175,24 @@ extension TransportRequest {
         try TransportRequest(
             method: method, base: BaseURL(scheme: target.scheme, host: target.host, port: target.port),
             path: URLPath(target.path), headerFields: headerFields, body: body)
+    }
+}
+
+extension TransportBodyReader {
+    /// Reads the whole body, however long that takes.
+    fileprivate func readAll() throws -> Data {
+        var body = Data()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            switch try buffer.withUnsafeMutableBytes({ try read(into: $0) }) {
+            case .bytes(let count): body.append(contentsOf: buffer.prefix(count))
+            case .later:
+                let isReadable = DispatchSemaphore(value: 0)
+                whenReadable { isReadable.signal() }
+                isReadable.wait()
+            case .end: return body
+            }
+        }
     }
 }
 
@@ -259,7 +303,10 @@ private final class FaultyExchange: TransportExchange {
         (self.fault, self.receive) = (fault, receive)
     }
 
-    func begin(_ exchange: any TransportExchange) { base.change { $0 = exchange } }
+    func begin(_ exchange: any TransportExchange) {
+        base.change { $0 = exchange }
+        if isCancelled.value { exchange.cancel() }
+    }
 
     func give(_ event: TransportEvent) {
         receiver.change { $0 = ObjectIdentifier(Thread.current) }
