@@ -38,7 +38,14 @@ let package = Package(
         .target(name: "Terminal"),
         // The tool is a dependency because its tests start it as separate
         // processes.
-        .testTarget(name: "AtomCommandsTests", dependencies: ["AtomCommands", "atom"]),
+        .testTarget(
+            name: "AtomCommandsTests",
+            dependencies: [
+                "AtomCommands", "atom",
+                .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
+            ]
+        ),
         .testTarget(
             name: "AirlineServerTests",
             dependencies: [

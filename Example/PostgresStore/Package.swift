@@ -46,6 +46,7 @@ let package = Package(
             dependencies: [
                 "CPostgreSQL", "PostgresStore", "exchanger",
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]
         ),
     ],

@@ -42,6 +42,9 @@ extension TransportBody: CustomStringConvertible, CustomReflectable {
 
 /// A body that is read while it is sent: a file, a form with files, or a stream
 /// of the app.
+///
+/// Read it no faster than it is sent, so that a body of any size takes little
+/// memory. A transport that can't do that writes it to a file first.
 public struct TransportBodyStream: Sendable {
     enum Source: Sendable {
         case segments(BodySegments)

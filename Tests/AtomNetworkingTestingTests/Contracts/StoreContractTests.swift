@@ -15,11 +15,13 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("contract-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let checks = Set(TokenCredentialStoreContract.Check.allCases)
-        try await TokenCredentialStoreContract.check(
+        let report = await TokenCredentialStoreContract.check(
             checks.subtracting([.waitIsBounded]), isShared: true, patience: .seconds(120)
         ) { place in
             FileTokenCredentialStore(fileURL: folder.appendingPathComponent("\(place).json"))
-        }.get()
+        }
+        try report.get()
+        #expect(report.findings.allSatisfy { $0.outcome == .met })
         try await TokenCredentialStoreContract.check([.waitIsBounded], isShared: true, patience: .seconds(120)) {
             place in
             FileTokenCredentialStore(
@@ -27,10 +29,19 @@ import Testing
         }.get()
     }
 
+    @Test("The store that records meets the contract of a shared one, and waits for ever")
+    func recording() async throws {
+        let checks = Set(TokenCredentialStoreContract.Check.allCases)
+        let stores = Places { RecordingTokenCredentialStore() }
+        try await TokenCredentialStoreContract.check(
+            checks.subtracting([.waitIsBounded]), isShared: true, patience: .seconds(120)
+        ) { stores[$0] }.get()
+    }
+
     @Test("A shared store in memory meets the contract of a shared one")
     func sharedPlace() async throws {
         let checks = Set(TokenCredentialStoreContract.Check.allCases)
-        let places = Places()
+        let places = Places { SharedPlace() }
         try await TokenCredentialStoreContract.check(checks, isShared: true, patience: .seconds(120)) {
             SharedPlaceStore(places[$0])
         }.get()
@@ -51,7 +62,7 @@ import Testing
 
     @Test("Each planted fault is found by its check", arguments: FaultyStore.Fault.allCases)
     func planted(fault: FaultyStore.Fault) async {
-        let places = Places()
+        let places = Places { SharedPlace() }
         let report = await TokenCredentialStoreContract.check(
             [fault.check], isShared: fault.isShared, patience: .seconds(2)
         ) { place in
@@ -67,12 +78,15 @@ import Testing
 }
 
 /// The places of a test.
-private final class Places: Sendable {
-    private let places = Shared<[String: SharedPlace]>([:])
+private final class Places<Place: Sendable>: Sendable {
+    private let places = Shared<[String: Place]>([:])
+    private let make: @Sendable () -> Place
 
-    subscript(name: String) -> SharedPlace {
+    init(_ make: @escaping @Sendable () -> Place) { self.make = make }
+
+    subscript(name: String) -> Place {
         places.change { places in
-            let place = places[name] ?? SharedPlace()
+            let place = places[name] ?? make()
             places[name] = place
             return place
         }

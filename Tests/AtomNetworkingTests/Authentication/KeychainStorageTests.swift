@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 /// A Keychain with one group, whose results a test can replace.
-private final class FakeKeychain: KeychainStorage, Sendable {
+final class FakeKeychain: KeychainStorage, Sendable {
     enum Call: Sendable { case add, copyMatching, update, delete }
 
     struct State: Sendable {
