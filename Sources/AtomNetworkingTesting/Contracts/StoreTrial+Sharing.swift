@@ -102,21 +102,9 @@ extension StoreTrial {
     }
 
     func cancelledResultIsStored(_ store: any TokenCredentialStore) async throws {
-        try await save(credential(1), in: store)
-        let isInside = Arrival<Bool>()
         let next = credential(2)
-        let task = Task {
-            try await store.exchange { _ in
-                isInside.arrive(true)
-                await Self.cancellation()
-                // The server has answered in spite of it.
-                return next
-            }
-        }
-        guard await isInside.wait(patience) == true else { throw TooSlow(what: "the start of `exchange`") }
-        task.cancel()
-        let outcome = await result(within: patience) { try await task.value }
-        guard let outcome else { throw TooSlow(what: "a cancelled `exchange`") }
+        // The server has answered in spite of it.
+        let outcome = try await cancelledExchange(store) { next }
         if case .failure(let error) = outcome { findings.note("a cancelled exchange with a result threw \(error)") }
         expect(try await load(store), next, "after an exchange that was cancelled before its result was there")
     }

@@ -177,28 +177,39 @@ final class StoreTrial: Sendable {
     }
 
     private func cancellationChangesNothing(_ store: any TokenCredentialStore) async throws {
+        let next = credential(2)
+        let outcome = try await cancelledExchange(store) {
+            try Task.checkCancellation()
+            return next
+        }
+        if case .success = outcome { findings.note("the error of a cancelled body didn't come out") }
+        expect(try await load(store), credential(1), "after a cancelled exchange")
+        expect(try await exchange(store) { _ in next }, next, "in an exchange after a cancelled one")
+    }
+
+    /// Stores the first credential, and cancels an exchange inside its body, which
+    /// then ends.
+    func cancelledExchange(
+        _ store: any TokenCredentialStore, end: @escaping @Sendable () throws -> TokenCredential?
+    ) async throws -> Result<TokenCredential?, any Error> {
         try await save(credential(1), in: store)
         let isInside = Arrival<Bool>()
-        let next = credential(2)
         let task = Task {
             try await store.exchange { _ in
                 isInside.arrive(true)
                 await Self.cancellation()
-                try Task.checkCancellation()
-                return next
+                return try end()
             }
         }
         guard await isInside.wait(patience) == true else { throw TooSlow(what: "the start of `exchange`") }
         task.cancel()
         let outcome = await result(within: patience) { try await task.value }
         guard let outcome else { throw TooSlow(what: "a cancelled `exchange`") }
-        if case .success = outcome { findings.note("the error of a cancelled body didn't come out") }
-        expect(try await load(store), credential(1), "after a cancelled exchange")
-        expect(try await exchange(store) { _ in next }, next, "in an exchange after a cancelled one")
+        return outcome
     }
 
     /// Returns when the task is cancelled.
-    static func cancellation() async {
+    private static func cancellation() async {
         let arrival = Arrival<Bool>()
         await withTaskCancellationHandler {
             _ = await arrival.wait(.seconds(3_600))
