@@ -291,7 +291,7 @@ extension Exchange {
         }
         prepare(step)
         if let retry { settleQuota(of: retry, step, at: wire) }
-        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3) }
+        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3, disarms: true) }
         if let answer {
             do {
                 let body = try wire.finishSink()

@@ -40,9 +40,12 @@ final class DeadlineQueue: Sendable {
 
     /// Takes the bearer's deadline away, if it has one.
     ///
-    /// - Parameter number: As with `set`.
-    func remove(_ bearer: any DeadlineBearer, number: Int) {
-        deadlines.remove(bearer, number: number)
+    /// - Parameters:
+    ///   - number: As with `set`.
+    ///   - disarms: Whether the alarm must not go off for nothing. To set it anew
+    ///     costs more than that for nearly every deadline.
+    func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
+        deadlines.remove(bearer, number: number, disarms: disarms)
     }
 
     /// How many deadlines are set.
@@ -79,12 +82,18 @@ private final class Deadlines: Sendable {
         }
     }
 
-    func remove(_ bearer: any DeadlineBearer, number: Int) {
-        state.withLock { state in
-            guard number > bearer.deadlineNumber else { return }
+    func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool) {
+        let unneeded = state.withLock { state -> (any Alarm)? in
+            guard number > bearer.deadlineNumber else { return nil }
             bearer.deadlineNumber = number
             state.heap.remove(bearer)
+            guard disarms, let alarmedAt = state.alarmedAt else { return nil }
+            if let earliest = state.heap.earliest, earliest <= alarmedAt { return nil }
+            state.alarmedAt = nil
+            armIfNeeded(&state)
+            return state.alarmedAt == nil ? state.alarm.take() : nil
         }
+        unneeded?.invalidate()
     }
 
     var count: Int { state.withLock { $0.heap.count } }

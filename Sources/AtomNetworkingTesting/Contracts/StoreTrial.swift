@@ -68,7 +68,10 @@ final class StoreTrial: Sendable {
     }
 
     /// The tokens are those of these checks, and no secrets.
-    private static func name(_ credential: TokenCredential?) -> String { credential?.refreshToken ?? "nothing" }
+    private static func name(_ credential: TokenCredential?) -> String {
+        guard let credential else { return "nothing" }
+        return credential.refreshToken.isEmpty ? "a credential without a refresh token" : credential.refreshToken
+    }
 
     func run(_ check: TokenCredentialStoreContract.Check) async throws {
         let store = try await store()

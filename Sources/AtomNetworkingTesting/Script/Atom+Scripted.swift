@@ -26,16 +26,19 @@ extension Atom {
     ///   - configure: May change the service's configuration.
     ///   - onProblem: Hears what nobody has verified, when the wire goes away.
     ///     By default the program stops with a message.
+    ///   - fileID: The file of the test, for that message.
+    ///   - line: The line of the test, for that message.
     /// - Returns: The service and its wire. The service keeps the wire.
     public static func scripted(
         _ answers: ScriptedAnswer..., signedIn isSignedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
         delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         configure: (inout ServiceConfiguration) -> Void = { _ in },
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) },
+        fileID: String = #fileID, line: Int = #line
     ) -> (atom: Atom, wire: ScriptedTransport) {
         scripted(
             answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
-            configure: configure, onProblem: onProblem)
+            configure: configure, onProblem: onProblem, place: (fileID, line))
     }
 
     /// Runs a test with a service without a network, and verifies its script.
@@ -77,7 +80,7 @@ extension Atom {
     ) async throws -> Value {
         let (atom, wire) = scripted(
             answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
-            configure: configure, onProblem: { _ in })
+            configure: configure, onProblem: { _ in }, place: ("", 0))
         let value = try await test(atom, wire)
         try wire.verify()
         return value
@@ -87,9 +90,10 @@ extension Atom {
         _ answers: [ScriptedAnswer], signedIn isSignedIn: Bool?, expiringIn lifetime: Duration,
         delivery: ScriptedTransport.Delivery, clock: ManualClock,
         configure: (inout ServiceConfiguration) -> Void,
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void, place: (fileID: String, line: Int)
     ) -> (atom: Atom, wire: ScriptedTransport) {
-        let wire = ScriptedTransport(answers, delivery: delivery, clock: clock, onProblem: onProblem)
+        let wire = ScriptedTransport(
+            answers, delivery: delivery, clock: clock, onProblem: onProblem, fileID: place.fileID, line: place.line)
         var configuration = ServiceConfiguration()
         wire.install(in: &configuration)
         wire.authorizationServer.lifetime = lifetime

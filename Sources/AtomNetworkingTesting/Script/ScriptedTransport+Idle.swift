@@ -23,17 +23,101 @@ extension ScriptedTransport {
     /// What it can't promise, because nothing tells when other people's tasks
     /// are done:
     /// - Code that isn't on the calling actor, tasks that the code under test
-    ///   starts after the result, and the parts of a stream. They get many turns
-    ///   on the main actor and on other threads, which is enough for a few short
-    ///   steps. Await the task itself if it does more.
+    ///   starts after the result, and loops over a stream or over the states of
+    ///   the session. They get some turns on the main actor and on other threads,
+    ///   and no more: use ``idle(until:isolation:)`` for them.
     /// - Work that waits for something else, for example for `Task.sleep` or a
     ///   retry's pause.
     ///
-    /// It never sleeps and looks at no clock. It returns at once if its task is
-    /// cancelled, so a test's time limit ends it. It needs ``install(in:)``, and
-    /// one task at a time may wait.
+    /// If nothing happens any more, it doesn't return: ``settle()`` does. It never
+    /// sleeps and looks at no clock. It returns at once if its task is cancelled,
+    /// so a test's time limit ends it. It needs ``install(in:)``, and one task at a
+    /// time may wait.
     public func idle() async {
         guard await state.wait(until: { $0.activity > $0.seenActivity && $0.isQuiet }) else { return }
+        guard let mark = await letOthersGoOn() else { return }
+        state.withLock { $0.seenActivity = mark }
+    }
+
+    /// Waits as ``idle()`` does, but returns also if nothing has happened.
+    ///
+    /// So a test can say that the code under test does nothing:
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    /// import AtomNetworkingTesting
+    ///
+    /// let (_, wire) = Atom.scripted()
+    /// await wire.settle()
+    /// assert(wire.requests.isEmpty)
+    /// ```
+    ///
+    /// Code that waits for something else than the wire and the clock, for example
+    /// for `Task.sleep`, may do something afterwards.
+    public func settle() async {
+        guard await state.wait(until: { $0.isQuiet }) else { return }
+        _ = await letOthersGoOn()
+    }
+
+    /// Advances the wire's clock, and lets the code under test go on at each alarm.
+    ///
+    /// `ManualClock.advance(by:)` doesn't wait: what a request brings at an alarm
+    /// may come before or after the rest of the way. With this method a chain of
+    /// pauses always has the same end. It settles before, at each alarm and
+    /// afterwards.
+    ///
+    /// - Parameter duration: How far; a negative one counts as zero.
+    public func advance(by duration: Duration) async {
+        await settle()
+        let end = clock.now.advanced(by: max(duration, .zero))
+        while let next = clock.nextAlarm, next <= end, !Task.isCancelled {
+            clock.advance(by: clock.now.duration(to: next))
+            await settle()
+        }
+        // Something else may have advanced it meanwhile.
+        clock.advance(by: max(clock.now.duration(to: end), .zero))
+        await settle()
+    }
+
+    /// Waits until a condition holds, for code that nothing else tells about: a
+    /// loop over a stream, or over the states of a session.
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    /// import AtomNetworkingTesting
+    ///
+    /// @MainActor final class Ticker { var headlines: [String] = [] }
+    ///
+    /// @MainActor
+    /// func checkTheSecondHeadline(_ ticker: Ticker, _ wire: ScriptedTransport) async {
+    ///     assert(await wire.idle(until: { ticker.headlines.count == 2 }))
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - condition: Called again and again, on the caller's isolation.
+    ///   - isolation: The caller's by default.
+    /// - Returns: Whether it holds; `false` if it doesn't after very many turns of
+    ///   other tasks in which nothing happens on the wire, or if the task is
+    ///   cancelled.
+    @discardableResult
+    public func idle(
+        until condition: () -> Bool, isolation: isolated (any Actor)? = #isolation
+    ) async -> Bool {
+        var turns = 0
+        while !condition() {
+            guard turns < Turn.most, await state.wait(until: { $0.isQuiet }) else { return false }
+            let mark = state.withLock { $0.activity }
+            await Turn.takeOne()
+            turns = state.withLock { $0.activity } == mark ? turns + 1 : 0
+        }
+        return true
+    }
+
+    /// Lets other tasks go on until nothing happens any more.
+    ///
+    /// - Returns: The last activity; `nil` if the task is cancelled.
+    private func letOthersGoOn() async -> Int? {
         while true {
             let mark = state.withLock { $0.activity }
             var turns = 0
@@ -46,11 +130,8 @@ extension ScriptedTransport {
                     (state.activity == mark && state.isQuiet, Turn.count(isExpecting: state.expectsTokenRequest))
                 }
             } while isSettled && turns < limit
-            if isSettled {
-                state.withLock { $0.seenActivity = mark }
-                return
-            }
-            guard await state.wait(until: { $0.isQuiet }) else { return }
+            if isSettled { return mark }
+            guard await state.wait(until: { $0.isQuiet }) else { return nil }
         }
     }
 }
@@ -59,6 +140,9 @@ extension ScriptedTransport {
 private enum Turn {
     /// How many are enough.
     static func count(isExpecting: Bool) -> Int { isExpecting ? 2_000 : 20 }
+
+    /// After how many a condition will never hold.
+    static let most = 20_000
 
     /// Waits until a new task has run behind those that are ready, and then one
     /// on the main actor.

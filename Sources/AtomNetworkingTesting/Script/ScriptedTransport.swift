@@ -74,6 +74,8 @@ public final class ScriptedTransport: Transport {
     let readsBodies: Bool
     let player: AnswerPlayer
     private let onProblem: @Sendable (ScriptProblem) -> Void
+    /// The place in the test, for the message of what nobody has verified.
+    private let place: String
 
     /// Creates a wire for a service that the app makes itself; ``install(in:)``
     /// connects them.
@@ -89,10 +91,13 @@ public final class ScriptedTransport: Transport {
     ///   - clock: By which delayed answers come.
     ///   - onProblem: Hears what nobody has verified, when the wire goes away.
     ///     By default the program stops with a message.
+    ///   - fileID: The file of the test, for that message.
+    ///   - line: The line of the test, for that message.
     public init(
         _ answers: [ScriptedAnswer] = [], exchangesPerOrigin: Int? = nil, readsBodies: Bool = true,
         delivery: Delivery = .asynchronous, clock: ManualClock = ManualClock(),
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) },
+        fileID: String = #fileID, line: Int = #line
     ) {
         let state = Watched(WireState(answers: answers))
         self.state = state
@@ -101,13 +106,14 @@ public final class ScriptedTransport: Transport {
         player = AnswerPlayer(delivery: delivery, clock: clock, wire: state)
         self.clock = clock
         self.onProblem = onProblem
+        place = "\(fileID):\(line)"
         authorizationServer = ScriptedAuthorizationServer(clock: clock)
         tokenStore = RecordingTokenCredentialStore()
     }
 
     deinit {
         let findings = state.withLock { $0.findings }
-        if !findings.isEmpty { onProblem(ScriptProblem(findings: findings)) }
+        if !findings.isEmpty { onProblem(ScriptProblem(findings: findings.map { "The script of \(place): \($0)" })) }
     }
 
     /// Lets a service send its requests to this wire and go by its clock.
