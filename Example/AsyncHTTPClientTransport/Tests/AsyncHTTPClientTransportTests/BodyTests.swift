@@ -135,14 +135,14 @@ import Testing
             await #expect(processExitsWith: .success) {
                 let server = try LoopbackServer { _ in .generated(length: 1_000_000_000) }
                 defer { server.stop() }
-                let received = Box(0)
+                let received = Locked(0)
                 let base = try BaseURL(scheme: .http, host: server.host, port: server.port)
                 let request = try TransportRequest(base: base, path: URLPath("/"))
                 let transport = AsyncHTTPClientTransport()
                 _ = transport.start(request) { event in
                     switch event {
-                    case .data(let data): received.change { $0 += data.count }
-                    case .finished: received.change { $0 += 1 }
+                    case .data(let data): received.with { $0 += data.count }
+                    case .finished: received.with { $0 += 1 }
                     default: break
                     }
                 }
@@ -156,13 +156,13 @@ import Testing
                 let server = try LoopbackServer { _ in .generated(length: 300_000_000) }
                 defer { server.stop() }
                 let gate = Gate()
-                let received = Box(0)
+                let received = Locked(0)
                 let base = try BaseURL(scheme: .http, host: server.host, port: server.port)
                 let request = try TransportRequest(base: base, path: URLPath("/"))
                 let transport = AsyncHTTPClientTransport()
                 let exchange = transport.start(request) { event in
                     guard case .data(let data) = event else { return }
-                    received.change { $0 += data.count }
+                    received.with { $0 += data.count }
                     gate.wait()
                 }
                 #expect(await eventually { received.value > 0 })

@@ -129,11 +129,11 @@ extension EventRecorder {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let transport = AsyncHTTPClientTransport(connectionsPerOrigin: 1)
-        let recorders = Box<[EventRecorder]>([])
+        let recorders = Locked<[EventRecorder]>([])
         let begin = { @Sendable (path: String) in
             guard let (recorder, exchange) = try? start(transport, server, path) else { return }
             if path == "/cancelled" { recorder.cancel(exchange) }
-            recorders.change { $0.append(recorder) }
+            recorders.with { $0.append(recorder) }
         }
         let base = try BaseURL(scheme: .http, host: server.host, port: server.port)
         let first = try TransportRequest(base: base, path: URLPath("/0"))
