@@ -29,15 +29,6 @@ import Testing
         }.get()
     }
 
-    @Test("The store that records meets the contract of a shared one, and waits for ever")
-    func recording() async throws {
-        let checks = Set(TokenCredentialStoreContract.Check.allCases)
-        let stores = Places { RecordingTokenCredentialStore() }
-        try await TokenCredentialStoreContract.check(
-            checks.subtracting([.waitIsBounded]), isShared: true, patience: .seconds(120)
-        ) { stores[$0] }.get()
-    }
-
     @Test("A shared store in memory meets the contract of a shared one")
     func sharedPlace() async throws {
         let checks = Set(TokenCredentialStoreContract.Check.allCases)
