@@ -68,7 +68,8 @@ extension Exchange {
         let now = manager.time.now
         let delay = retry.waitsForNetwork ? nil : retry.until.map { now.duration(to: $0) }
         withEvents { events in
-            events.append(.retried(after: retry.setback.failure, delivery: retry.setback.delivery, delay: delay), at: now)
+            let setback = retry.setback
+            events.append(.retried(after: setback.failure, delivery: setback.delivery, delay: delay), at: now)
             if retry.waitsForNetwork { events.queued(for: .network, at: now) }
         }
         deliver()

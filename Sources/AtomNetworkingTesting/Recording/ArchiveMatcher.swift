@@ -16,7 +16,9 @@ extension HTTPArchive {
         /// The items of the query, in any order.
         public static let query = Comparison(rawValue: 2)
         /// The body: JSON and forms by their values, everything else by its
-        /// bytes. A body that isn't in the file, or of which the wire doesn't
+        /// bytes.
+        ///
+        /// A body that isn't in the file, or of which the wire doesn't
         /// keep everything, isn't compared.
         public static let body = Comparison(rawValue: 4)
         /// All of them.
@@ -24,7 +26,9 @@ extension HTTPArchive {
     }
 }
 
-/// Says whether a request is the one of an entry. Header fields don't matter.
+/// Says whether a request is the one of an entry.
+///
+/// Header fields don't matter.
 struct ArchiveMatcher: RequestMatching {
     let entry: HTTPArchive.Entry
     let comparison: HTTPArchive.Comparison

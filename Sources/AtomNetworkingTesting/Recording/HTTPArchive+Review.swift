@@ -15,7 +15,7 @@ extension HTTPArchive {
             /// Where it is, for example `response body, user.email`; `[]` stands
             /// for every index.
             public let place: String
-            /// Why it is found. It holds no value of the recording.
+            /// Why it is found, without any value of the recording.
             public let reason: String
             /// The entries in which it is, from 1.
             public let entries: [Int]

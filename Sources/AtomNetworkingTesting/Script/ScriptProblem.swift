@@ -18,15 +18,24 @@ public struct ScriptProblem: Error, Sendable, Hashable {
     /// Everything that is wrong, one sentence or more each.
     public let findings: [String]
 
-    init(_ findings: String...) { self.findings = findings }
+    /// The file and the line of the script that nobody has verified; `nil` for
+    /// what ``ScriptedTransport/verify()`` has thrown.
+    public let place: String?
 
-    init(findings: [String]) { self.findings = findings }
+    init(_ findings: String...) { self.init(findings: findings) }
+
+    init(findings: [String], place: String? = nil) {
+        self.findings = findings
+        self.place = place
+    }
 
     /// Stops the program with a message.
     public static func stop(_ problem: ScriptProblem) { fatalError("\(problem)") }
 }
 
 extension ScriptProblem: CustomStringConvertible {
-    /// Everything that is wrong, one finding a line.
-    public var description: String { findings.joined(separator: "\n") }
+    /// Everything that is wrong, one finding a line, behind the place.
+    public var description: String {
+        (place.map { "The script of \($0) has a problem:\n" } ?? "") + findings.joined(separator: "\n")
+    }
 }

@@ -113,7 +113,7 @@ public final class ScriptedTransport: Transport {
 
     deinit {
         let findings = state.withLock { $0.findings }
-        if !findings.isEmpty { onProblem(ScriptProblem(findings: findings.map { "The script of \(place): \($0)" })) }
+        if !findings.isEmpty { onProblem(ScriptProblem(findings: findings, place: place)) }
     }
 
     /// Lets a service send its requests to this wire and go by its clock.

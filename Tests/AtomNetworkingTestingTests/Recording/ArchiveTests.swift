@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite struct ArchiveTests {
+@Suite(.timeLimit(.minutes(5))) struct ArchiveTests {
     private static func file(_ entry: String) -> Data { Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8) }
 
     private static func entry(

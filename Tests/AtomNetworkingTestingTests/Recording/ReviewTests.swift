@@ -3,7 +3,7 @@ import AtomNetworkingTesting
 import Foundation
 import Testing
 
-@Suite struct ReviewTests {
+@Suite(.timeLimit(.minutes(5))) struct ReviewTests {
     typealias Kind = HTTPArchive.Review.Kind
 
     private func review(_ entries: String...) throws -> HTTPArchive.Review {
