@@ -142,7 +142,7 @@ private enum Turn {
     static func count(isExpecting: Bool) -> Int { isExpecting ? 2_000 : 20 }
 
     /// After how many a condition will never hold.
-    static let most = 20_000
+    static let most = 2_000
 
     /// Waits until a new task has run behind those that are ready, and then one
     /// on the main actor.
