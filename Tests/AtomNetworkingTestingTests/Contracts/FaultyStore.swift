@@ -99,6 +99,7 @@ final class FaultyStore: RefreshIntentRecording {
     func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
+        if fault == .staysLocked, isLocked.value { await waitForEver() }
         while isLocked.value { await Task.yield() }
         if try await exchangesWithoutLock() {
             if fault == .locksOnlyItself { await lock() }
@@ -145,6 +146,11 @@ final class FaultyStore: RefreshIntentRecording {
         }
     }
 
+    /// Nobody ends it, and it takes no time from other tests.
+    private func waitForEver() async {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+
     private func lock() async {
         while isLocked.change({ isLocked in
             defer { isLocked = true }
@@ -183,13 +189,24 @@ actor SharedPlace {
     /// The refresh token that is about to be sent, until tokens are stored.
     private var noted: String?
     private var isHeld = false
+    private var waiting: [UnsafeContinuation<Void, Never>] = []
 
-    func acquire() -> Bool {
+    /// - Returns: Whether nobody has had the lock.
+    func acquireAtOnce() -> Bool {
         defer { isHeld = true }
         return !isHeld
     }
 
-    func release() { isHeld = false }
+    /// Waits for the lock as long as it takes.
+    func acquire() async {
+        guard !acquireAtOnce() else { return }
+        await withUnsafeContinuation { waiting.append($0) }
+    }
+
+    func release() {
+        if waiting.isEmpty { isHeld = false } else { waiting.removeFirst().resume() }
+    }
+
     func load() -> TokenCredential? { credential }
     func save(_ credential: TokenCredential?) { (self.credential, noted) = (credential, nil) }
 
@@ -208,21 +225,15 @@ final class SharedPlaceStore: RefreshIntentRecording {
 
     private let place: SharedPlace
     private let savesWait: Bool
-    /// How often it asks for the lock.
-    private let attempts: Int
+    /// How often it asks for the lock; `nil` for one that waits for ever.
+    private let attempts: Int?
 
-    init(_ place: SharedPlace, savesWait: Bool = true, attempts: Int = 1_000_000) {
+    init(_ place: SharedPlace, savesWait: Bool = true, attempts: Int? = nil) {
         (self.place, self.savesWait, self.attempts) = (place, savesWait, attempts)
     }
 
     private func locked<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
-        var attempt = 0
-        while await !place.acquire() {
-            attempt += 1
-            guard attempt < attempts else { throw Busy() }
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await acquire()
         do {
             let result = try await body()
             await place.release()
@@ -231,6 +242,16 @@ final class SharedPlaceStore: RefreshIntentRecording {
             await place.release()
             throw error
         }
+    }
+
+    private func acquire() async throws {
+        guard let attempts else { return await place.acquire() }
+        for _ in 0..<attempts {
+            if await place.acquireAtOnce() { return }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        throw Busy()
     }
 
     func load() async throws -> TokenCredential? { await place.load() }
