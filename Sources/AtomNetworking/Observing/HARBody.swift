@@ -32,7 +32,10 @@ extension HARLog.Content {
             comment = "The body is longer than the recorder's limit."
             return
         }
-        let body = sending.body.data ?? Data()
+        guard let body = sending.body.data else {
+            comment = "The body wasn't received."
+            return
+        }
         guard let shown = disclosure == .everything ? body : CredentialSearch.responseBody(body, type) else {
             comment = "The body is hidden: it may hold a credential, and can't be searched."
             return

@@ -28,6 +28,10 @@ public final class HARRecorder: ResponseBodyObserver {
         /// When the next sending began to wait.
         var nextStart = Duration.zero
         var sendings: [HARSending] = []
+        /// The parts that came before the events of their sendings.
+        var early: [Int: HARBody] = [:]
+
+        func index(of number: Int) -> Int? { sendings.firstIndex { $0.request.number == number } }
     }
 
     private struct Recorded {
@@ -101,7 +105,13 @@ public final class HARRecorder: ResponseBodyObserver {
 
     /// Records a part of a response's body.
     public func observe(_ part: ReceivedPart) {
-        change(part.requestID, sending: part.number) { [bodyLimit] in $0.body.append(part.data, limit: bodyLimit) }
+        change(part.requestID) { [bodyLimit] running in
+            if let index = running.index(of: part.number) {
+                running.sendings[index].body.append(part.data, limit: bodyLimit)
+            } else {
+                running.early[part.number, default: HARBody()].append(part.data, limit: bodyLimit)
+            }
+        }
     }
 
     /// Records what has happened.
@@ -116,10 +126,11 @@ public final class HARRecorder: ResponseBodyObserver {
                 return content.sendings
             }
             change(requestID) { running in
-                let sending = HARSending(
+                var sending = HARSending(
                     sequence: sequence, requestID: requestID, purpose: event.purpose, request: request,
                     startDate: running.startDate.addingTimeInterval(running.nextStart.seconds),
                     started: running.nextStart, sent: event.elapsed)
+                sending.body = running.early.removeValue(forKey: request.number) ?? HARBody()
                 running.sendings.append(sending)
             }
         case .answered(let head):
@@ -158,7 +169,7 @@ public final class HARRecorder: ResponseBodyObserver {
 
     private func change(_ requestID: UInt64, sending number: Int, _ body: (inout HARSending) -> Void) {
         change(requestID) { running in
-            guard let index = running.sendings.firstIndex(where: { $0.request.number == number }) else { return }
+            guard let index = running.index(of: number) else { return }
             body(&running.sendings[index])
         }
     }

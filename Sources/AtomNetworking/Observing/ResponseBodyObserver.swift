@@ -26,7 +26,8 @@ public protocol ResponseBodyObserver: RequestObserver {
     /// The parts of one sending come in order, one at a time, on any thread. All
     /// parts of a response that the SDK reads to its end come before the request's
     /// last event. Parts of any other response may come later. A part may come at
-    /// the same time as an event of the same request.
+    /// the same time as an event of the same request, and before the one that
+    /// tells of its sending.
     ///
     /// The request goes on when this method returns, so it must not wait.
     func observe(_ part: ReceivedPart)

@@ -7,11 +7,23 @@ import Testing
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
 
     private func ask(
-        _ response: LoopbackServer.Response, atMost: Int = .max, patience: Int32 = 60_000
+        _ response: LoopbackServer.Response, atMost: Int = .max
     ) throws -> (bytes: Data, end: PlainConnection.End) {
         let server = try LoopbackServer { _ in response }
         defer { server.stop() }
-        return try PlainConnection(server).ask(atMost: atMost, patience: patience)
+        return try PlainConnection(server).ask(atMost: atMost)
+    }
+
+    /// Checks that the server sends so much, and then nothing, without an end.
+    private func expectSilence(
+        of response: LoopbackServer.Response, after text: String, at place: SourceLocation = #_sourceLocation
+    ) throws {
+        let server = try LoopbackServer { _ in response }
+        defer { server.stop() }
+        let connection = try PlainConnection(server)
+        connection.send("GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        let (bytes, end) = connection.readUntilSilent(after: text.utf8.count)
+        #expect(bytes.text == text && end == .silent, sourceLocation: place)
     }
 
     @Test("A response is cut where it was said", arguments: [0, 1, 20, 79, 80, 81, 84] as [Int64])
@@ -40,10 +52,9 @@ import Testing
 
     @Test("A stalled response keeps the connection, and sends nothing more")
     func stalled() throws {
-        let (bytes, end) = try ask(.text("hello").stalled(at: .head), patience: 100)
-        #expect(bytes.text == Self.head && end == .silent)
-        #expect(try ask(.text("hello").stalled(at: .bodyByte(1)), patience: 100).bytes.text == Self.head + "h")
-        #expect(try ask(.hang, patience: 100).end == .silent)
+        try expectSilence(of: .text("hello").stalled(at: .head), after: Self.head)
+        try expectSilence(of: .text("hello").stalled(at: .bodyByte(1)), after: Self.head + "h")
+        try expectSilence(of: .hang, after: "")
     }
 
     @Test("A position behind the end changes nothing")
@@ -77,10 +88,8 @@ import Testing
         let head = try ask(closing.slowHead(bytes: whole.count - 5, everyMilliseconds: 3_600_000))
         #expect(head.bytes == whole && head.end == .closed)
         // The first part comes alone.
-        let drip = try ask(closing.dripping(bytes: 3, everyMilliseconds: 3_600_000), patience: 100)
-        #expect(drip.bytes.text == "HTT" && drip.end == .silent)
-        let slow = try ask(closing.slowHead(bytes: 4, everyMilliseconds: 3_600_000), patience: 100)
-        #expect(slow.bytes.text == "HTTP" && slow.end == .silent)
+        try expectSilence(of: closing.dripping(bytes: 3, everyMilliseconds: 3_600_000), after: "HTT")
+        try expectSilence(of: closing.slowHead(bytes: 4, everyMilliseconds: 3_600_000), after: "HTTP")
     }
 
     @Test("Interim answers come first, in their order")

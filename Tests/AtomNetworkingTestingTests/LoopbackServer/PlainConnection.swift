@@ -59,6 +59,15 @@ final class PlainConnection {
         return read(atMost: atMost, patience: patience)
     }
 
+    /// Reads a number of bytes, however long they take, and then what comes in a
+    /// moment.
+    func readUntilSilent(after count: Int) -> (bytes: Data, end: End) {
+        let expected = read(atMost: count)
+        guard expected.end == .enough else { return expected }
+        let more = read(patience: 100)
+        return (expected.bytes + more.bytes, more.end)
+    }
+
     func read(atMost: Int = .max, patience: Int32 = 60_000) -> (bytes: Data, end: End) {
         var bytes = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -28,6 +28,34 @@ struct RecordedBodiesTests {
         }
     }
 
+    /// Tells a recorder of a sending only when its answer has been heard.
+    ///
+    /// Parts don't wait for events, so a recorder can hear them so.
+    private final class LateTeller: ResponseBodyObserver, @unchecked Sendable {
+        // Unchecked: used in one thread.
+        private let recorder: HARRecorder
+        private let losesParts: Bool
+        private var held: [RequestEvent] = []
+
+        init(_ recorder: HARRecorder, losesParts: Bool = false) {
+            (self.recorder, self.losesParts) = (recorder, losesParts)
+        }
+
+        func observe(_ event: RequestEvent) {
+            switch event.kind {
+            case .sent, .answered: held.append(event)
+            default:
+                for event in held { recorder.observe(event) }
+                held = []
+                recorder.observe(event)
+            }
+        }
+
+        func observe(_ part: ReceivedPart) {
+            if !losesParts { recorder.observe(part) }
+        }
+    }
+
     private func texts(_ har: Data) throws -> [String?] {
         let file = try #require(try JSONSerialization.jsonObject(with: har) as? [String: Any])
         let entries = try #require((file["log"] as? [String: Any])?["entries"] as? [[String: Any]])
@@ -43,6 +71,18 @@ struct RecordedBodiesTests {
         try await atom.enqueue(Call()).resume()
         try wire.verify()
         return try #require(try texts(recorder.har()).first)
+    }
+
+    @Test(arguments: [false, true]) func aPartThatIsHeardBeforeItsSendingIsRecorded(isLost: Bool) async throws {
+        let recorder = HARRecorder(showing: .everything, responseBodiesUpTo: 1_000)
+        let (atom, wire) = Atom.scripted(.chunks([Data("a".utf8), Data("b".utf8)]), .text("c"), delivery: .immediate) {
+            $0.observers = [LateTeller(recorder, losesParts: isLost)]
+        }
+        for _ in 0..<2 { try await atom.enqueue(Call()).resume() }
+        try wire.verify()
+        #expect(try texts(recorder.har()) == (isLost ? [nil, nil] : ["ab", "c"]))
+        // What is lost isn't taken for an empty body.
+        #expect(try HTTPArchive(recorder.har()).review.findings(.unanswerable).isEmpty == !isLost)
     }
 
     @Test func partsComeBetweenTheHeadAndTheEnd() async throws {
