@@ -108,7 +108,8 @@ extension TransportTrial {
             findings.expect((try? outcome?.get()) != nil, "a stream ended with: \(outcome.map { "\($0)" } ?? "no end")")
         }
         findings.expect(
-            isRead.value == nil, "a stream of \(count) parts of \(part.count) bytes was read, and the server read none of it")
+            isRead.value == nil,
+            "a stream of \(count) parts of \(part.count) bytes was read, and the server read none of it")
         unread.cancel()
         let end = await result(within: patience) { _ = try? await unread.value }
         findings.expect(end != nil, "an exchange that was cancelled while it sent a stream didn't end")
