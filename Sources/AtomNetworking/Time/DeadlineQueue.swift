@@ -45,7 +45,8 @@ final class DeadlineQueue: Sendable {
     ///   - disarms: Whether the alarm must not go off for nothing. To set it anew
     ///     costs more than that for nearly every deadline.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
-        deadlines.remove(bearer, number: number, disarms: disarms)
+        deadlines.remove(bearer, number: number)
+        if disarms { deadlines.disarmIfUnneeded() }
     }
 
     /// How many deadlines are set.
@@ -82,12 +83,18 @@ private final class Deadlines: Sendable {
         }
     }
 
-    func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool) {
-        let unneeded = state.withLock { state -> (any Alarm)? in
-            guard number > bearer.deadlineNumber else { return nil }
+    func remove(_ bearer: any DeadlineBearer, number: Int) {
+        state.withLock { state in
+            guard number > bearer.deadlineNumber else { return }
             bearer.deadlineNumber = number
             state.heap.remove(bearer)
-            guard disarms, let alarmedAt = state.alarmedAt else { return nil }
+        }
+    }
+
+    /// Keeps the alarm from going off for nothing.
+    func disarmIfUnneeded() {
+        let unneeded = state.withLock { state -> (any Alarm)? in
+            guard let alarmedAt = state.alarmedAt else { return nil }
             if let earliest = state.heap.earliest, earliest <= alarmedAt { return nil }
             state.alarmedAt = nil
             armIfNeeded(&state)
