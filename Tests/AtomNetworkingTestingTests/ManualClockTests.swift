@@ -67,12 +67,28 @@ struct ManualClockTests {
         final class Box: @unchecked Sendable { var alarm: (any Alarm)? }
         let (reports, box) = (Reports(), Box())
         let clock = ManualClock(onProblem: { reports.add($0) })
+        let beginning = clock.now
         box.alarm = clock.makeAlarm { box.alarm?.set(clock.now) }
         box.alarm?.set(clock.now)
         clock.advance(by: .seconds(1))
         #expect(reports.all.map(\.description).first?.contains("time stands still") == true)
         #expect(reports.all.count == 1)
+        #expect(clock.now == beginning)
         box.alarm?.invalidate()
+    }
+
+    @Test func manyAlarmsForOneInstantAreNoProblem() {
+        let reports = Reports()
+        let clock = ManualClock(onProblem: { reports.add($0) })
+        let alarms = (0..<4_000).map { _ in clock.makeAlarm {} }
+        for _ in 0..<3 {
+            // None of them is set again by another one.
+            for alarm in alarms { alarm.set(clock.now) }
+            clock.advance(by: .zero)
+        }
+        for alarm in alarms { alarm.set(clock.now + .seconds(1)) }
+        clock.advance(by: .seconds(1))
+        #expect(reports.all.isEmpty)
     }
 
     @Test func aTestCanWaitUntilAnAlarmIsSet() async {

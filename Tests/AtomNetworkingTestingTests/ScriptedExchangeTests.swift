@@ -186,6 +186,40 @@ struct ScriptedExchangeTests {
         try wire.verify()
     }
 
+    @Test func anUploadThatWaitsForItsProducerWaitsForTheTest() async throws {
+        let (parts, producer) = AsyncStream<Data>.makeStream()
+        let (atom, wire) = Atom.scripted(.status(204))
+        let body = RequestBody.stream(contentType: "text/plain", length: nil, isRepeatable: false) { parts }
+        let task = Task { try await atom.enqueue(Call(method: .put, body: body)).resume() }
+        await wire.idle()
+        #expect(wire.requests.count == 1)
+        producer.yield(Data("a".utf8))
+        await wire.settle()
+        producer.finish()
+        #expect(try await task.value.statusCode == 204)
+        #expect(wire.requests.first?.text == "a")
+        try wire.verify()
+    }
+
+    @Test func anUploadThatIsCancelledLeavesNothingBehind() async throws {
+        weak var forgotten: ScriptedTransport?
+        do {
+            let (atom, wire) = Atom.scripted()
+            forgotten = wire
+            let body = RequestBody.stream(contentType: "text/plain", length: nil, isRepeatable: false) {
+                AsyncStream<Data> { _ in }
+            }
+            let task = Task { try await atom.enqueue(Call(method: .put, body: body)).resume() }
+            await wire.idle()
+            task.cancel()
+            await #expect(throws: AtomError.self) { try await task.value }
+            #expect(await wire.exchange(0).isCancelled)
+            // It wasn't a whole request, so it needs no answer.
+            try wire.verify()
+        }
+        while forgotten != nil { await Task.yield() }
+    }
+
     @Test func theNumberOfExchangesOfAnOriginIsKept() async throws {
         let wire = ScriptedTransport([.held.always], exchangesPerOrigin: 1)
         var configuration = ServiceConfiguration()

@@ -202,6 +202,41 @@ struct ScriptedRequestTests {
         #expect(reports.all.count == 1)
     }
 
+    @Test func eachVerificationLooksAtEverything() async throws {
+        let reports = Reports()
+        do {
+            let (atom, wire) = Atom.scripted(.status(204), onProblem: { reports.add($0) })
+            try await atom.enqueue(Call()).resume()
+            try wire.verify()
+            wire.add(.status(204))
+            for _ in 0..<2 { #expect(throws: ScriptProblem.self) { try wire.verify() } }
+            try await atom.enqueue(Call()).resume()
+            try wire.verify()
+            wire.on(.get, "/x", times: 1) { _ in .status(204) }
+        }
+        #expect(reports.all.count == 1)
+    }
+
+    @Test func verificationWaitsUntilAnswersAreChosen() async throws {
+        for _ in 0..<100 {
+            let (atom, wire) = Atom.scripted(.status(204))
+            let call = atom.enqueue(Call()).resume { _ in }
+            try wire.verify()
+            let other = atom.enqueue(Call()).resume { _ in }
+            #expect(throws: ScriptProblem.self) { try wire.verify() }
+            withExtendedLifetime((call, other)) {}
+        }
+    }
+
+    @Test func aCancelledRequestUsesUpItsAnswer() async throws {
+        for _ in 0..<100 {
+            let (atom, wire) = Atom.scripted(.text("A"), .text("B"))
+            atom.enqueue(Call()).resume { _ in }.cancel()
+            #expect(try await atom.enqueue(Call()).resume(expecting: String.self) == "B")
+            try wire.verify()
+        }
+    }
+
     @Test func aTestInAScriptIsVerified() async throws {
         struct Other: Error {}
         await #expect(throws: ScriptProblem.self) { try await Atom.withScript(.status(204)) { _, _ in } }

@@ -38,7 +38,9 @@ public final class HARRecorder: ResponseBodyObserver {
         let startDate: Date
         let entry: HARLog.Entry
 
-        var bodySize: Int { entry.response.content.text?.utf8.count ?? 0 }
+        var bodySize: Int {
+            (entry.request.postData?.text.utf8.count ?? 0) + (entry.response.content.text?.utf8.count ?? 0)
+        }
     }
 
     private struct Content {
@@ -86,9 +88,9 @@ public final class HARRecorder: ResponseBodyObserver {
     ///     dropped, and the file says how many.
     ///   - disclosure: What is recorded of requests and responses.
     ///   - bodyLimit: The largest body of a response that is recorded, in bytes; 0
-    ///     for none. With ``RequestDisclosure/onlyHarmless`` none is recorded. All
-    ///     bodies together take at most 64 MiB and one body: then the oldest
-    ///     entries are dropped.
+    ///     for none. With ``RequestDisclosure/onlyHarmless`` none is recorded. The
+    ///     bodies of all requests that have ended, with those of their responses,
+    ///     take at most 64 MiB and one body: then the oldest entries are dropped.
     public init(
         limit: Int = 1_000, showing disclosure: RequestDisclosure = .onlyHarmless, responseBodiesUpTo bodyLimit: Int = 0
     ) {

@@ -30,18 +30,21 @@ public final class ManualClock: TimeSource {
         var rings: [Int: @Sendable () -> Void] = [:]
         var alarmsMade = 0
         var timesSet = 0
-        var ringsAtInstant = 0
+        /// How many alarms have been set for an instant that had come, since time
+        /// has moved or a test has advanced it.
+        var lateSettings = 0
 
         mutating func move(to later: MonotonicInstant) {
             guard later > instant else { return }
             let elapsed = instant.duration(to: later).components
             date += Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
             instant = later
+            lateSettings = 0
         }
     }
 
-    /// How many alarms may go off at one instant.
-    private static let mostRingsAtInstant = 10_000
+    /// After how many of them time stands still.
+    private static let mostLateSettings = 10_000
 
     private let state: Watched<State>
     private let onProblem: @Sendable (ScriptProblem) -> Void
@@ -89,8 +92,17 @@ public final class ManualClock: TimeSource {
     ///
     /// - Parameter duration: How far; a negative one counts as zero.
     public func advance(by duration: Duration) {
-        let end = state.withLock { $0.instant.advanced(by: max(duration, .zero)) }
-        while let ring = nextRing(until: end) { ring() }
+        let end = state.withLock { state in
+            state.lateSettings = 0
+            return state.instant.advanced(by: max(duration, .zero))
+        }
+        while let ring = nextRing(until: end) {
+            guard state.withLock({ $0.lateSettings < Self.mostLateSettings }) else {
+                return onProblem(
+                    ScriptProblem("An alarm is set again and again for an instant that has come: time stands still."))
+            }
+            ring()
+        }
         state.withLock { $0.move(to: end) }
     }
 
@@ -144,22 +156,13 @@ public final class ManualClock: TimeSource {
     }
 
     private func nextRing(until end: MonotonicInstant) -> (@Sendable () -> Void)? {
-        let (ring, isEndless) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
+        state.withLock { state in
             guard let (number, due) = state.armed.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }), due <= end
-            else { return (nil, false) }
+            else { return nil }
             state.armed[number] = nil
-            state.ringsAtInstant = due > state.instant ? 0 : state.ringsAtInstant + 1
             state.move(to: due)
-            guard state.ringsAtInstant < Self.mostRingsAtInstant else {
-                state.ringsAtInstant = 0
-                return (nil, true)
-            }
-            return (state.rings[number], false)
+            return state.rings[number]
         }
-        if isEndless {
-            onProblem(ScriptProblem("An alarm is set again and again for an instant that has come: time stands still."))
-        }
-        return ring
     }
 
     private struct ManualAlarm: Alarm {
@@ -171,6 +174,7 @@ public final class ManualClock: TimeSource {
                 guard state.rings[number] != nil else { return }
                 state.armed[number] = instant
                 state.timesSet += 1
+                if instant <= state.instant { state.lateSettings += 1 }
             }
         }
 

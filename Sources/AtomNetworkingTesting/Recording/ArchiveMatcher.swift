@@ -71,18 +71,26 @@ struct ArchiveMatcher: RequestMatching {
         if let value = JSONText(body), let recordedValue = JSONText(recorded) {
             return value.difference(from: recordedValue).map { ["the body differs at \($0)"] } ?? []
         }
-        let text = Self.withoutBoundary(body, request["Content-Type"] ?? "")
-        let recordedText = Self.withoutBoundary(recorded, entry.requestBody.mediaType)
+        let text = Self.text(Self.withoutBoundary(body, request["Content-Type"] ?? ""))
+        let recordedText = Self.text(Self.withoutBoundary(recorded, entry.requestBody.mediaType))
         return HiddenValue.fits(text, recorded: recordedText) ? [] : ["the body differs"]
     }
 
-    /// Each multipart body has a boundary of its own (RFC 2046 §5.1.1).
-    ///
     /// Bytes that aren't UTF-8 stay distinct.
-    private static func withoutBoundary(_ data: Data, _ mediaType: String) -> String {
-        let text = String(data: data, encoding: .utf8) ?? data.base64EncodedString()
-        guard let boundary = RecordedBody.boundary(of: mediaType) else { return text }
-        return text.replacingOccurrences(of: "--\(boundary)", with: "--boundary")
+    private static func text(_ data: Data) -> String {
+        String(data: data, encoding: .utf8) ?? data.base64EncodedString()
+    }
+
+    /// Each multipart body has a boundary of its own (RFC 2046 §5.1.1).
+    private static func withoutBoundary(_ data: Data, _ mediaType: String) -> Data {
+        guard let boundary = RecordedBody.boundary(of: mediaType), !boundary.isEmpty else { return data }
+        let delimiter = Data("--\(boundary)".utf8)
+        var (result, rest) = (Data(), data[...])
+        while let range = rest.range(of: delimiter) {
+            result += rest[..<range.lowerBound] + Data("--boundary".utf8)
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
     }
 }
 

@@ -31,7 +31,7 @@ struct ArchiveReviewer {
             look(at: segment.removingPercentEncoding ?? String(segment), named: "", place: "path", number)
         }
         if let at = entry.url.range(of: "@"), let slashes = entry.url.range(of: "://"),
-            !entry.url[slashes.upperBound..<at.lowerBound].contains("/")
+            slashes.upperBound <= at.lowerBound, !entry.url[slashes.upperBound..<at.lowerBound].contains("/")
         {
             found(.secret, "URL", "it has user information", number)
         }
@@ -44,7 +44,8 @@ struct ArchiveReviewer {
         review(entry.responseBody, "response body", number, isAnswer: true)
         if case .impossible? = entry.answer.content as ScriptedAnswer.Content? {
             found(
-                .unanswerable, "response body", entry.responseBody.comment ?? "it isn't in the file", number)
+                .unanswerable, "response body", entry.obstacle ?? entry.responseBody.comment ?? "it isn't in the file",
+                number)
         }
     }
 

@@ -21,6 +21,8 @@ struct HARFile: Decodable {
         var failure: Failure?
         var purpose: String?
         var sequence: Int?
+        var error: String?
+        var comment: String?
 
         // Fields that the format doesn't know begin with an underscore.
         enum CodingKeys: String, CodingKey {
@@ -30,6 +32,8 @@ struct HARFile: Decodable {
             case failure = "_failure"
             case purpose = "_purpose"
             case sequence = "_sequence"
+            case error = "_error"
+            case comment
         }
     }
 
@@ -64,6 +68,7 @@ struct HARFile: Decodable {
         var status: Int
         var headers: [Pair]?
         var content: Content?
+        var bodySize: Int64?
     }
 
     struct Content: Decodable {

@@ -45,9 +45,28 @@ public struct HTTPArchive: Sendable {
         let responseFields: HeaderFields
         let responseBody: RecordedBody
         let failure: Failure?
+        /// Why there can be no answer, apart from a missing body.
+        let obstacle: String?
+        /// Whether the SDK has sent the request once more afterwards.
+        var isSentAgain = false
+        /// Which sending of which request it is, if the SDK has recorded it.
+        let sending: Sending?
         /// Whether the SDK sent it for itself: for a token, or to revoke one.
         let isForSession: Bool
         let serverAddress: String?
+    }
+
+    /// The numbers that the SDK's recorder writes in the comment.
+    struct Sending: Sendable, Hashable {
+        let requestID: UInt64
+        let number: Int
+
+        init?(_ comment: String?) {
+            guard let match = comment?.wholeMatch(of: /Request ([0-9]+), sending ([0-9]+)(,.*)?/),
+                let requestID = UInt64(match.1), let number = Int(match.2)
+            else { return nil }
+            (self.requestID, self.number) = (requestID, number)
+        }
     }
 
     /// Why a sending has no complete response.
@@ -88,6 +107,11 @@ public struct HTTPArchive: Sendable {
         for (index, entry) in recorded {
             entries.append(try Entry(entry, number: index + 1))
         }
+        let last = Dictionary(entries.compactMap(\.sending).map { ($0.requestID, $0.number) }, uniquingKeysWith: max)
+        for index in entries.indices {
+            guard let sending = entries[index].sending, let last = last[sending.requestID] else { continue }
+            entries[index].isSentAgain = sending.number < last
+        }
         self.entries = entries
     }
 }
@@ -113,9 +137,15 @@ extension HTTPArchive.Entry {
         requestBody = RecordedBody(entry.request)
         statusCode = entry.response.status > 0 ? entry.response.status : nil
         responseFields = HeaderFields(entry.response.headers)
-        responseBody = RecordedBody(entry.response.content)
+        responseBody = RecordedBody(of: entry)
+        sending = HTTPArchive.Sending(entry.comment)
         isForSession = entry.purpose == "token" || entry.purpose == "revocation"
         serverAddress = entry.serverIPAddress.flatMap { $0.isEmpty ? nil : $0 }
+        // The SDK's recorder writes no code if the SDK itself has ended it: a limit,
+        // a full disk. A 401 or a redirect leads to the same end again.
+        let isOfSDK = entry.sequence != nil && entry.error != nil && entry.failure == nil
+        let leadsOn = statusCode.map { $0 == 401 || (300...399).contains($0) } ?? false
+        obstacle = isOfSDK && !leadsOn ? "it failed for a reason that the file doesn't have" : nil
         if let failure = entry.failure {
             // On Linux only known codes are codes.
             let code: URLError.Code? = URLError.Code(rawValue: failure.code)

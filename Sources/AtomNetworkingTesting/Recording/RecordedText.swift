@@ -103,15 +103,25 @@ struct RecordedBody: Sendable {
         self.init(data: data, mediaType: post?.mimeType)
     }
 
-    init(_ content: HARFile.Content?) {
-        var data = content?.text.flatMap { Self.bytes($0, content?.encoding) }
-        if data == nil, content?.size ?? 0 <= 0 { data = Data() }
+    /// The body of a response. An unknown size isn't an empty body.
+    init(of entry: HARFile.Entry) {
+        let (response, content) = (entry.response, entry.response.content)
+        let data: Data?
+        if let text = content?.text, !text.isEmpty {
+            data = Self.bytes(text, content?.encoding)
+        } else {
+            let isEmpty =
+                content?.size == 0 || response.bodySize == 0 || entry.request.method == "HEAD"
+                || [204, 304].contains(response.status)
+            data = isEmpty ? Data() : nil
+        }
         self.init(data: data, mediaType: content?.mimeType, comment: content?.comment)
     }
 
     private static func bytes(_ text: String, _ encoding: String?) -> Data? {
-        encoding?.lowercased() == "base64"
-            ? Data(base64Encoded: text, options: .ignoreUnknownCharacters) : Data(text.utf8)
+        guard encoding?.lowercased() == "base64" else { return Data(text.utf8) }
+        // Some tools break the lines.
+        return Data(base64Encoded: text.filter { !$0.isWhitespace })
     }
 
     private static func encoded(_ text: String) -> String {

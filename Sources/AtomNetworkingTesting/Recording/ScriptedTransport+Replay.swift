@@ -80,6 +80,7 @@ extension ArchiveMatcher {
 extension HTTPArchive.Entry {
     /// What was recorded.
     var answer: ScriptedAnswer {
+        if let obstacle { return ScriptedAnswer(.impossible("\(self): \(obstacle)"), name: "\(self)") }
         guard let statusCode else {
             let failure = failure ?? HTTPArchive.Failure(code: .networkConnectionLost, delivery: .maybeSent)
             return failure.code == .cancelled ? .never : .failure(failure.code, delivery: failure.delivery)
@@ -99,11 +100,11 @@ extension HTTPArchive.Entry {
             .response(status: statusCode, answerFields(for: shown), parts: [shown], ending), name: "\(self)")
     }
 
-    /// Whether somebody reads the body: not that of a redirect, or of a 401 that
-    /// is refreshed for.
+    /// Whether somebody reads the body: not that of a redirect, or of an answer
+    /// after which the SDK has sent the request again.
     private var needsBody: Bool {
-        guard let statusCode else { return false }
-        return method != "HEAD" && statusCode != 401 && !(300...399).contains(statusCode)
+        guard let statusCode, method != "HEAD", !isSentAgain else { return false }
+        return !((300...399).contains(statusCode) && responseFields.contains("Location"))
     }
 
     /// The header fields without those that describe the bytes on the wire: the

@@ -11,6 +11,18 @@ struct AnswerPlayer: Sendable {
     let clock: ManualClock
     let wire: Watched<WireState>
     let queue = DispatchQueue(label: "AtomNetworkingTesting.wire", qos: .userInitiated)
+    private static let isOnQueue = DispatchSpecificKey<ObjectIdentifier>()
+
+    init(delivery: ScriptedTransport.Delivery, clock: ManualClock, wire: Watched<WireState>) {
+        (self.delivery, self.clock, self.wire) = (delivery, clock, wire)
+        queue.setSpecific(key: Self.isOnQueue, value: ObjectIdentifier(queue))
+    }
+
+    /// Waits until the queue has done what it was given so far, unless that is
+    /// what calls.
+    func finishQueue() {
+        if DispatchQueue.getSpecific(key: Self.isOnQueue) != ObjectIdentifier(queue) { queue.sync {} }
+    }
 
     func inDelivery(_ body: @escaping @Sendable () -> Void) {
         if delivery == .immediate { body() } else { queue.async(execute: body) }

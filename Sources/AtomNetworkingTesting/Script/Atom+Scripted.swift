@@ -43,7 +43,8 @@ extension Atom {
 
     /// Runs a test with a service without a network, and verifies its script.
     ///
-    /// If the test throws, its error is thrown and the script doesn't matter.
+    /// If the test throws, its error is thrown and the script doesn't matter. Nor
+    /// does what happens after the test has returned.
     ///
     /// ```swift
     /// import AtomNetworking

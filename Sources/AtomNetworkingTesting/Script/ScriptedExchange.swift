@@ -19,11 +19,12 @@ import Foundation
 ///
 /// let (atom, wire) = Atom.scripted(.held)
 /// let service = atom.enqueue(Ping())
-/// async let response = service.resume()
+/// let task = Task { try await service.resume() }
 /// let exchange = await wire.exchange(0)
 /// assert(exchange.request.path == "/")
 /// exchange.answer(.status(204))
-/// assert(try await response.statusCode == 204)
+/// let response = try await task.value
+/// assert(response.statusCode == 204)
 /// ```
 ///
 /// What a test sends goes out on the thread that the wire's
@@ -67,6 +68,7 @@ public final class ScriptedExchange: TransportExchange {
         var turn = 0
         /// Lets a delayed answer come.
         var alarm: (any Alarm)?
+        var whenCancelled: (@Sendable () -> Void)?
 
         var endsNow: Bool { isCancelled && endsOnCancel }
     }
@@ -173,6 +175,9 @@ extension ScriptedExchange {
         push([.failed(TransportFailure(error, delivery: delivery))])
     }
 
+    /// Is called on the wire's queue if the exchange is cancelled before its end.
+    func whenCancelled(_ action: (@Sendable () -> Void)?) { state.withLock { $0.whenCancelled = action } }
+
     func hold(endsOnCancel: Bool) { state.withLock { $0.endsOnCancel = endsOnCancel } }
 
     /// Waits for an alarm.
@@ -199,7 +204,7 @@ extension ScriptedExchange {
         }
     }
 
-    private func beginSending(at turn: Int? = nil) -> Bool {
+    func beginSending(at turn: Int? = nil) -> Bool {
         let (isMine, alarm) = state.withLock { state -> (Bool, (any Alarm)?) in
             guard turn == nil || turn == state.turn else { return (false, nil) }
             defer { state.alarm = nil }
@@ -281,6 +286,7 @@ extension ScriptedExchange {
         guard endsNow, beginSending() else { return }
         // Not here: `cancel` must not call `receive`.
         player.queue.async {
+            self.state.withLock { $0.whenCancelled.take() }?()
             self.drain()
             self.endSending()
         }

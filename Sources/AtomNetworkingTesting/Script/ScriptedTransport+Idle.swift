@@ -28,6 +28,8 @@ extension ScriptedTransport {
     ///   and no more: use ``idle(until:isolation:)`` for them.
     /// - Work that waits for something else, for example for `Task.sleep` or a
     ///   retry's pause.
+    /// - Results while the body of a response is being streamed to its reader, and
+    ///   after a stream of events: they get those turns too.
     ///
     /// If nothing happens any more, it doesn't return: ``settle()`` does. It never
     /// sleeps and looks at no clock. It returns at once if its task is cancelled,
@@ -90,7 +92,8 @@ extension ScriptedTransport {
     ///
     /// @MainActor
     /// func checkTheSecondHeadline(_ ticker: Ticker, _ wire: ScriptedTransport) async {
-    ///     assert(await wire.idle(until: { ticker.headlines.count == 2 }))
+    ///     let hasTwo = await wire.idle(until: { ticker.headlines.count == 2 })
+    ///     assert(hasTwo)
     /// }
     /// ```
     ///

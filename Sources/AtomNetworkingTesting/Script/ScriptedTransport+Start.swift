@@ -22,11 +22,19 @@ extension ScriptedTransport {
         }
         if readsBodies, case .stream(let stream) = request.body {
             let pull = BodyPull(stream.makeReader(), record)
-            player.queue.async { self.pull(pull, exchange) }
+            // It lets a reader go on that waits for its producer.
+            exchange.whenCancelled { pull.reader.close() }
+            player.queue.async {
+                self.pull(pull, exchange)
+                exchange.endSending()
+            }
         } else {
             // The test's own answer comes after that, on the same queue.
-            player.inDelivery { self.answer(exchange) }
-            isReady(exchange)
+            player.inDelivery {
+                self.answer(exchange)
+                exchange.endSending()
+                self.isReady(exchange)
+            }
         }
         return exchange
     }
@@ -59,8 +67,13 @@ extension ScriptedTransport {
                     let room = Self.maximumBodySize - (pull.record.body?.count ?? 0)
                     pull.record.body?.append(contentsOf: buffer.prefix(min(count, room)))
                 case .later:
+                    // Until then it waits for the app, which may be the test.
                     return pull.reader.whenReadable { [player] in
-                        player.queue.async { self.pull(pull, exchange) }
+                        guard exchange.beginSending() else { return }
+                        player.queue.async {
+                            self.pull(pull, exchange)
+                            exchange.endSending()
+                        }
                     }
                 case .end:
                     let record = pull.record
@@ -74,8 +87,10 @@ extension ScriptedTransport {
         } catch {
             exchange.fail(error, delivery: .maybeSent)
         }
+        exchange.whenCancelled(nil)
         pull.reader.close()
-        answer(exchange)
+        // One that was cancelled before isn't a whole request.
+        if !exchange.isUnheard { answer(exchange) }
         isReady(exchange)
     }
 
@@ -92,9 +107,9 @@ extension ScriptedTransport {
 // MARK: - Choosing an answer
 
 extension ScriptedTransport {
+    /// Also for a request that was cancelled since: otherwise it would depend on
+    /// the threads which request gets which answer.
     private func answer(_ exchange: ScriptedExchange) {
-        defer { exchange.endSending() }
-        guard !exchange.isUnheard else { return }
         let record = exchange.request
         if exchange.index == nil {
             return player.perform(authorizationServer.answer(record), exchange)

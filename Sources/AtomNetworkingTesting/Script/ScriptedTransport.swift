@@ -112,7 +112,7 @@ public final class ScriptedTransport: Transport {
     }
 
     deinit {
-        let findings = state.withLock { $0.findings }
+        let findings = state.withLock { $0.untold }
         if !findings.isEmpty { onProblem(ScriptProblem(findings: findings, place: place)) }
     }
 
@@ -245,15 +245,14 @@ extension ScriptedTransport {
     /// Checks that every request was answered and that every answer was asked
     /// for.
     ///
-    /// What it has thrown isn't reported again when the wire goes away.
+    /// It waits until the answer of each request that was started has been
+    /// chosen. A test may call it more than once. What it has thrown isn't
+    /// reported again when the wire goes away.
     ///
     /// - Throws: Everything that is wrong.
     public func verify() throws(ScriptProblem) {
-        let findings = state.withLock { state in
-            let findings = state.findings
-            state.verified = state.unanswered.count
-            return findings
-        }
+        player.finishQueue()
+        let findings = state.withLock { $0.tell() }
         if !findings.isEmpty { throw ScriptProblem(findings: findings) }
     }
 }

@@ -23,9 +23,10 @@ struct WireState: Sendable {
     var given = 0
     var firstUsed = 0
 
-    /// Requests that nobody has answered, and since when nobody has verified.
+    /// Requests that nobody has answered.
     var unanswered: [String] = []
-    var verified: Int?
+    /// What a test has been told: so many of those, and these open answers.
+    private var told = (unanswered: 0, open: Set<String>())
 
     // What waiting goes by.
 
@@ -66,10 +67,22 @@ struct WireState: Sendable {
         return first
     }
 
-    /// What is wrong so far.
-    var findings: [String] {
-        var findings = Array(unanswered.dropFirst(verified ?? 0))
-        guard verified == nil else { return findings }
+    /// What is wrong and hasn't been told.
+    var untold: [String] {
+        unanswered.dropFirst(told.unanswered) + open.filter { !told.open.contains($0) }
+    }
+
+    /// Tells a test what is wrong: each request that nobody has answered once, and
+    /// each answer that nobody has asked for until somebody does.
+    mutating func tell() -> [String] {
+        let open = open
+        defer { told = (unanswered.count, Set(open)) }
+        return unanswered.dropFirst(told.unanswered) + open
+    }
+
+    /// Answers that nobody has asked for.
+    private var open: [String] {
+        var findings: [String] = []
         for (index, answer) in answers.enumerated() {
             guard let uses = answer.uses, answer.isRequired else { continue }
             let used = index == 0 ? firstUsed : 0

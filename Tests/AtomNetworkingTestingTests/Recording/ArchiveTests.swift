@@ -106,10 +106,34 @@ import Testing
         try? wire.verify()
     }
 
+    @Test(arguments: [
+        (#""bodySize":1234"#, nil as String?), (#""content":{"size":-1}"#, nil), (#""content":{}"#, nil),
+        (#""content":{"text":"abc!","encoding":"base64","size":0}"#, nil), (#""content":{"size":0}"#, ""),
+        (#""bodySize":0"#, ""), (#""content":{"text":"YWJj\nZGVm","encoding":"base64"}"#, "abcdef"),
+    ])
+    func anUnknownBodyIsNotTakenForAnEmptyOne(response: String, text: String?) async throws {
+        let archive = try HTTPArchive(Self.file(Self.entry(response: response)))
+        #expect(archive.review.findings(.unanswerable).isEmpty == (text != nil))
+        let (atom, wire) = Atom.scripted()
+        wire.replay(archive)
+        let body = try? await atom.enqueue(Call()).resume().data
+        #expect(body == text.map { Data($0.utf8) })
+        try? wire.verify()
+    }
+
+    @Test func strangeURLsAreReviewed() throws {
+        for url in ["https://\u{0301}@x/?u=http://y", "https://x/@?u=http://y", "https://user@x/"] {
+            guard let archive = try? HTTPArchive(Self.file(Self.entry(url: url))) else { continue }
+            #expect(archive.review.findings(.secret).contains { $0.place == "URL" } == url.contains("user"))
+        }
+    }
+
     @Test func formsAndMultipartBodiesAreComparedByWhatTheySay() async throws {
         let form = Call(method: .post, body: .form(["password": "planted", "b": "2"]))
         var content = MultipartForm()
         content.append("text", name: "a")
+        // A small file whose bytes aren't text.
+        content.append(Data([0xFF, 0x00, 0x80]), name: "file", fileName: "a.bin", contentType: "application/x-test")
         let parts = Call(method: .put, body: .multipart(content))
         let recorder = HARRecorder(showing: .allButCredentials, responseBodiesUpTo: 1_000)
         let (recorded, script) = Atom.scripted(.text("a"), .text("b")) { $0.observers = [recorder] }

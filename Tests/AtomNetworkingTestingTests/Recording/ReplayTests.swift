@@ -229,6 +229,36 @@ struct ReplayTests {
         #expect(reasons.last?.contains("may hold a credential") == true)
     }
 
+    @Test func theBodyOfAFinal401IsNeeded() async throws {
+        let archive = try await recording(.text("Wrong password: planted", status: 401)) { atom, _ in
+            _ = await failure(atom, Call(requiresAuthorization: false))
+        }
+        #expect(archive.review.findings(.unanswerable).count == 1)
+        let (atom, wire) = Atom.scripted()
+        wire.replay(archive)
+        #expect(await failure(atom, Call()).contains("the body of its response isn't in the recording"))
+        try? wire.verify()
+    }
+
+    @Test func whatTheSDKItselfHasEndedIsNotASuccess() async throws {
+        struct Broken: Error {}
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let archive = try await recording(.text("12345"), .status(204).always) { atom, _ in
+            await #expect(throws: AtomError.self) {
+                try await atom.enqueue(Call(route: "/file")).download(to: file, maximumSize: 4)
+            }
+            let body = RequestBody.stream(contentType: "text/plain", length: nil, isRepeatable: false) {
+                AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
+            }
+            _ = await failure(atom, Call(method: .put, body: body))
+        }
+        #expect(archive.review.findings(.unanswerable).flatMap(\.entries) == [1, 2])
+        let (atom, wire) = Atom.scripted()
+        wire.replay(archive)
+        #expect(await failure(atom, Call(route: "/file")).contains("it failed for a reason that the file doesn't have"))
+        try? wire.verify()
+    }
+
     // MARK: Sessions
 
     @Test func aSessionOfTheTestTakesThePlaceOfTheRecordedOne() async throws {
