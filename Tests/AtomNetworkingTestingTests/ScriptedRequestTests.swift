@@ -218,14 +218,17 @@ struct ScriptedRequestTests {
     }
 
     @Test func verificationWaitsUntilAnswersAreChosen() async throws {
-        for _ in 0..<100 {
-            let (atom, wire) = Atom.scripted(.status(204))
-            let call = atom.enqueue(Call()).resume { _ in }
-            try wire.verify()
-            let other = atom.enqueue(Call()).resume { _ in }
-            #expect(throws: ScriptProblem.self) { try wire.verify() }
-            withExtendedLifetime((call, other)) {}
+        let (atom, wire) = Atom.scripted(.status(204))
+        wire.on("/slow") { _ in
+            // The requests behind it wait for their answers meanwhile.
+            for _ in 0..<10_000 { sched_yield() }
+            return .status(204)
         }
+        var calls = [Call(route: "/slow"), Call()].map { atom.enqueue($0).resume { _ in } }
+        try wire.verify()
+        calls += [Call(route: "/slow"), Call()].map { atom.enqueue($0).resume { _ in } }
+        #expect(throws: ScriptProblem.self) { try wire.verify() }
+        withExtendedLifetime(calls) {}
     }
 
     @Test func aCancelledRequestUsesUpItsAnswer() async throws {
