@@ -103,7 +103,9 @@ struct RecordedBody: Sendable {
         self.init(data: data, mediaType: post?.mimeType)
     }
 
-    /// The body of a response. An unknown size isn't an empty body.
+    /// The body of a response.
+    ///
+    /// An unknown size isn't an empty body.
     init(of entry: HARFile.Entry) {
         let (response, content) = (entry.response, entry.response.content)
         let data: Data?
