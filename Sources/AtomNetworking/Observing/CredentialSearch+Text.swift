@@ -26,7 +26,9 @@ extension CredentialSearch {
         return namesValue(text) ? .hidden : .unchanged
     }
 
-    /// A text with URLs in it. What isn't a URL is searched as a whole.
+    /// A text with URLs in it.
+    ///
+    /// What isn't a URL is searched as a whole.
     private static func prose(_ text: [UInt8]) -> ShownText {
         var shown: [UInt8] = []
         var rest: [UInt8] = []

@@ -124,7 +124,8 @@ enum CredentialSearch {
     static func body(_ data: Data, depth: Int) -> Data? {
         guard !data.isEmpty else { return data }
         guard depth <= deepest else { return nil }
-        // The bytes decide, because the type may be wrong: a method's body is a form unless the endpoint says what it is.
+        // The bytes decide, because the type may be wrong: a method's body is a form unless the endpoint says what
+        // it is.
         if isJSON(data) {
             var search = JSONSearch(data, depth: depth)
             return search.withoutCredentials()
@@ -175,7 +176,8 @@ enum CredentialSearch {
                 continue
             }
             let text = Data(line.dropFirst(name.count + 1))
-            if CredentialName.isOne(String(decoding: name, as: UTF8.self), value: text) { return nil }
+            let token = text.drop { $0 == space }
+            if CredentialName.isOne(String(decoding: name, as: UTF8.self), value: token) { return nil }
             if isJSON(text), !JSONSearch.isClosed(text) { return nil }
             guard let value = body(text, depth: 0) else { return nil }
             result += name + [UInt8(ascii: ":")] + value
