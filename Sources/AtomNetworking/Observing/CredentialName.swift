@@ -10,17 +10,33 @@ enum CredentialName {
         guard !harmless.contains(joined) else { return false }
         if fragments.contains(where: { joined.contains($0) }) { return true }
         if words.contains(where: { whole.contains($0) }) { return true }
-        if joined == "pass" { return true }
+        if exact.contains(joined) { return true }
         // An API's key, but not the key of a table.
         return words.last == "key" && !words.dropLast().contains { harmlessKeys.contains($0) }
     }
 
-    /// Whether a text of unknown grammar mentions a credential by name.
+    /// Whether the name of a value, and its form, say that it is a credential.
+    ///
+    /// `access` and `refresh` are names of tokens, but also of settings.
+    static func isOne(_ name: String, value: some Collection<UInt8>) -> Bool {
+        if isOne(name) { return true }
+        return CredentialValue.mayBeToken(value) && ["access", "refresh"].contains(words(of: name).joined())
+    }
+
+    /// Whether a text of unknown grammar mentions a credential by name, or has a
+    /// JSON Web Token in it.
     static func isMentioned(in bytes: some Sequence<UInt8>) -> Bool {
+        let bytes = Array(bytes)
         let text = bytes.lazy.filter { isLetter($0) }.map { $0 | 0x20 }
         let joined = String(decoding: Array(text), as: UTF8.self)
+        // No name is shorter. Many texts are only numbers and dates.
+        guard joined.utf8.count > 1 else { return false }
         if fragments.contains(where: { joined.contains($0) }) { return true }
-        return words(of: Array(bytes)).contains { whole.contains($0) || $0 == "pass" || $0 == "key" }
+        let words = words(of: bytes)
+        if words.contains(where: { whole.contains($0) || ["pass", "key", "userpass"].contains($0) }) { return true }
+        // In bytes that aren't text, two letters occur by chance.
+        if words.contains("pw"), String(bytes: bytes, encoding: .utf8) != nil { return true }
+        return CredentialValue.isJWT(in: bytes)
     }
 
     private static let fragments = [
@@ -33,6 +49,8 @@ enum CredentialName {
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
         "cvv", "cvc",
     ]
+    /// These are credentials only if they are the whole name.
+    private static let exact: Set<String> = ["pass", "pw", "userpass"]
     private static let harmless: Set<String> = [
         "tokentype", "tokentypehint", "requestedtokentype", "subjecttokentype", "actortokentype", "granttype",
         "maxtokens", "maxoutputtokens", "maxcompletiontokens", "tokenendpoint", "clientassertiontype",

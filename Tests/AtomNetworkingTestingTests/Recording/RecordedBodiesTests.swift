@@ -138,7 +138,11 @@ struct RecordedBodiesTests {
             "access_token=HIDDEN&token_type=bearer"
         ),
         ("<p>Your password is planted</p>", "text/html", nil), ("<p>Hello</p>", "text/html", "<p>Hello</p>"),
-        ("a pin b", "image/png", "a pin b"), ("<svg>pin planted</svg>", "image/svg+xml", nil),
+        ("a pin b", "image/png", nil), ("a pen b", "image/png", "a pen b"),
+        ("<svg>pin planted</svg>", "image/svg+xml", nil),
+        ("#EXTM3U\nhttps://h/1.ts?Signature=planted\n", "audio/mpegurl", nil),
+        (#"{"body":"{\"token\":\"planted\"}"}"#, "application/json", #"{"body":"{\"token\":\"HIDDEN\"}"}"#),
+        ("data: {\ndata: \"a\":1}\n\n", "text/event-stream", nil),
     ])
     func credentialsAreHidden(body: String, type: String, shown: String?) async throws {
         let answer = ScriptedAnswer.data(Data(body.utf8), headerItems: ["Content-Type": type])
