@@ -66,7 +66,7 @@ private struct Journey: Sendable {
     init() {
         let decoder = JSONDecoder()
         if let key = Traveller.key { decoder.userInfo[key] = decodedAt }
-        var configuration = ServiceConfiguration(decoder: decoder)
+        var configuration = ServiceConfiguration(decoder: decoder, timeout: .patient)
         configuration.transport = transport
         service = Atom(serviceConfiguration: configuration).enqueue(WatchedEndpoint(readAt: readAt))
     }
@@ -103,6 +103,11 @@ private actor Caller {
     }
 }
 
+extension ServiceTimeout {
+    /// No test here is about time, and another one may hold up the threads.
+    fileprivate static let patient = ServiceTimeout(request: 600, resource: 1_200)
+}
+
 @MainActor private func decodeOnMainActor(_ journey: Journey) async throws -> Place {
     journey.answer()
     _ = try await journey.service.resume(expecting: Traveller.self)
@@ -115,7 +120,7 @@ private func decodeNowhere(_ journey: Journey) async throws {
 }
 
 /// G3: a request is on its way before its caller suspends, and nobody's actor decodes.
-@Suite("An async call keeps its caller's isolation up to admission, and leaves it to decode", .timeLimit(.minutes(1)))
+@Suite("An async call keeps its caller's isolation up to admission, and leaves it to decode", .timeLimit(.minutes(5)))
 struct CallerIsolationTests {
     @Test("On the main actor")
     func mainActor() async throws {
@@ -148,7 +153,7 @@ struct CallerIsolationTests {
     @Test("Requests of an actor's tasks start in the order of the tasks")
     func order() async {
         let transport = ScriptedTransport.held { $0.answer() }
-        var configuration = ServiceConfiguration()
+        var configuration = ServiceConfiguration(timeout: .patient)
         configuration.transport = transport
         let atom = Atom(serviceConfiguration: configuration)
         let caller = Caller()
@@ -159,7 +164,7 @@ struct CallerIsolationTests {
     @Test("A request of the main actor has started when its caller suspends")
     @MainActor func startedBeforeSuspension() async throws {
         let transport = ScriptedTransport.held()
-        var configuration = ServiceConfiguration()
+        var configuration = ServiceConfiguration(timeout: .patient)
         configuration.transport = transport
         let atom = Atom(serviceConfiguration: configuration)
         let first = Task { @MainActor in try await atom.enqueue(PathEndpoint(pathText: "/first")).resume() }

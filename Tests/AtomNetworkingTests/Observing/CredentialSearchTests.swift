@@ -166,15 +166,15 @@ import Testing
     }
 
     @Test("Hostile bodies are searched in little time")
-    func hostileBodies() throws {
+    func hostileBodies() async {
         // JSON in JSON in JSON: what is too deep is hidden.
         var nested = #"{"n":1}"#
         for depth in 1...12 {
             nested = #"{"a":"\#(String(decoding: JSONString.encoded(Array(nested.utf8)), as: UTF8.self))"}"#
             #expect((shown(nested) == nested) == (depth <= 4), "\(depth)")
         }
-        let count = 4_000
-        for text in [
+        let count = 1_000
+        let texts = [
             String(repeating: "[", count: count), String(repeating: #"{"a":"#, count: count),
             String(repeating: #"{"pin":"#, count: count), String(repeating: "\"", count: count),
             "[" + String(repeating: "\"{", count: count), "[\"" + String(repeating: "[\\\"", count: count),
@@ -184,10 +184,14 @@ import Testing
             "[\"" + String(repeating: "a:// ", count: count) + "\"]",
             "[\"" + String(repeating: "\\", count: count), "[\"" + String(repeating: "\\u00", count: count),
             String(repeating: "[\"a\"  ", count: count), "{" + String(repeating: "\0", count: count),
-        ] {
-            _ = shown(text)
-            _ = events("data: \(text)\n")
-            _ = CredentialSearch.url(text + String(repeating: ";/=", count: count))
+        ]
+        // A search that took the square of the time would take minutes, and hold up other tests.
+        await onAThreadOfItsOwn(isPatient: true) {
+            for text in texts {
+                _ = shown(text)
+                _ = events("data: \(text)\n")
+                _ = CredentialSearch.url(text + String(repeating: ";/=", count: count))
+            }
         }
     }
 }
