@@ -64,7 +64,7 @@ private final class PseudoTerminal: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TerminalPromptTests {
+@Suite(.timeLimit(.minutes(5))) struct TerminalPromptTests {
     @Test func aSecretIsNotShown() async throws {
         let terminal = try PseudoTerminal()
         let question = TerminalQuestion("Password: ", isSecret: true, of: terminal.prompt)

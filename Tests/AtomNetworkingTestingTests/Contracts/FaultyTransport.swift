@@ -131,7 +131,7 @@ final class FaultyTransport: Transport {
         }
         if !exchange.isReplaced.value { exchange.begin(started) }
         if fault == .endsWithTransport { running.change { $0.append(started) } }
-        if fault == .waitsInStart { _ = end.wait(timeout: .now() + 5) }
+        if fault == .waitsInStart { _ = end.wait(timeout: .now() + 300) }
         return exchange
     }
 

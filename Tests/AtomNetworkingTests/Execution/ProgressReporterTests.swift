@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("The progress of a transfer", .timeLimit(.minutes(1)))
+@Suite("The progress of a transfer", .timeLimit(.minutes(5)))
 struct ProgressReporterTests {
     @Test("It is reported thirty times a second at most, and always at the end")
     func throttled() {

@@ -212,7 +212,7 @@ private struct Wrapper: Requestable {
     var acceptableStatusCodes: ClosedRange<Int> { endpoint.acceptableStatusCodes }
 }
 
-@Suite("A member with a slightly different type is used, or refused", .timeLimit(.minutes(1)))
+@Suite("A member with a slightly different type is used, or refused", .timeLimit(.minutes(5)))
 struct EndpointSpellingTests {
     private static func atom(_ transport: ScriptedTransport) -> Atom {
         var configuration = ServiceConfiguration()

@@ -20,7 +20,7 @@ private struct WrappingTransport: Transport {
     }
 }
 
-@Suite("A request that is derived from another one", .timeLimit(.minutes(1)))
+@Suite("A request that is derived from another one", .timeLimit(.minutes(5)))
 struct TransportRequestTests {
     private static func request(_ fields: [HeaderFields.Field] = []) throws -> TransportRequest {
         try TransportRequest(

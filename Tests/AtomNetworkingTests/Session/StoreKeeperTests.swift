@@ -106,7 +106,7 @@ struct StoreKeeperTests {
     }
 }
 
-@Suite("The body of a store's exchange", .timeLimit(.minutes(1)))
+@Suite("The body of a store's exchange", .timeLimit(.minutes(5)))
 struct SingleRunTests {
     @Test("A second run gets the result of the first")
     func again() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Airline
 
-@Suite(.timeLimit(.minutes(2))) struct MileageListTests {
+@Suite(.timeLimit(.minutes(5))) struct MileageListTests {
     @Test func thePagesOfAServerAreReadToTheEnd() async throws {
         try await withAccount { account, server in
             await account.signIn(user: "ada", password: "lovelace")

@@ -5,7 +5,7 @@ import Logging
 import Observability
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LoggingTests {
+@Suite(.timeLimit(.minutes(5))) struct LoggingTests {
     @Test func aLineHasItsLevelAndTheNumberOfItsRequest() async throws {
         let handler = LoopbackServer.inTurn([.text("", status: 503), .json("{}")])
         let station = try Station(["/busy": handler])

@@ -5,7 +5,7 @@ import MetricsTestKit
 import Observability
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
     private func dimensions(_ pairs: [(String, String)]) -> [String: String] {
         Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }

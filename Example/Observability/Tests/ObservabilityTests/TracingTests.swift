@@ -6,7 +6,7 @@ import Observability
 import Testing
 import Tracing
 
-@Suite(.timeLimit(.minutes(2))) struct TracingTests {
+@Suite(.timeLimit(.minutes(5))) struct TracingTests {
     @Test func aSendingIsAClientSpan() async throws {
         let station = try Station(["/good": { _ in .json("{}") }])
         _ = try await station.atom.enqueue(station.endpoint("/good")).resume()

@@ -3,7 +3,7 @@ import Combine
 import Foundation
 import Testing
 
-@Suite("Publishers", .timeLimit(.minutes(1)))
+@Suite("Publishers", .timeLimit(.minutes(5)))
 struct PublisherTests {
     struct Seat: Model, Equatable {
         var row: Int
