@@ -19,8 +19,10 @@ final class ServerThreads: Sendable {
     /// Starts a thread with a small stack.
     private func start(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
         group.enter()
+        let isStarted = DispatchSemaphore(value: 0)
         let thread = Thread { [stopping, name] in
-            // Before the start it would have no effect on Linux.
+            // On Linux a name has no effect until `start()` has returned.
+            isStarted.wait()
             Thread.current.name = name
             ServerThread.currentStop = stopping
             body()
@@ -28,6 +30,7 @@ final class ServerThreads: Sendable {
         }
         thread.stackSize = 1 << 19
         thread.start()
+        isStarted.signal()
     }
 
     /// Accepts connections until ``stop()``, then closes the listener.

@@ -47,33 +47,50 @@ import Testing
             let name = "Loopback \(server.port)"
             // The system's list can miss a thread while others end.
             while try threads(named: name) < 2 { await Task.yield() }
-            #expect(sockets(on: server.port) == 2)
+            // The one that listens, and the connection's other side.
+            let own = try Set(sockets().filter { $0.port == server.port })
+            #expect(own.count == 2)
             withExtendedLifetime(connection) {}
             server.stop()
-            #expect(sockets(on: server.port) == 0)
+            #expect(try own.isDisjoint(with: sockets()))
             // A thread has told its end before the system forgets it.
             while try threads(named: name) > 0 { await Task.yield() }
         }
 
         private func threads(named name: String) throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
-                text(of: "task/\(thread)/comm").trimmingCharacters(in: .newlines) == name
+                // A thread that has ended since has no name any more.
+                let file = FileHandle(forReadingAtPath: "/proc/self/task/\(thread)/comm")
+                guard let text = try? file?.readToEnd() else { return false }
+                return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines) == name
             }
         }
 
-        /// Such a file has no size, and is read to its end.
-        private func text(of file: String) -> String {
-            let handle = FileHandle(forReadingAtPath: "/proc/self/\(file)")
-            return handle.map { String(decoding: $0.readDataToEndOfFile(), as: UTF8.self) } ?? ""
+        private struct Socket: Hashable {
+            /// No other socket has it later.
+            let inode: ino_t
+            /// That of this side.
+            let port: Int
         }
 
-        /// The sockets of this side that somebody still holds: they have an inode.
-        private func sockets(on port: Int) -> Int {
-            let local = ":" + String(port, radix: 16, uppercase: true)
-            return text(of: "net/tcp").split(separator: "\n").count {
-                let columns = $0.split(separator: " ")
-                return columns.count > 9 && columns[1].hasSuffix(local) && columns[9] != "0"
+        /// The sockets that this process has open.
+        ///
+        /// The system's table of all connections isn't exact: it can show one
+        /// twice while others end.
+        private func sockets() throws -> Set<Socket> {
+            let entries = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            return Set(entries.compactMap(Int32.init).compactMap(socket(of:)))
+        }
+
+        private func socket(of descriptor: Int32) -> Socket? {
+            var status = stat()
+            var address = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
             }
+            guard result == 0, Int32(address.sin_family) == AF_INET, fstat(descriptor, &status) == 0 else { return nil }
+            return Socket(inode: status.st_ino, port: Int(UInt16(bigEndian: address.sin_port)))
         }
     #endif
 }
