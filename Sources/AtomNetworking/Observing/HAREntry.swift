@@ -58,6 +58,7 @@ extension HARLog.Entry {
             case .revocation: ", to revoke a token"
             }
         comment = "Request \(sending.requestID), sending \(sending.request.number)\(purpose)"
+        self.sending = HARLog.Sending(requestID: sending.requestID, number: sending.request.number)
         sequence = sending.sequence
         error = sending.failure
         failure = sending.failureCode.map {

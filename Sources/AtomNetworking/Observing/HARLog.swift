@@ -36,6 +36,7 @@ struct HARLog: Encodable {
         var failure: Failure?
         /// Of the SDK's own requests.
         var purpose: String?
+        var sending: Sending
         /// Which sending it is: they may be sent in another order than they begin
         /// to wait.
         var sequence: Int
@@ -54,6 +55,7 @@ struct HARLog: Encodable {
             case error = "_error"
             case failure = "_failure"
             case purpose = "_purpose"
+            case sending = "_sending"
             case sequence = "_sequence"
         }
     }
@@ -64,6 +66,14 @@ struct HARLog: Encodable {
         var code: Int
         /// `notSent`, `maybeSent` or `answered`.
         var delivery: String
+    }
+
+    /// Which sending of which request it is.
+    struct Sending: Encodable {
+        /// The same for all sendings of a request.
+        var requestID: UInt64
+        /// From 1.
+        var number: Int
     }
 
     /// Nothing is known of a cache.

@@ -20,9 +20,9 @@ struct HARFile: Decodable {
         var serverIPAddress: String?
         var failure: Failure?
         var purpose: String?
+        var sending: Sending?
         var sequence: Int?
         var error: String?
-        var comment: String?
 
         // Fields that the format doesn't know begin with an underscore.
         enum CodingKeys: String, CodingKey {
@@ -31,10 +31,16 @@ struct HARFile: Decodable {
             case serverIPAddress
             case failure = "_failure"
             case purpose = "_purpose"
+            case sending = "_sending"
             case sequence = "_sequence"
             case error = "_error"
-            case comment
         }
+    }
+
+    /// Which sending of which request it is.
+    struct Sending: Decodable {
+        var requestID: UInt64
+        var number: Int
     }
 
     struct Request: Decodable {

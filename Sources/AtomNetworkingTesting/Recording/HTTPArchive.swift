@@ -50,23 +50,10 @@ public struct HTTPArchive: Sendable {
         /// Whether the SDK has sent the request once more afterwards.
         var isSentAgain = false
         /// Which sending of which request it is, if the SDK has recorded it.
-        let sending: Sending?
+        let sending: HARFile.Sending?
         /// Whether the SDK sent it for itself: for a token, or to revoke one.
         let isForSession: Bool
         let serverAddress: String?
-    }
-
-    /// The numbers that the SDK's recorder writes in the comment.
-    struct Sending: Sendable, Hashable {
-        let requestID: UInt64
-        let number: Int
-
-        init?(_ comment: String?) {
-            guard let match = comment?.wholeMatch(of: /Request ([0-9]+), sending ([0-9]+)(,.*)?/),
-                let requestID = UInt64(match.1), let number = Int(match.2)
-            else { return nil }
-            (self.requestID, self.number) = (requestID, number)
-        }
     }
 
     /// Why a sending has no complete response.
@@ -138,7 +125,7 @@ extension HTTPArchive.Entry {
         statusCode = entry.response.status > 0 ? entry.response.status : nil
         responseFields = HeaderFields(entry.response.headers)
         responseBody = RecordedBody(of: entry)
-        sending = HTTPArchive.Sending(entry.comment)
+        sending = entry.sending
         isForSession = entry.purpose == "token" || entry.purpose == "revocation"
         serverAddress = entry.serverIPAddress.flatMap { $0.isEmpty ? nil : $0 }
         // The SDK's recorder writes no code if the SDK itself has ended it: a limit,

@@ -44,10 +44,17 @@ indirect enum JSONText {
         case (.string(let string), .string(let recorded)):
             return HiddenValue.fits(string, recorded: recorded) ? nil : Self.root(place)
         case (.other(let value), .other(let recorded)):
-            return value.isEqual(recorded) ? nil : Self.root(place)
+            // For Foundation `true` equals 1.
+            let isEqual = value.isEqual(recorded) && Self.isBoolean(value) == Self.isBoolean(recorded)
+            return isEqual ? nil : Self.root(place)
         default:
             return Self.root(place)
         }
+    }
+
+    private static func isBoolean(_ value: NSObject) -> Bool {
+        let text = (try? JSONSerialization.data(withJSONObject: [value])).map { String(decoding: $0, as: UTF8.self) }
+        return text == "[true]" || text == "[false]"
     }
 
     private static func root(_ place: String) -> String { place.isEmpty ? "its beginning" : place }

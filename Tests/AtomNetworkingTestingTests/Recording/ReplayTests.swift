@@ -240,6 +240,21 @@ struct ReplayTests {
         try? wire.verify()
     }
 
+    @Test func theBodyOfA401ThatIsSentAgainIsNotNeeded() async throws {
+        let archive = try await recording(
+            .text("Wrong password: planted", status: 401), .text("a"), signedIn: true
+        ) { atom, _ in
+            try await atom.enqueue(Call()).resume()
+        }
+        #expect(archive.entries.map(\.statusCode) == [401, 200, 200])
+        #expect(archive.review.findings(.unanswerable).isEmpty)
+        let (atom, wire) = Atom.scripted(signedIn: true)
+        wire.replay(archive)
+        #expect(try await atom.enqueue(Call()).resume(expecting: String.self) == "a")
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+        try wire.verify()
+    }
+
     @Test func whatTheSDKItselfHasEndedIsNotASuccess() async throws {
         struct Broken: Error {}
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
