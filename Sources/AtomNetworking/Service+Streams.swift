@@ -90,8 +90,7 @@ extension Service {
         public nonisolated(nonsending) func serverSentEvents(
             reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24
         ) async throws(AtomError) -> ServerSentEventStream {
-            let source = try EventSource(
-                prepareStream(), lastEventID: lastEventID, reconnection: reconnection, manager: manager)
+            let source = try eventSource(after: lastEventID, reconnection)
             defer { manager.resultHandler?() }
             do {
                 let response = try await source.open()
@@ -133,8 +132,7 @@ extension Service {
             reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24,
             isolation: isolated (any Actor)? = #isolation
         ) async throws(AtomError) -> ServerSentEventStream {
-            let source = try EventSource(
-                prepareStream(), lastEventID: lastEventID, reconnection: reconnection, manager: manager)
+            let source = try eventSource(after: lastEventID, reconnection)
             defer { manager.resultHandler?() }
             do {
                 let response = try await source.open()
@@ -148,6 +146,19 @@ extension Service {
     private func prepareStream() throws(AtomError) -> PreparedRequest {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         return try prepared()
+    }
+
+    private func eventSource(
+        after lastEventID: String, _ reconnection: Reconnection
+    ) throws(AtomError) -> EventSource {
+        let request = try prepareStream()
+        if let reason = HTTPGrammar.violation(inFieldValue: lastEventID) {
+            let error = AtomError.requestable(.invalidHeader(.init(subject: "Last-Event-ID", reason: reason)))
+            manager.refused(requestable, error)
+            manager.resultHandler?()
+            throw error
+        }
+        return EventSource(request, lastEventID: lastEventID, reconnection: reconnection, manager: manager)
     }
 
     private func beginStream() throws(AtomError) -> StreamHandle { manager.openStream(try prepareStream()) }

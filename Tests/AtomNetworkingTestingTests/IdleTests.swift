@@ -166,23 +166,81 @@ struct IdleTests {
     }
 
     @MainActor
-    @Test func aStreamOfEventsThatGoesOnCountsToo() async throws {
+    @Test(arguments: [nil, "application/json, Text/Event-Stream"])
+    func aStreamOfEventsThatGoesOnCountsToo(accept: String?) async throws {
         final class Model { var heard: [String] = [] }
         let model = Model()
         let (atom, wire) = Atom.scripted(
-            .events(["a"], ending: .failure(.networkConnectionLost)), .events(["b"], ending: .never))
+            .events(["a"], ending: .failure(.networkConnectionLost)),
+            .events(["b"], ending: .failure(.networkConnectionLost)), .events(["c"], ending: .never))
+        let call = Call(headerItems: accept.map { ["Accept": $0] })
         let task = Task {
-            for try await event in try await atom.enqueue(Call()).serverSentEvents(reconnection: .automatic()) {
+            for try await event in try await atom.enqueue(call).serverSentEvents(reconnection: .automatic()) {
                 model.heard.append(event.data)
             }
         }
         await wire.idle()
         #expect(model.heard == ["a"])
-        await wire.clock.waitForAlarm(within: .seconds(10))
-        wire.clock.advance(by: .seconds(10))
-        await wire.idle()
-        #expect(model.heard == ["a", "b"])
+        for heard in [["a", "b"], ["a", "b", "c"]] {
+            await wire.clock.waitForAlarm(within: .seconds(10))
+            wire.clock.advance(by: .seconds(10))
+            await wire.idle()
+            #expect(model.heard == heard)
+        }
         task.cancel()
         await wire.idle()
+    }
+
+    /// Counts events and results.
+    private final class Tally: RequestObserver {
+        private let lock = NSLock()
+        // Accessed only under `lock`.
+        nonisolated(unsafe) private var ends = 0
+        nonisolated(unsafe) private var results = 0
+
+        var counts: [Int] { lock.withLock { [ends, results] } }
+
+        func observe(_ event: RequestEvent) {
+            switch event.kind {
+            case .finished, .refused: lock.withLock { ends += 1 }
+            default: break
+            }
+        }
+
+        func heard() { lock.withLock { results += 1 } }
+    }
+
+    @MainActor
+    @Test func itWorksBesideTheTestsOwnObserversAndHandler() async throws {
+        struct Endpoint: Requestable {
+            func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "") }
+        }
+        let tally = Tally()
+        let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)), .json(Page())) {
+            $0.observers = [tally]
+            $0.resultHandler = { tally.heard() }
+        }
+        let model = ListModel(atom: atom, pages: 2)
+        model.appear()
+        await wire.idle()
+        #expect(model.state == .loaded([Page(titles: Self.titles), Page()]))
+        #expect(wire.isIdle)
+        let refused = Task { try await atom.enqueue(Endpoint()).resume() }
+        await wire.idle()
+        await #expect(throws: AtomError.self) { try await refused.value }
+        #expect(tally.counts == [3, 3])
+    }
+
+    @MainActor
+    @Test func anEventIDThatIsRefusedCountsToo() async throws {
+        let tally = Tally()
+        let (atom, wire) = Atom.scripted {
+            $0.observers = [tally]
+            $0.resultHandler = { tally.heard() }
+        }
+        let task = Task { _ = try await atom.enqueue(Call()).serverSentEvents(lastEventID: "a\nb") }
+        await wire.idle()
+        await #expect(throws: AtomError.self) { try await task.value }
+        #expect(tally.counts == [1, 1] && wire.requests.isEmpty)
     }
 }

@@ -96,6 +96,13 @@ struct ScriptedAnswerTests {
         #expect(wire.requests.allSatisfy { $0["Accept"] == "text/event-stream" })
     }
 
+    @Test func dataOfSeveralLinesArrivesWhole() async throws {
+        let (atom, _) = Atom.scripted(.events([ServerSentEvent(data: "a\r\nb\rc\n")]))
+        var heard: [String] = []
+        for try await event in try await atom.enqueue(Call()).serverSentEvents() { heard.append(event.data) }
+        #expect(heard == ["a\nb\nc\n"])
+    }
+
     @Test func redirectsAreFollowed() async throws {
         let (atom, wire) = Atom.scripted(.redirect(to: "/there"), .status(204))
         try await atom.enqueue(Call()).resume()

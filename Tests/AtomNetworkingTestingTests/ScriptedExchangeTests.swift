@@ -76,6 +76,21 @@ struct ScriptedExchangeTests {
         #expect(model.state == .loaded([Page()]))
     }
 
+    @Test func ofSeveralAnswersThatWaitTheLastOneCounts() async throws {
+        for _ in 0..<20 {
+            let (atom, wire) = Atom.scripted(.held)
+            async let first = atom.enqueue(Call()).resume()
+            let exchange = await wire.exchange(0)
+            exchange.answer(.delayed(.seconds(5), .status(201)))
+            exchange.answer(.delayed(.seconds(10), .status(202)))
+            await wire.settle()
+            await wire.advance(by: .seconds(5))
+            #expect(!exchange.isOver)
+            await wire.advance(by: .seconds(5))
+            #expect(try await first.statusCode == 202)
+        }
+    }
+
     @Test func itTakesThePlaceOfTheAnswerThatWasAwaited() async throws {
         let (atom, wire) = Atom.scripted(.delayed(.seconds(5), .status(500)), .never)
         async let first = atom.enqueue(Call()).resume()
@@ -199,6 +214,29 @@ struct ScriptedExchangeTests {
         #expect(try await task.value.statusCode == 204)
         #expect(wire.requests.first?.text == "a")
         try wire.verify()
+    }
+
+    @Test(arguments: [ScriptedAnswer.status(413), .failure(.networkConnectionLost)])
+    func anUploadThatTheTestEndsLeavesNothingBehind(answer: ScriptedAnswer) async throws {
+        let (parts, producer) = AsyncStream<Data>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        producer.onTermination = { _ in end.finish() }
+        weak var gone: ScriptedTransport?
+        do {
+            let (atom, wire) = Atom.scripted { $0.retryPolicy = RetryPolicy.none }
+            gone = wire
+            let body = RequestBody.stream(contentType: "text/plain") { parts }
+            let task = Task { try await atom.enqueue(Call(method: .put, body: body)).resume() }
+            producer.yield(Data("a".utf8))
+            await wire.idle()
+            try #require(wire.exchanges.first).answer(answer)
+            await #expect(throws: AtomError.self) { try await task.value }
+            #expect(await wire.exchange(0).isOver)
+            // The producer hears that nobody wants more.
+            for await _ in ends {}
+            try wire.verify()
+        }
+        while gone != nil { await Task.yield() }
     }
 
     @Test func anUploadThatIsCancelledLeavesNothingBehind() async throws {

@@ -144,6 +144,27 @@ struct ScriptedSessionTests {
         #expect(wire.authorizationServer.counts.refusals == 1)
     }
 
+    @Test func endingNoSessionsLetsTheNextOneBe() async throws {
+        let (atom, wire) = Atom.scripted(.text("a"), signedIn: false)
+        wire.authorizationServer.endSessions()
+        try await wire.tokenStore.save(wire.authorizationServer.signIn())
+        wire.authorizationServer.revokeAccessTokens()
+        #expect(try await atom.enqueue(Call()).resume(expecting: String.self) == "a")
+        #expect(wire.authorizationServer.counts.refreshes == 1)
+    }
+
+    @Test func somethingCanFailForEver() async throws {
+        let (atom, wire) = Atom.scripted(signedIn: true) { $0.retryPolicy = RetryPolicy.none }
+        wire.authorizationServer.revokeAccessTokens()
+        wire.authorizationServer.failRefreshes(.max)
+        wire.authorizationServer.refuseRefreshes(.min)
+        #expect(await failsToRefresh(atom))
+        wire.tokenStore.failLoads(.max, with: DiskError())
+        wire.tokenStore.failSaves(-1, with: DiskError())
+        for _ in 0..<3 { await #expect(throws: DiskError.self) { try await wire.tokenStore.load() } }
+        try wire.verify()
+    }
+
     @Test func idleWaitsForTheRefreshThatIsComing() async throws {
         for _ in 0..<50 {
             let (atom, wire) = Atom.scripted(.json(Page()), signedIn: true)

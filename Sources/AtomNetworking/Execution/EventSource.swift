@@ -20,12 +20,9 @@ final class EventSource: @unchecked Sendable {
     init(
         _ request: consuming PreparedRequest, lastEventID: String, reconnection: Reconnection,
         manager: RequestableQueueManager
-    ) throws(AtomError) {
+    ) {
         request.add("Accept", "text/event-stream")
         request.add("Cache-Control", "no-store")
-        if let reason = HTTPGrammar.violation(inFieldValue: lastEventID) {
-            throw .requestable(.invalidHeader(.init(subject: "Last-Event-ID", reason: reason)))
-        }
         self.request = request
         self.lastEventID = lastEventID
         self.reconnection = reconnection

@@ -72,7 +72,9 @@ struct Deadline {
     private let end: UInt64
 
     init(milliseconds: Int) {
-        end = DispatchTime.now().uptimeNanoseconds + UInt64(max(0, milliseconds)) * 1_000_000
+        // Longer than any test, and without overflow.
+        let waited = min(UInt64(clamping: milliseconds), 1 << 40)
+        end = DispatchTime.now().uptimeNanoseconds + waited * 1_000_000
     }
 
     /// The remaining milliseconds, rounded up, for `poll`.

@@ -66,8 +66,18 @@ final class RequestReader {
         let deadline = milliseconds.map { Deadline(milliseconds: $0) }
         while true {
             let remaining = deadline?.remaining ?? -1
-            // If the buffer is full, the client is assumed to be connected.
-            let ready = poll(reading: hasRoom ? socket : nil, gate: gate, milliseconds: remaining)
+            guard hasRoom else {
+                // The client is assumed to be connected; only a stop ends that.
+                var descriptors: [Int32] = []
+                for closed in [gate, ServerThread.currentStop].compactMap(\.self) {
+                    guard let descriptor = closed.waitDescriptor else { return closed === gate }
+                    descriptors.append(descriptor)
+                }
+                poll(waiting: descriptors, milliseconds: remaining)
+                if remaining == 0 { return true }
+                continue
+            }
+            let ready = poll(reading: socket, gate: gate, milliseconds: remaining)
             if ready.socket {
                 do { guard try fill() else { return false } } catch { return false }
             }

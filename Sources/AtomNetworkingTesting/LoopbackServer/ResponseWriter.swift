@@ -25,6 +25,7 @@ final class ResponseWriter {
     private var sent: Int64 = 0
     private var headEnd: Int64?
     private var isInterrupted = false
+    private var ending: (() -> Void)?
 
     init(socket: Socket, reader: RequestReader) {
         self.socket = socket
@@ -34,10 +35,12 @@ final class ResponseWriter {
     /// Sends a response; `ending` is called before the last bytes are sent, if
     /// that point is reached.
     func write(
-        _ response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: () -> Void
+        _ response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: @escaping () -> Void
     ) -> Ending {
         (interruption, pace, sent, headEnd, isInterrupted) = (response.interruption, response.pace, 0, nil, false)
-        let end = writeAll(of: response, to: request, ending: ending)
+        self.ending = ending
+        defer { self.ending = nil }
+        let end = writeAll(of: response, to: request)
         guard isInterrupted, let interruption else { return end }
         pending.removeAll(keepingCapacity: true)
         switch interruption.kind {
@@ -49,9 +52,7 @@ final class ResponseWriter {
         }
     }
 
-    private func writeAll(
-        of response: LoopbackServer.Response, to request: LoopbackServer.Request?, ending: () -> Void
-    ) -> Ending {
+    private func writeAll(of response: LoopbackServer.Response, to request: LoopbackServer.Request?) -> Ending {
         for step in response.preamble {
             if let early = perform(step, chunked: false) { return early }
         }
@@ -60,25 +61,28 @@ final class ResponseWriter {
         let chunked = response.isChunked
         if response.hasBody(for: request) {
             for (index, step) in response.steps.enumerated() {
-                if index == response.steps.count - 1, !step.isWait { ending() }
-                if let early = perform(step, chunked: chunked) { return early }
+                // After a body in chunks there is still the last chunk.
+                let isEnd = !chunked && response.steps.dropFirst(index + 1).allSatisfy(\.isClose)
+                if let early = perform(step, chunked: chunked, isEnd: isEnd) { return early }
             }
             if chunked { append(lastChunkOf: response) }
         }
-        ending()
+        ending?()
         guard flush() else { return .clientLeft }
         return closes ? .close : .keepAlive
     }
 
     /// Returns `nil` to continue.
-    private func perform(_ step: LoopbackServer.Response.Step, chunked: Bool) -> Ending? {
+    ///
+    /// - Parameter isEnd: Whether the response has arrived with these bytes.
+    private func perform(_ step: LoopbackServer.Response.Step, chunked: Bool, isEnd: Bool = false) -> Ending? {
         switch step {
         case .write(let data):
-            return write(data, chunked: chunked) ? nil : .clientLeft
+            return write(data, chunked: chunked, isEnd: isEnd) ? nil : .clientLeft
         case .generate(let length, let chunk):
-            return generate(length, chunk: chunk, chunked: chunked) ? nil : .clientLeft
+            return generate(length, chunk: chunk, chunked: chunked, isEnd: isEnd) ? nil : .clientLeft
         case .zeros(let length):
-            return zeros(length, chunked: chunked) ? nil : .clientLeft
+            return zeros(length, chunked: chunked, isEnd: isEnd) ? nil : .clientLeft
         case .endless(let data):
             while write(data, chunked: chunked), !data.isEmpty {}
             return .clientLeft
@@ -90,8 +94,10 @@ final class ResponseWriter {
             _ = flush() && reader.wait(for: nil, milliseconds: nil)
             return .clientLeft
         case .close:
+            ending?()
             return flush() ? .close : .clientLeft
         case .reset:
+            ending?()
             return flush() ? .reset : .clientLeft
         }
     }
@@ -150,41 +156,48 @@ final class ResponseWriter {
 
     // MARK: - Bytes
 
-    private func write(_ data: Data, chunked: Bool) -> Bool {
+    private func write(_ data: Data, chunked: Bool, isEnd: Bool = false) -> Bool {
         if data.isEmpty { return true }  // an empty chunk would end the body
-        return data.withUnsafeBytes { write($0, chunked: chunked) }
+        return data.withUnsafeBytes { write($0, chunked: chunked, isEnd: isEnd) }
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, chunked: Bool) -> Bool {
+    private func write(_ bytes: UnsafeRawBufferPointer, chunked: Bool, isEnd: Bool) -> Bool {
         if chunked { append(String(bytes.count, radix: 16) + "\r\n") }
-        guard append(bytes) else { return false }
+        guard append(bytes, isEnd: isEnd) else { return false }
         if chunked { append("\r\n") }
         return true
     }
 
-    private func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func append(_ bytes: UnsafeRawBufferPointer, isEnd: Bool) -> Bool {
         if pending.count + bytes.count < Self.largeWrite {
             pending.append(contentsOf: bytes)
             return true
         }
-        return flush() && send(bytes)
+        guard isEnd else { return flush() && send(bytes) }
+        // The client has the response with the last byte, and not before.
+        let last = bytes.count - 1
+        guard flush(), send(UnsafeRawBufferPointer(rebasing: bytes[..<last])) else { return false }
+        ending?()
+        return send(UnsafeRawBufferPointer(rebasing: bytes[last...]))
     }
 
-    private func zeros(_ length: Int64, chunked: Bool) -> Bool {
+    private func zeros(_ length: Int64, chunked: Bool, isEnd: Bool) -> Bool {
         var remaining = length
         while remaining > 0 {
             let count = min(Self.largeWrite, Int(clamping: remaining))
-            guard
-                Self.zeros.withUnsafeBytes({ write(UnsafeRawBufferPointer(rebasing: $0[..<count]), chunked: chunked) })
-            else { return false }
             remaining -= Int64(count)
+            let isLast = isEnd && remaining == 0
+            let isWritten = Self.zeros.withUnsafeBytes { zeros in
+                write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), chunked: chunked, isEnd: isLast)
+            }
+            guard isWritten else { return false }
         }
         return true
     }
 
     private static let zeros = [UInt8](repeating: 0, count: largeWrite)
 
-    private func generate(_ length: Int64, chunk: Int, chunked: Bool) -> Bool {
+    private func generate(_ length: Int64, chunk: Int, chunked: Bool, isEnd: Bool) -> Bool {
         var offset: Int64 = 0
         while offset < length {
             let piece = min(Int64(max(1, chunk)), length - offset)
@@ -193,11 +206,12 @@ final class ResponseWriter {
             while offset < pieceEnd {
                 let count = min(Self.largeWrite, Int(clamping: pieceEnd - offset))
                 let phase = Int(clamping: offset % 251)
+                offset += Int64(count)
+                let isLast = isEnd && offset == length
                 let sent = Self.pattern.withUnsafeBytes { pattern in
-                    append(UnsafeRawBufferPointer(rebasing: pattern[phase..<(phase + count)]))
+                    append(UnsafeRawBufferPointer(rebasing: pattern[phase..<(phase + count)]), isEnd: isLast)
                 }
                 guard sent else { return false }
-                offset += Int64(count)
             }
             if chunked { append("\r\n") }
         }
@@ -312,9 +326,9 @@ extension LoopbackServer.Response {
 }
 
 extension LoopbackServer.Response.Step {
-    fileprivate var isWait: Bool {
+    fileprivate var isClose: Bool {
         switch self {
-        case .wait, .delay, .hang: true
+        case .close, .reset: true
         default: false
         }
     }

@@ -26,6 +26,7 @@ struct Socket: Sendable {
     /// Opens a listening socket on the loopback interface and returns its port.
     static func listening(ipv6: Bool, port: Int) throws -> (socket: Socket, port: Int) {
         raiseDescriptorLimit
+        guard (0...0xFFFF).contains(port) else { throw LoopbackServer.SetupError(call: "bind", code: EINVAL) }
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
         guard descriptor >= 0 else { throw LoopbackServer.SetupError(call: "socket", code: errno) }
         let listener = Socket(descriptor: descriptor)

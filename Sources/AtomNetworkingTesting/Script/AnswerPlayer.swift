@@ -28,7 +28,9 @@ struct AnswerPlayer: Sendable {
         if delivery == .immediate { body() } else { queue.async(execute: body) }
     }
 
-    func perform(_ answer: ScriptedAnswer, _ exchange: ScriptedExchange) {
+    /// - Parameter turn: What the exchange does now. An answer that waits is given
+    ///   up when it has gone on to something else.
+    func perform(_ answer: ScriptedAnswer, _ exchange: ScriptedExchange, _ turn: Int) {
         switch answer.content {
         case .response(let status, let fields, let parts, let ending):
             begin(TransportResponse(statusCode: status, headerFields: fields), exchange)
@@ -48,10 +50,10 @@ struct AnswerPlayer: Sendable {
         case .never:
             break
         case .delayed(let duration, let answer):
-            exchange.wait { turn in
+            exchange.wait(at: turn) {
                 let alarm = clock.makeAlarm { [weak exchange] in
-                    exchange?.goOn(at: turn) { [weak exchange] in
-                        if let exchange { perform(answer, exchange) }
+                    exchange?.goOn(at: turn) { [weak exchange] turn in
+                        if let exchange { perform(answer, exchange, turn) }
                     }
                 }
                 alarm.set(clock.now.advanced(by: duration))
@@ -61,15 +63,14 @@ struct AnswerPlayer: Sendable {
             exchange.hold(endsOnCancel: endsOnCancel)
             begin(exchange)
         case .gated(let gate, let answer):
-            let turn = exchange.turn
             gate.whenReleased { [weak exchange] in
-                exchange?.goOn(at: turn) { [weak exchange] in
-                    if let exchange { perform(answer, exchange) }
+                exchange?.goOn(at: turn) { [weak exchange] turn in
+                    if let exchange { perform(answer, exchange, turn) }
                 }
             }
         case .computed(let compute):
             do {
-                perform(try compute(exchange.request), exchange)
+                perform(try compute(exchange.request), exchange, turn)
             } catch {
                 fail(exchange, "its answer throws \(type(of: error))")
             }

@@ -96,13 +96,15 @@ extension Atom {
         let wire = ScriptedTransport(
             answers, delivery: delivery, clock: clock, onProblem: onProblem, fileID: place.fileID, line: place.line)
         var configuration = ServiceConfiguration()
-        wire.install(in: &configuration)
+        wire.connect(&configuration)
         wire.authorizationServer.lifetime = lifetime
         if let isSignedIn {
             if isSignedIn { wire.tokenStore.stored = wire.authorizationServer.signIn() }
             configuration.authenticationMethod = .bearer(wire.authorizationServer.authentication(wire.tokenStore))
         }
         configure(&configuration)
+        // Last: the test may have observers and a result handler of its own.
+        wire.listen(in: &configuration)
         return (Atom(serviceConfiguration: configuration), wire)
     }
 }

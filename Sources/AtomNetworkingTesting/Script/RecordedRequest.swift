@@ -77,6 +77,11 @@ public struct RecordedRequest: Sendable {
         return String(value.dropFirst(7))
     }
 
+    /// Whether it is for server-sent events, among others.
+    var asksForEventStream: Bool {
+        headerFields.values(for: "Accept").contains { $0.lowercased().contains("text/event-stream") }
+    }
+
     /// The body as text.
     public var text: String { String(decoding: body ?? Data(), as: UTF8.self) }
 

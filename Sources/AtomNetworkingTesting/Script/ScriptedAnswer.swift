@@ -174,7 +174,8 @@ extension ScriptedAnswer {
             if event.id != lastID { text += "id: \(event.id)\n" }
             lastID = event.id
             if event.type != "message" { text += "event: \(event.type)\n" }
-            for line in event.data.split(separator: "\n", omittingEmptySubsequences: false) {
+            let lines = event.data.split(omittingEmptySubsequences: false) { ["\n", "\r\n", "\r"].contains($0) }
+            for line in lines {
                 text += "data: \(line)\n"
             }
             return Data((text + "\n").utf8)

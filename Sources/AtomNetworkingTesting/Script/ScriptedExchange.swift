@@ -68,7 +68,7 @@ public final class ScriptedExchange: TransportExchange {
         var turn = 0
         /// Lets a delayed answer come.
         var alarm: (any Alarm)?
-        var whenCancelled: (@Sendable () -> Void)?
+        var whenOver: (@Sendable () -> Void)?
 
         var endsNow: Bool { isCancelled && endsOnCancel }
     }
@@ -134,14 +134,14 @@ extension ScriptedExchange {
     ///   ``ScriptedAnswer/delayed(_:_:)``. How many requests it is for doesn't
     ///   matter.
     public func answer(_ answer: ScriptedAnswer) {
-        goOn { [player] in player.perform(answer, self) }
+        goOn { [player] turn in player.perform(answer, self, turn) }
     }
 
     /// Sends single events: the head of a response, parts of its body, its end.
     ///
     /// The test is responsible for their order.
     public func send(_ events: TransportEvent...) {
-        goOn { self.push(events) }
+        goOn { _ in self.push(events) }
     }
 
     /// Ends without a response, or in the middle of one.
@@ -150,7 +150,7 @@ extension ScriptedExchange {
     ///   - code: Why.
     ///   - delivery: Whether the request may have reached the server.
     public func fail(_ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent) {
-        goOn { self.fail(URLError(code), delivery: delivery) }
+        goOn { _ in self.fail(URLError(code), delivery: delivery) }
     }
 }
 
@@ -159,9 +159,6 @@ extension ScriptedExchange {
 extension ScriptedExchange {
     /// Whether nobody waits for events any more.
     var isUnheard: Bool { state.withLock { $0.receive == nil || $0.endsNow } }
-
-    /// What it waits for now, by number.
-    var turn: Int { state.withLock { $0.turn } }
 
     /// Sends events, in this thread or in the one that is sending.
     func push(_ events: [TransportEvent]) {
@@ -175,19 +172,19 @@ extension ScriptedExchange {
         push([.failed(TransportFailure(error, delivery: delivery))])
     }
 
-    /// Is called on the wire's queue if the exchange is cancelled before its end.
-    func whenCancelled(_ action: (@Sendable () -> Void)?) { state.withLock { $0.whenCancelled = action } }
+    /// Is called on the wire's queue when the exchange is cancelled or ends.
+    func whenOver(_ action: (@Sendable () -> Void)?) { state.withLock { $0.whenOver = action } }
 
     func hold(endsOnCancel: Bool) { state.withLock { $0.endsOnCancel = endsOnCancel } }
 
-    /// Waits for an alarm.
+    /// Waits for an alarm, unless it has gone on since that turn.
     ///
-    /// - Parameter makeAlarm: Sets it for this turn; called under the lock,
-    ///   because it may go off at once, on another thread.
-    func wait(until makeAlarm: (_ turn: Int) -> any Alarm) {
+    /// - Parameter makeAlarm: Sets it; called under the lock, because it may go
+    ///   off at once, on another thread.
+    func wait(at turn: Int, until makeAlarm: () -> any Alarm) {
         state.withLock { state in
-            guard state.receive != nil, !state.endsNow else { return }
-            state.alarm = makeAlarm(state.turn)
+            guard state.receive != nil, !state.endsNow, turn == state.turn else { return }
+            state.alarm = makeAlarm()
         }
     }
 
@@ -195,26 +192,29 @@ extension ScriptedExchange {
     ///
     /// - Parameters:
     ///   - turn: Nothing is sent if it waits for something else by now.
-    ///   - body: Sends, on the thread that the wire's delivery says.
-    func goOn(at turn: Int? = nil, _ body: @escaping @Sendable () -> Void) {
-        guard beginSending(at: turn) else { return }
+    ///   - body: Sends, on the thread that the wire's delivery says. It gets the
+    ///     turn that has begun.
+    func goOn(at turn: Int? = nil, _ body: @escaping @Sendable (_ turn: Int) -> Void) {
+        guard let turn = beginSending(at: turn) else { return }
         player.inDelivery {
-            body()
+            body(turn)
             self.endSending()
         }
     }
 
-    func beginSending(at turn: Int? = nil) -> Bool {
-        let (isMine, alarm) = state.withLock { state -> (Bool, (any Alarm)?) in
-            guard turn == nil || turn == state.turn else { return (false, nil) }
+    /// - Returns: The turn that has begun; `nil` if it waits for something else by
+    ///   now.
+    func beginSending(at turn: Int? = nil) -> Int? {
+        let (begun, alarm) = state.withLock { state -> (Int?, (any Alarm)?) in
+            guard turn == nil || turn == state.turn else { return (nil, nil) }
             defer { state.alarm = nil }
             state.turn += 1
             state.senders += 1
             tellWire(&state)
-            return (true, state.alarm)
+            return (state.turn, state.alarm)
         }
         alarm?.invalidate()
-        return isMine
+        return begun
     }
 
     /// Says that this thread has sent what there is.
@@ -242,12 +242,14 @@ extension ScriptedExchange {
     private func drain() {
         while let (event, receive) = next() {
             receive(event)
-            state.withLock { state in
+            let whenOver = state.withLock { state -> (@Sendable () -> Void)? in
                 state.isSending = false
-                guard event.isLast else { return }
+                guard event.isLast else { return nil }
                 state.isDone = true
                 tellWire(&state)
+                return state.whenOver.take()
             }
+            if let whenOver { player.queue.async(execute: whenOver) }
         }
     }
 
@@ -283,10 +285,10 @@ extension ScriptedExchange {
             state.isCancelled = true
             return state.endsOnCancel
         }
-        guard endsNow, beginSending() else { return }
+        guard endsNow, beginSending() != nil else { return }
         // Not here: `cancel` must not call `receive`.
         player.queue.async {
-            self.state.withLock { $0.whenCancelled.take() }?()
+            self.state.withLock { $0.whenOver.take() }?()
             self.drain()
             self.endSending()
         }

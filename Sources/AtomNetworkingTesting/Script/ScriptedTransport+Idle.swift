@@ -28,8 +28,9 @@ extension ScriptedTransport {
     ///   and no more: use ``idle(until:isolation:)`` for them.
     /// - Work that waits for something else, for example for `Task.sleep` or a
     ///   retry's pause.
-    /// - Results while the body of a response is being streamed to its reader, and
-    ///   after a stream of events: they get those turns too.
+    /// - Results while the body of a response is being streamed to its reader,
+    ///   after a stream of events, and after the first caller of a shared request
+    ///   has left it: they get those turns too.
     ///
     /// If nothing happens any more, it doesn't return: ``settle()`` does. It never
     /// sleeps and looks at no clock. It returns at once if its task is cancelled,

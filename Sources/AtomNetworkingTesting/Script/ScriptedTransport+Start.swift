@@ -11,7 +11,7 @@ extension ScriptedTransport {
             let index = state.withLock { state in
                 state.busy += 1
                 state.activity += 1
-                if record["Accept"] == "text/event-stream" { state.hasEventStreams = true }
+                if record.asksForEventStream { state.hasEventStreams = true }
                 if authorizationServer.isAt(request.target) { return nil as Int? }
                 state.requests.append(record)
                 return state.requests.count - 1
@@ -23,15 +23,15 @@ extension ScriptedTransport {
         if readsBodies, case .stream(let stream) = request.body {
             let pull = BodyPull(stream.makeReader(), record)
             // It lets a reader go on that waits for its producer.
-            exchange.whenCancelled { pull.reader.close() }
-            player.queue.async {
-                self.pull(pull, exchange)
-                exchange.endSending()
+            exchange.whenOver { [weak exchange] in
+                pull.reader.close()
+                if let exchange { self.isReady(exchange) }
             }
+            read(pull, exchange, turn: 0)
         } else {
             // The test's own answer comes after that, on the same queue.
             player.inDelivery {
-                self.answer(exchange)
+                self.answer(exchange, turn: 0)
                 exchange.endSending()
                 self.isReady(exchange)
             }
@@ -56,7 +56,15 @@ extension ScriptedTransport {
         }
     }
 
-    private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange) {
+    /// Reads what is there of a body.
+    private func read(_ pull: BodyPull, _ exchange: ScriptedExchange, turn: Int) {
+        player.queue.async {
+            self.pull(pull, exchange, turn)
+            exchange.endSending()
+        }
+    }
+
+    private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange, _ turn: Int) {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         do throws(AtomError) {
             reading: while !exchange.isUnheard {
@@ -68,12 +76,8 @@ extension ScriptedTransport {
                     pull.record.body?.append(contentsOf: buffer.prefix(min(count, room)))
                 case .later:
                     // Until then it waits for the app, which may be the test.
-                    return pull.reader.whenReadable { [player] in
-                        guard exchange.beginSending() else { return }
-                        player.queue.async {
-                            self.pull(pull, exchange)
-                            exchange.endSending()
-                        }
+                    return pull.reader.whenReadable {
+                        if let turn = exchange.beginSending() { self.read(pull, exchange, turn: turn) }
                     }
                 case .end:
                     let record = pull.record
@@ -87,10 +91,10 @@ extension ScriptedTransport {
         } catch {
             exchange.fail(error, delivery: .maybeSent)
         }
-        exchange.whenCancelled(nil)
+        exchange.whenOver(nil)
         pull.reader.close()
         // One that was cancelled before isn't a whole request.
-        if !exchange.isUnheard { answer(exchange) }
+        if !exchange.isUnheard { answer(exchange, turn: turn) }
         isReady(exchange)
     }
 
@@ -109,16 +113,16 @@ extension ScriptedTransport {
 extension ScriptedTransport {
     /// Also for a request that was cancelled since: otherwise it would depend on
     /// the threads which request gets which answer.
-    private func answer(_ exchange: ScriptedExchange) {
+    private func answer(_ exchange: ScriptedExchange, turn: Int) {
         let record = exchange.request
         if exchange.index == nil {
-            return player.perform(authorizationServer.answer(record), exchange)
+            return player.perform(authorizationServer.answer(record), exchange, turn)
         }
         if authorizationServer.isInUse, let token = record.bearerToken, !authorizationServer.accepts(token) {
-            return player.perform(.unauthorized(), exchange)
+            return player.perform(.unauthorized(), exchange, turn)
         }
         switch takeAnswer(for: record) {
-        case .found(let answer): player.perform(answer, exchange)
+        case .found(let answer): player.perform(answer, exchange, turn)
         case .none(let reason): player.fail(exchange, reason)
         }
     }

@@ -118,11 +118,20 @@ public final class ScriptedTransport: Transport {
 
     /// Lets a service send its requests to this wire and go by its clock.
     ///
-    /// It sets the transport, the time source and the result handler, and adds
+    /// It sets the transport and the time source, and adds a result handler and
     /// an observer. ``idle()`` needs all of them.
     public func install(in configuration: inout ServiceConfiguration) {
+        connect(&configuration)
+        listen(in: &configuration)
+    }
+
+    func connect(_ configuration: inout ServiceConfiguration) {
         configuration.transport = self
         configuration.timeSource = clock
+    }
+
+    /// Hears of the results, in addition to those who hear of them already.
+    func listen(in configuration: inout ServiceConfiguration) {
         configuration.observers.append(WireObserver(state: state))
         configuration.resultHandler = { [state, earlier = configuration.resultHandler] in
             earlier?()
@@ -246,7 +255,7 @@ extension ScriptedTransport {
     /// for.
     ///
     /// It waits until the answer of each request that was started has been
-    /// chosen. A test may call it more than once. What it has thrown isn't
+    /// chosen, apart from those whose body waits for its producer. A test may call it more than once. What it has thrown isn't
     /// reported again when the wire goes away.
     ///
     /// - Throws: Everything that is wrong.

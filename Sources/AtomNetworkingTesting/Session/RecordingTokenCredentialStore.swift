@@ -39,8 +39,8 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
         var intent: String?
         var loadError: (any Error)?
         var saveError: (any Error)?
-        var loadFailures: [any Error] = []
-        var saveFailures: [any Error] = []
+        var loadFailures = Ordered<any Error>()
+        var saveFailures = Ordered<any Error>()
 
         mutating func read() throws -> TokenCredential? {
             try failIfOrdered(loadError, \.loadFailures)
@@ -54,10 +54,9 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
         }
 
         private mutating func failIfOrdered(
-            _ lasting: (any Error)?, _ failures: WritableKeyPath<State, [any Error]>
+            _ lasting: (any Error)?, _ failures: WritableKeyPath<State, Ordered<any Error>>
         ) throws {
-            let next = self[keyPath: failures].isEmpty ? nil : self[keyPath: failures].removeFirst()
-            guard let error = next ?? lasting else { return }
+            guard let error = self[keyPath: failures].next() ?? lasting else { return }
             operations.append(.failure)
             throw error
         }
@@ -112,12 +111,12 @@ public final class RecordingTokenCredentialStore: RefreshIntentRecording {
 extension RecordingTokenCredentialStore {
     /// Lets the next loads fail, those of exchanges too.
     public func failLoads(_ count: Int = 1, with error: any Error) {
-        state.withLock { $0.loadFailures += Array(repeating: error, count: max(count, 0)) }
+        state.withLock { $0.loadFailures.add(error, count) }
     }
 
     /// Lets the next writes fail, those of exchanges too.
     public func failSaves(_ count: Int = 1, with error: any Error) {
-        state.withLock { $0.saveFailures += Array(repeating: error, count: max(count, 0)) }
+        state.withLock { $0.saveFailures.add(error, count) }
     }
 
     /// With which error every load fails, those of exchanges too; `nil`, the

@@ -79,7 +79,7 @@ public final class ScriptedAuthorizationServer: Sendable {
         var deadFamilies: Set<Int> = []
         var families = 0
         var tokens = 0
-        var faults: [Fault] = []
+        var faults = Ordered<Fault>()
         var gate: ReleaseGate?
     }
 
@@ -150,7 +150,7 @@ extension ScriptedAuthorizationServer {
     /// Revokes every token, as if the user had signed out elsewhere.
     public func endSessions() {
         state.withLock { state in
-            for family in 1...max(state.families, 1) { Self.revoke(&state, family: family) }
+            for family in 0..<state.families { Self.revoke(&state, family: family + 1) }
         }
     }
 
@@ -187,7 +187,7 @@ extension ScriptedAuthorizationServer {
     }
 
     private func add(_ fault: Fault, _ count: Int) {
-        state.withLock { $0.faults += Array(repeating: fault, count: max(count, 0)) }
+        state.withLock { $0.faults.add(fault, count) }
     }
 }
 
@@ -223,7 +223,7 @@ extension ScriptedAuthorizationServer {
             switch request.path {
             case "/token":
                 state.counts.refreshes += 1
-                let fault = state.faults.isEmpty ? nil : state.faults.removeFirst()
+                let fault = state.faults.next()
                 let answer = Self.answer(&state, request, fault, at: now)
                 return state.gate.map { ScriptedAnswer(.gated($0, answer), name: "held") } ?? answer
             case "/revoke":

@@ -50,6 +50,25 @@ import Testing
         #expect(end == .reset && (bytes.isEmpty || bytes.text == Self.head + "he"))
     }
 
+    @Test(
+        "A response is in progress until its last byte",
+        arguments: [
+            (.generated(length: 32 << 20), true), (.generated(length: 32 << 20, chunked: true), true),
+            (.status(200, body: Data(count: 32 << 20)), true), (.raw(Data(count: 32 << 20)), true),
+            (.endlessBody(), false),
+        ] as [(LoopbackServer.Response, Bool)])
+    func inProgress(response: LoopbackServer.Response, hasEnd: Bool) throws {
+        let server = try LoopbackServer { _ in response.closing() }
+        defer { server.stop() }
+        let connection = try PlainConnection(server)
+        // More than the system keeps is left.
+        _ = connection.ask(atMost: 100)
+        #expect(server.requestsInProgress == 1)
+        guard hasEnd else { return }
+        while connection.read(atMost: 1 << 20).end == .enough {}
+        #expect(server.requestsInProgress == 0)
+    }
+
     @Test("A stalled response keeps the connection, and sends nothing more")
     func stalled() throws {
         try expectSilence(of: .text("hello").stalled(at: .head), after: Self.head)

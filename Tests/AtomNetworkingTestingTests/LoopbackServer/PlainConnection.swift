@@ -48,6 +48,14 @@ final class PlainConnection {
         _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 
+    /// Sends bytes until the server takes no more for a moment.
+    func fill() {
+        let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 65_536)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while poll(&entry, 1, 200) > 0, write(descriptor, bytes, bytes.count) > 0 {}
+    }
+
     /// Asks for a path, and reads until nothing more comes.
     func ask(
         _ method: String = "GET", _ path: String = "/", atMost: Int = .max, patience: Int32 = 60_000

@@ -27,6 +27,26 @@ import Testing
         #expect(await server.waitForRequests(4) == false)
     }
 
+    #if os(Linux)
+        @Test("A stopped server doesn't wait for a client that has sent too much", arguments: ["/gate", "/hang"])
+        func stoppedWithAFullBuffer(path: String) async throws {
+            let gate = LoopbackServer.Gate()
+            let server = try LoopbackServer { $0.path == "/gate" ? .text("x").after(gate) : .hang }
+            let connection = try PlainConnection(server)
+            connection.send("GET \(path) HTTP/1.1\r\nHost: here\r\n\r\n")
+            #expect(await server.waitForRequests(1))
+            connection.fill()
+            server.stop()
+            while try threads(named: "Loopback \(server.port)") > 0 { await Task.yield() }
+            withExtendedLifetime(connection) {}
+        }
+    #endif
+
+    @Test("A port that can't be one is refused", arguments: [-1, 65_536, Int.max, Int.min])
+    func impossiblePort(port: Int) {
+        #expect(throws: LoopbackServer.SetupError.self) { _ = try LoopbackServer(port: port) { _ in .text("x") } }
+    }
+
     @Test("A forgotten server ends with its last reference")
     func forgotten() throws {
         weak var forgotten: LoopbackServer?
