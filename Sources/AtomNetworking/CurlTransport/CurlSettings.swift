@@ -11,6 +11,9 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
+        /// Until then a body waits for `100 Continue`, in milliseconds; `nil` for
+        /// libcurl's own limit.
+        let expectationTimeout: Int?
         /// The header lines that every request has unless it sets them itself.
         let ownLines: [HeaderLine]
         private let proxies: Proxies
@@ -25,6 +28,7 @@
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
             multiplexes = library.hasHTTP2
             tellsOfSending = library.tellsOfSending
+            expectationTimeout = configuration.expectationTimeout
             proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
             switch configuration.trust {
             case .system:

@@ -66,6 +66,9 @@
                 // Before 7.80 it doesn't tell of sending again after a 417.
                 let mayExpect = settings.tellsOfSending && !request.needsFreshConnection
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
+                if let timeout = settings.expectationTimeout {
+                    set(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS, timeout, on: easy)
+                }
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
         }

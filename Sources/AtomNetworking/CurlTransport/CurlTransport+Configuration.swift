@@ -38,6 +38,10 @@
             /// Over HTTP/2 one connection carries up to 100 exchanges at once.
             public var connectionsPerOrigin = 6
 
+            /// For how many milliseconds a body waits for the server to accept it;
+            /// by default as long as libcurl says, a second.
+            var expectationTimeout: Int?
+
             /// Creates the default settings.
             public init() {}
         }

@@ -41,6 +41,8 @@
             process.arguments = ["-c", program, lock.path, onlyTries ? "try" : "wait"]
             process.standardInput = input
             process.standardOutput = output
+            // Another test's child must not keep this one's input open.
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
             await waitForFewDescriptors()
             try process.run()
         }

@@ -41,9 +41,13 @@
 
             /// Waits for the end of the other side.
             func drain() { while !read().isEmpty {} }
+        }
 
-            /// Ends the connection with a reset, not with an end of file.
-            func reset() { socket.closeWithReset() }
+        /// How the server ends a connection.
+        enum Ending {
+            case close
+            /// With a reset, not with an end of file.
+            case reset
         }
 
         let port: Int
@@ -51,8 +55,8 @@
         private let threads = ServerThreads(name: "Bytes")
 
         /// - Parameter handler: Serves a connection, on its thread; the server
-        ///   closes it afterwards, unless the result is false.
-        init(handler: @escaping @Sendable (Line) -> Bool) throws {
+        ///   ends it afterwards.
+        init(handler: @escaping @Sendable (Line) -> Ending) throws {
             let listener: Socket
             (listener, port) = try Socket.listening(ipv6: false, port: 0)
             threads.startAccepting(on: listener) { [lines, threads] socket in
@@ -61,12 +65,15 @@
                     $0.count += 1
                 }
                 threads.startServing {
-                    let closes = handler(Line(socket: socket))
+                    let ending = handler(Line(socket: socket))
                     // Nobody shuts a descriptor down that may be another's.
                     lines.with { _ = $0.open.remove(socket.descriptor) }
-                    if closes {
+                    switch ending {
+                    case .close:
                         socket.shutDown()
                         socket.discard()
+                    case .reset:
+                        socket.closeWithReset()
                     }
                 }
             }

@@ -128,7 +128,7 @@
                     guard line.write(part) else { break }
                     written.with { $0 += part.count }
                 }
-                return true
+                return .close
             }
             defer { server.stop() }
             let gate = Gate()

@@ -68,7 +68,7 @@
                 _ = line.readHead()
                 line.write("HTTP/1.1 200 Connection established\r\n\r\n")
                 seen.with { $0 = line.read() }
-                return true
+                return .close
             }
             defer { proxy.stop() }
             let server = try CurlTransport.ProxyServer(
@@ -101,9 +101,9 @@
 
         @Test("A proxy that can't be reached is named as the problem", arguments: [BaseURLScheme.http, .https])
         func unreachable(scheme: BaseURLScheme) async throws {
-            let proxy = try LoopbackServer { _ in .text("never") }
-            proxy.stop()
-            let recorder = try await transport(server(proxy)).run(request(scheme, "origin.example"))
+            let port = try RefusingPort()
+            let proxy = try CurlTransport.ProxyServer("http://127.0.0.1:\(port.number)")
+            let recorder = try await transport(.server(proxy)).run(request(scheme, "origin.example"))
             #expect(recorder.urlError?.code == .cannotConnectToHost && recorder.failure?.delivery == .notSent)
         }
 

@@ -153,8 +153,7 @@
             let server = try ByteServer { line in
                 _ = line.read()
                 line.write(Data([0x16, 3, 3, 0, 80, 2, 0].prefix(bytes)))
-                if withReset { line.reset() }
-                return !withReset
+                return withReset ? .reset : .close
             }
             defer { server.stop() }
             let base = try BaseURL(scheme: .https, host: "127.0.0.1", port: server.port)

@@ -20,7 +20,18 @@
                     continuation.finish()
                 }
             }
-            return await Atom.forTest(change).outcome(of: endpoint)
+            // Also on a machine where the server takes long to answer.
+            var settings = CurlTransport.Configuration()
+            settings.expectationTimeout = 120_000
+            let transport = Result { () throws(AtomError) in try CurlTransport(configuration: settings) }
+            return switch transport {
+            case .success(let transport):
+                await Atom.forTest {
+                    $0.transport = transport
+                    change(&$0)
+                }.outcome(of: endpoint)
+            case .failure(let error): .failure(error)
+            }
         }
 
         /// Reads a body of the size.
@@ -52,7 +63,7 @@
                     let isWhole = Self.readBody(line)
                     line.write("HTTP/1.1 \(isWhole ? 200 : 400) X\r\nContent-Length: 0\r\n\r\n")
                 }
-                return true
+                return .close
             }
             defer { server.stop() }
             let store = InMemoryTokenCredentialStore(
@@ -78,7 +89,7 @@
                 _ = line.read()
                 line.write("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy")
                 line.drain()
-                return true
+                return .close
             }
             defer { server.stop() }
             for isRepeatable in [true, false] {
@@ -94,7 +105,7 @@
             let server = try ByteServer { line in
                 while true {
                     let head = line.readHead()
-                    guard !head.isEmpty else { return true }
+                    guard !head.isEmpty else { return .close }
                     heads.with { $0.append(head) }
                     if head.contains("Expect:") {
                         line.write("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")

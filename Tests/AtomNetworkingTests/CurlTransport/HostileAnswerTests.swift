@@ -184,11 +184,10 @@
                 line.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlarge")
                 if withReset {
                     _ = line.read()
-                    line.reset()
-                    return false
+                    return .reset
                 }
                 line.drain()
-                return true
+                return .close
             }
             defer { server.stop() }
             let transport = try CurlTransport()

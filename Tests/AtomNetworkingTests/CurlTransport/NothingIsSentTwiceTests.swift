@@ -133,9 +133,11 @@
 
         @Test("A refused connection has sent nothing", arguments: Sending.once + Sending.repeatable)
         func refused(sending: Sending) async throws {
-            let server = try LoopbackServer { _ in .text("never") }
-            server.stop()
-            let recorder = try await CurlTransport().run(.to(server, method: sending.method, body: sending.body))
+            let port = try RefusingPort()
+            let request = try TransportRequest(
+                method: sending.method, base: BaseURL(scheme: .http, host: "127.0.0.1", port: port.number),
+                path: URLPath("/x"), body: sending.body)
+            let recorder = try await CurlTransport().run(request)
             #expect(recorder.urlError?.code == .cannotConnectToHost)
             #expect(recorder.failure?.delivery == .notSent && recorder.sent == 0)
             #expect(recorder.curlError?.code == 7)

@@ -91,7 +91,7 @@ import Testing
                 call.cancel()
                 done.signal()
             }
-            wasHeld.with { $0 = done.wait(timeout: .now() + 10) == .timedOut }
+            wasHeld.with { $0 = done.wait(timeout: .now() + 250) == .timedOut }
             isCancelled.raise()
         }
         DispatchQueue.global().async { exchange.answer(headers: [("Set-Cookie", "a=1")]) }

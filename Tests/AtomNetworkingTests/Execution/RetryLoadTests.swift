@@ -24,9 +24,8 @@ struct RetryLoadTests {
 
     @Test("10,000 requests at a closed port make at most 35 more connections")
     func closedPort() async throws {
-        let server = try LoopbackServer { _ in .json("{}") }
-        server.stop()
-        let endpoint = server.endpoint()
+        let port = try RefusingPort()
+        let endpoint = port.endpoint()
         let started = Locked(0)
         let atom = Atom.forTest {
             $0.retryPolicy = .standard

@@ -35,8 +35,13 @@ enum ShellProgram {
         process.standardError = FileHandle.nullDevice
         let hasEnded = Signal()
         process.terminationHandler = { _ in hasEnded.raise() }
+        await waitForFewDescriptors()
         try process.run()
-        await hasEnded.wait(seconds: 120)
+        await hasEnded.wait(seconds: 250)
+        guard !process.isRunning else {
+            kill(process.processIdentifier, SIGKILL)
+            throw POSIXError(.ETIMEDOUT)
+        }
         return Ending(output: try Data(contentsOf: output), status: process.terminationStatus)
     }
 }

@@ -104,10 +104,10 @@ final class LoopbackAuthorizationServer: Sendable {
     }
 
     /// Suspends until this many requests, including refreshes, are in progress
-    /// at the same time; `false` if that doesn't happen in ten seconds.
+    /// at the same time; `false` if that doesn't happen in time.
     @discardableResult
     func waitForRequestsInProgress(_ count: Int) async -> Bool {
-        await loopback.waitForRequestsInProgress(count, seconds: 10)
+        await loopback.waitForRequestsInProgress(count)
     }
 }
 

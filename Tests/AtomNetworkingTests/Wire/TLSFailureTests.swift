@@ -23,9 +23,8 @@ import Testing
         }
 
         @Test func aRefusedConnectionHasReceivedNoRequestOverTLSEither() async throws {
-            let gone = try LoopbackServer { _ in .json("{}") }
-            gone.stop()
-            var endpoint = gone.endpoint()
+            let port = try RefusingPort()
+            var endpoint = port.endpoint()
             endpoint.scheme = .https
             let outcome = await Atom.forTest().outcome(of: endpoint)
             #expect(outcome.urlError?.code == .cannotConnectToHost)

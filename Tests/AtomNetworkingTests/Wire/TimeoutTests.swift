@@ -58,7 +58,8 @@ import Testing
     @Test func theResourceTimeoutSpansRedirects() async throws {
         let server = try LoopbackServer { _ in .redirect(302, location: "/again").delayed(milliseconds: 100) }
         defer { server.stop() }
-        let atom = Atom.forTest(resource: 0.5) { $0.redirectPolicy = .follow(limit: 1_000) }
+        // Long enough for two of them on a busy machine.
+        let atom = Atom.forTest(resource: 3) { $0.redirectPolicy = .follow(limit: 1_000) }
         let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .timedOut)
         #expect(server.requestCount > 1)

@@ -105,9 +105,8 @@ import Testing
     }
 
     @Test func aRefusedConnectionHasSentNothing() async throws {
-        let server = try LoopbackServer { _ in .json("{}") }
-        server.stop()
-        let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .post(Data("x".utf8))))
+        let port = try RefusingPort()
+        let outcome = await Atom.forTest().outcome(of: port.endpoint(method: .post(Data("x".utf8))))
         #expect(outcome.urlError?.code == .cannotConnectToHost)
         #expect(outcome.error?.delivery == .notSent)
         #expect(outcome.error?.description.contains("refused") == true)
@@ -121,10 +120,8 @@ import Testing
     }
 
     @Test func aRefusedRedirectTargetIsAnsweredAllTheSame() async throws {
-        let gone = try LoopbackServer { _ in .json("{}") }
-        let port = gone.port
-        gone.stop()
-        let server = try LoopbackServer { _ in .redirect(307, location: "http://127.0.0.1:\(port)/") }
+        let port = try RefusingPort()
+        let server = try LoopbackServer { _ in .redirect(307, location: "http://127.0.0.1:\(port.number)/") }
         defer { server.stop() }
         let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .post(Data("x".utf8))))
         #expect(outcome.urlError?.code == .cannotConnectToHost)
@@ -164,9 +161,8 @@ import Testing
     }
 
     @Test func theQueryIsInNoDescriptionOfAFailure() async throws {
-        let server = try LoopbackServer { _ in .json("{}") }
-        server.stop()
-        var endpoint = server.endpoint()
+        let port = try RefusingPort()
+        var endpoint = port.endpoint()
         endpoint.queryItems = ["token": "hush"]
         let error = await Atom.forTest().outcome(of: endpoint).error
         let texts = [error?.description, error.map { "\($0)" }, error.map { String(reflecting: $0) }]

@@ -35,6 +35,13 @@ extension LoopbackServer {
     }
 }
 
+extension RefusingPort {
+    /// An endpoint that nobody serves.
+    func endpoint(method: HTTPMethod = .get) -> WireEndpoint {
+        WireEndpoint(host: "127.0.0.1", port: number, method: method)
+    }
+}
+
 extension Atom {
     /// A service for a test: an idle timeout of one minute, a total of two, and
     /// completions on any thread.

@@ -1,33 +1,6 @@
-import AtomNetworkingTesting
 import Foundation
 
 @testable import AtomNetworking
-
-/// The transports that the suites run with; they differ in a few details.
-enum TransportKind {
-    case curl
-    case urlSession
-    case asyncHTTPClient
-}
-
-extension TransportUnderTest {
-    /// A transport as the services of the tests use it.
-    static func transport() -> any Transport { make?() ?? ServiceConfiguration().makeDefaultTransport() }
-}
-
-/// A transport that has to meet the requirements of ``Transport``;
-/// `TransportUnderTest` lists the tested ones.
-struct ContractSubject: Sendable, CustomStringConvertible {
-    let description: String
-    /// Whether it opens connections one after the other, and not on several
-    /// threads: only then a server can see the order of the calls.
-    var opensConnectionsInOrder = true
-    /// What its HTTP stack doesn't let it do.
-    var exceptions: Set<TransportContract.Check> = []
-    let make: @Sendable () -> any Transport
-
-    static let all = TransportUnderTest.subjects
-}
 
 /// Records the events of one exchange and detects violations.
 final class EventRecorder: @unchecked Sendable {

@@ -1,0 +1,1 @@
+../../../../../Tests/AtomNetworkingTests/Wire/EventRecorder.swift

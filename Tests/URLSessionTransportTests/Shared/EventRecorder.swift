@@ -1,0 +1,1 @@
+../../AtomNetworkingTests/Wire/EventRecorder.swift
