@@ -166,6 +166,22 @@ struct IdleTests {
     }
 
     @MainActor
+    @Test func itWaitsForACallThatAcceptsEventsToo() async throws {
+        final class Model { var count = 0 }
+        let model = Model()
+        for _ in 0..<20 {
+            let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)))
+            Task {
+                let call = Call(headerItems: ["Accept": "application/json, text/event-stream"])
+                model.count = try await atom.enqueue(call).resume(expecting: Page.self).titles.count
+            }
+            await wire.idle()
+            #expect(model.count == 2_000)
+            model.count = 0
+        }
+    }
+
+    @MainActor
     @Test(arguments: [nil, "application/json, Text/Event-Stream"])
     func aStreamOfEventsThatGoesOnCountsToo(accept: String?) async throws {
         final class Model { var heard: [String] = [] }

@@ -216,6 +216,25 @@ struct ScriptedExchangeTests {
         try wire.verify()
     }
 
+    @Test func anAnswerByHandComesWhateverTheProducerDoes() async throws {
+        let (parts, producer) = AsyncStream<Data>.makeStream()
+        let (atom, wire) = Atom.scripted(.status(500), onProblem: { _ in })
+        let body = RequestBody.stream(contentType: "text/plain", length: nil, isRepeatable: false) { parts }
+        let task = Task { try await atom.enqueue(Call(method: .put, body: body)).resume() }
+        await wire.idle()
+        let exchange = try #require(wire.exchanges.first)
+        exchange.answer(.delayed(.seconds(5), .status(201)))
+        exchange.send(.sent(1))
+        producer.yield(Data("a".utf8))
+        producer.finish()
+        _ = await wire.exchange(0)
+        await wire.settle()
+        #expect(!exchange.isOver && exchange.request.text == "a")
+        await wire.advance(by: .seconds(5))
+        #expect(try await task.value.statusCode == 201)
+        #expect(throws: ScriptProblem.self) { try wire.verify() }
+    }
+
     @Test(arguments: [ScriptedAnswer.status(413), .failure(.networkConnectionLost)])
     func anUploadThatTheTestEndsLeavesNothingBehind(answer: ScriptedAnswer) async throws {
         let (parts, producer) = AsyncStream<Data>.makeStream()
@@ -232,6 +251,7 @@ struct ScriptedExchangeTests {
             try #require(wire.exchanges.first).answer(answer)
             await #expect(throws: AtomError.self) { try await task.value }
             #expect(await wire.exchange(0).isOver)
+            #expect(wire.requests.first?.text == "a")
             // The producer hears that nobody wants more.
             for await _ in ends {}
             try wire.verify()

@@ -11,8 +11,8 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
-        /// Until then a body waits for `100 Continue`, in milliseconds; `nil` for
-        /// libcurl's own limit.
+        /// How many milliseconds a body waits for `100 Continue`; `nil` for as
+        /// many as libcurl says.
         let expectationTimeout: Int?
         /// The header lines that every request has unless it sets them itself.
         let ownLines: [HeaderLine]

@@ -38,8 +38,10 @@
             /// Over HTTP/2 one connection carries up to 100 exchanges at once.
             public var connectionsPerOrigin = 6
 
-            /// For how many milliseconds a body waits for the server to accept it;
-            /// by default as long as libcurl says, a second.
+            /// How many milliseconds a body waits for `100 Continue`; by default as
+            /// many as libcurl says, which is a second.
+            ///
+            /// For tests, whose server may be slow.
             var expectationTimeout: Int?
 
             /// Creates the default settings.

@@ -73,15 +73,31 @@ extension LoopbackServer {
         /// respond with `.after(gate)` or `.wait(gate)` for that.
         @available(*, noasync, message: "This blocks the thread. Await the server's waitFor… methods instead.")
         public func wait() {
-            let stop = ServerThread.currentStop
-            while let descriptor = waitDescriptor {
-                var watched = [descriptor]
-                if let stop {
-                    guard let stopDescriptor = stop.waitDescriptor else { return }
-                    watched.append(stopDescriptor)
-                }
-                poll(waiting: watched, milliseconds: -1)
+            while Self.waitForOne(of: self, -1) == nil {}
+        }
+
+        enum Opened {
+            case gate
+            /// That of the server whose thread it is.
+            case stop
+        }
+
+        /// Waits until a gate is open or this thread's server stops, for so many
+        /// milliseconds.
+        ///
+        /// - Returns: Which one is open already; `nil` after a time of waiting.
+        static func waitForOne(of gate: LoopbackServer.Gate?, _ milliseconds: Int32) -> Opened? {
+            var watched: [Int32] = []
+            if let gate {
+                guard let descriptor = gate.waitDescriptor else { return .gate }
+                watched.append(descriptor)
             }
+            if let stop = ServerThread.currentStop {
+                guard let descriptor = stop.waitDescriptor else { return .stop }
+                watched.append(descriptor)
+            }
+            poll(waiting: watched, milliseconds: milliseconds)
+            return nil
         }
 
         /// The descriptor to poll while the gate is closed; `nil` when it is open.

@@ -125,7 +125,8 @@ extension LoopbackServer {
     /// The largest number of requests that were in progress at once.
     ///
     /// A request counts until just before the last bytes of its response are
-    /// sent, so the number is never larger than the client's number.
+    /// sent, so the number isn't larger than the client's number. Only one that
+    /// the client has given up counts until the server notices.
     public var mostRequestsAtOnce: Int { ledger.counts.mostAtOnce }
 
     /// How many connections have been accepted so far.

@@ -68,13 +68,11 @@ final class RequestReader {
             let remaining = deadline?.remaining ?? -1
             guard hasRoom else {
                 // The client is assumed to be connected; only a stop ends that.
-                var descriptors: [Int32] = []
-                for closed in [gate, ServerThread.currentStop].compactMap(\.self) {
-                    guard let descriptor = closed.waitDescriptor else { return closed === gate }
-                    descriptors.append(descriptor)
+                switch LoopbackServer.Gate.waitForOne(of: gate, remaining) {
+                case .gate: return true
+                case .stop: return false
+                case nil: if remaining == 0 { return true }
                 }
-                poll(waiting: descriptors, milliseconds: remaining)
-                if remaining == 0 { return true }
                 continue
             }
             let ready = poll(reading: socket, gate: gate, milliseconds: remaining)

@@ -67,8 +67,7 @@ final class ResponseWriter {
             }
             if chunked { append(lastChunkOf: response) }
         }
-        ending?()
-        guard flush() else { return .clientLeft }
+        guard flushEnd() else { return .clientLeft }
         return closes ? .close : .keepAlive
     }
 
@@ -94,11 +93,9 @@ final class ResponseWriter {
             _ = flush() && reader.wait(for: nil, milliseconds: nil)
             return .clientLeft
         case .close:
-            ending?()
-            return flush() ? .close : .clientLeft
+            return flushEnd() ? .close : .clientLeft
         case .reset:
-            ending?()
-            return flush() ? .reset : .clientLeft
+            return flushEnd() ? .reset : .clientLeft
         }
     }
 
@@ -227,6 +224,17 @@ final class ResponseWriter {
         if pending.isEmpty { return true }
         defer { pending.removeAll(keepingCapacity: true) }
         return pending.withUnsafeBytes { send($0) }
+    }
+
+    /// Sends the last bytes of a response.
+    private func flushEnd() -> Bool {
+        // They may take long, or never be sent.
+        if interruption != nil || pace != nil, let last = pending.popLast() {
+            guard flush() else { return false }
+            pending.append(last)
+        }
+        ending?()
+        return flush()
     }
 
     /// Sends bytes up to the place where the response is interrupted, as fast as

@@ -170,16 +170,15 @@ struct Socket: Sendable {
 /// Waits until the socket is readable or has ended, the gate is open or the
 /// time has passed.
 ///
-/// With `reading: nil` it waits only for the gate. A negative time means
-/// forever.
+/// A negative time means forever.
 @discardableResult
-func poll(reading socket: Socket?, gate: LoopbackServer.Gate?, milliseconds: Int32) -> (socket: Bool, gate: Bool) {
+func poll(reading socket: Socket, gate: LoopbackServer.Gate?, milliseconds: Int32) -> (socket: Bool, gate: Bool) {
     var gateDescriptor: Int32 = -1
     if let gate {
         guard let descriptor = gate.waitDescriptor else { return (false, true) }
         gateDescriptor = descriptor
     }
-    let ready = poll(waiting: [socket?.descriptor ?? -1, gateDescriptor], milliseconds: milliseconds)
+    let ready = poll(waiting: [socket.descriptor, gateDescriptor], milliseconds: milliseconds)
     return (ready[0], ready[1])
 }
 

@@ -19,7 +19,7 @@ public struct RecordedRequest: Sendable {
     ///
     /// Of a body that is longer than ``ScriptedTransport/maximumBodySize`` it is
     /// the beginning. A body that is read while it is sent is complete as soon
-    /// as the request is answered.
+    /// as the request is answered; if that ends early, it is what was read.
     public internal(set) var body: Data?
 
     /// The number of bytes of the body.
@@ -75,11 +75,6 @@ public struct RecordedRequest: Sendable {
     public var bearerToken: String? {
         guard let value = headerFields["Authorization"], value.lowercased().hasPrefix("bearer ") else { return nil }
         return String(value.dropFirst(7))
-    }
-
-    /// Whether it is for server-sent events, among others.
-    var asksForEventStream: Bool {
-        headerFields.values(for: "Accept").contains { $0.lowercased().contains("text/event-stream") }
     }
 
     /// The body as text.

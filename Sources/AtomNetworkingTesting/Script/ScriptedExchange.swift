@@ -69,6 +69,7 @@ public final class ScriptedExchange: TransportExchange {
         /// Lets a delayed answer come.
         var alarm: (any Alarm)?
         var whenOver: (@Sendable () -> Void)?
+        var isAnsweredByHand = false
 
         var endsNow: Bool { isCancelled && endsOnCancel }
     }
@@ -134,23 +135,36 @@ extension ScriptedExchange {
     ///   ``ScriptedAnswer/delayed(_:_:)``. How many requests it is for doesn't
     ///   matter.
     public func answer(_ answer: ScriptedAnswer) {
-        goOn { [player] turn in player.perform(answer, self, turn) }
+        takeOver { [player] turn in player.perform(answer, self, turn) }
     }
 
     /// Sends single events: the head of a response, parts of its body, its end.
     ///
-    /// The test is responsible for their order.
+    /// The test is responsible for their order. An answer that the exchange waits
+    /// for doesn't come any more, unless there are only `sent` and `measured`.
     public func send(_ events: TransportEvent...) {
-        goOn { _ in self.push(events) }
+        guard events.contains(where: \.isOfResponse) else {
+            joinSending()
+            return player.inDelivery {
+                self.push(events)
+                self.endSending()
+            }
+        }
+        takeOver { _ in self.push(events) }
     }
 
-    /// Ends without a response, or in the middle of one.
+    /// Ends without a response, or in the middle of one, whatever it waits for.
     ///
     /// - Parameters:
     ///   - code: Why.
     ///   - delivery: Whether the request may have reached the server.
     public func fail(_ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent) {
-        goOn { _ in self.fail(URLError(code), delivery: delivery) }
+        takeOver { _ in self.fail(URLError(code), delivery: delivery) }
+    }
+
+    private func takeOver(_ body: @escaping @Sendable (_ turn: Int) -> Void) {
+        state.withLock { $0.isAnsweredByHand = true }
+        goOn(body)
     }
 }
 
@@ -160,8 +174,12 @@ extension ScriptedExchange {
     /// Whether nobody waits for events any more.
     var isUnheard: Bool { state.withLock { $0.receive == nil || $0.endsNow } }
 
+    /// Whether the test has given an answer.
+    var isAnsweredByHand: Bool { state.withLock { $0.isAnsweredByHand } }
+
     /// Sends events, in this thread or in the one that is sending.
     func push(_ events: [TransportEvent]) {
+        if events.contains(where: \.beginsEventStream) { wire.withLock { $0.hasEventStreams = true } }
         state.withLock { state in
             if state.receive != nil { state.events += events }
         }
@@ -215,6 +233,15 @@ extension ScriptedExchange {
         }
         alarm?.invalidate()
         return begun
+    }
+
+    /// Says that this thread sends something, which what it waits for doesn't
+    /// depend on.
+    func joinSending() {
+        state.withLock { state in
+            state.senders += 1
+            tellWire(&state)
+        }
     }
 
     /// Says that this thread has sent what there is.
@@ -316,5 +343,19 @@ extension TransportEvent {
         // What this library doesn't know comes before the end.
         @unknown default: false
         }
+    }
+
+    /// Whether it is of the response, and not of the sending.
+    fileprivate var isOfResponse: Bool {
+        switch self {
+        case .sent, .measured: false
+        case .response, .data, .finished, .failed: true
+        @unknown default: true
+        }
+    }
+
+    fileprivate var beginsEventStream: Bool {
+        guard case .response(let head) = self, let type = head.headerFields["Content-Type"] else { return false }
+        return type.lowercased().hasPrefix("text/event-stream")
     }
 }

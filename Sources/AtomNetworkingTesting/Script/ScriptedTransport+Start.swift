@@ -11,7 +11,6 @@ extension ScriptedTransport {
             let index = state.withLock { state in
                 state.busy += 1
                 state.activity += 1
-                if record.asksForEventStream { state.hasEventStreams = true }
                 if authorizationServer.isAt(request.target) { return nil as Int? }
                 state.requests.append(record)
                 return state.requests.count - 1
@@ -25,9 +24,11 @@ extension ScriptedTransport {
             // It lets a reader go on that waits for its producer.
             exchange.whenOver { [weak exchange] in
                 pull.reader.close()
-                if let exchange { self.isReady(exchange) }
+                guard let exchange else { return }
+                self.note(pull.record, exchange)
+                self.isReady(exchange)
             }
-            read(pull, exchange, turn: 0)
+            read(pull, exchange)
         } else {
             // The test's own answer comes after that, on the same queue.
             player.inDelivery {
@@ -57,14 +58,14 @@ extension ScriptedTransport {
     }
 
     /// Reads what is there of a body.
-    private func read(_ pull: BodyPull, _ exchange: ScriptedExchange, turn: Int) {
+    private func read(_ pull: BodyPull, _ exchange: ScriptedExchange) {
         player.queue.async {
-            self.pull(pull, exchange, turn)
+            self.pull(pull, exchange)
             exchange.endSending()
         }
     }
 
-    private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange, _ turn: Int) {
+    private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange) {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         do throws(AtomError) {
             reading: while !exchange.isUnheard {
@@ -77,12 +78,10 @@ extension ScriptedTransport {
                 case .later:
                     // Until then it waits for the app, which may be the test.
                     return pull.reader.whenReadable {
-                        if let turn = exchange.beginSending() { self.read(pull, exchange, turn: turn) }
+                        exchange.joinSending()
+                        self.read(pull, exchange)
                     }
                 case .end:
-                    let record = pull.record
-                    exchange.request = record
-                    if let index = exchange.index { state.withLock { $0.requests[index] = record } }
                     break reading
                 @unknown default:
                     throw .unexpected
@@ -93,9 +92,17 @@ extension ScriptedTransport {
         }
         exchange.whenOver(nil)
         pull.reader.close()
-        // One that was cancelled before isn't a whole request.
-        if !exchange.isUnheard { answer(exchange, turn: turn) }
+        note(pull.record, exchange)
+        // One that was cancelled before isn't a whole request, and one that the
+        // test answers needs no other answer.
+        if !exchange.isUnheard, !exchange.isAnsweredByHand { answer(exchange, turn: 0) }
         isReady(exchange)
+    }
+
+    /// Records what has been read of a body.
+    private func note(_ record: RecordedRequest, _ exchange: ScriptedExchange) {
+        exchange.request = record
+        if let index = exchange.index { state.withLock { $0.requests[index] = record } }
     }
 
     private static func read(

@@ -63,7 +63,8 @@ public final class ScriptedTransport: Transport {
     /// How many exchanges with one origin the service may have at a time.
     public let exchangesPerOrigin: Int?
 
-    /// The exchanges, and the places of those whose answer has been chosen.
+    /// The exchanges, and the places of those whose answer has been chosen, or that
+    /// have ended.
     struct Started {
         var exchanges: [ScriptedExchange] = []
         var ready: Set<Int> = []
@@ -132,7 +133,8 @@ public final class ScriptedTransport: Transport {
 
     /// Hears of the results, in addition to those who hear of them already.
     func listen(in configuration: inout ServiceConfiguration) {
-        configuration.observers.append(WireObserver(state: state))
+        // The first one: another may let the test go on.
+        configuration.observers.insert(WireObserver(state: state), at: 0)
         configuration.resultHandler = { [state, earlier = configuration.resultHandler] in
             earlier?()
             state.withLock { $0.undelivered -= 1 }
@@ -231,8 +233,8 @@ extension ScriptedTransport {
     /// The exchanges of ``requests``, in the same order.
     public var exchanges: [ScriptedExchange] { started.withLock { $0.exchanges } }
 
-    /// Waits until an exchange was started and its answer was chosen; then the
-    /// test can answer it by hand.
+    /// Waits until an exchange was started and its answer was chosen, or it has
+    /// ended; then the test can answer it by hand.
     ///
     /// It doesn't poll. If its task is cancelled before, for example by a test's
     /// time limit, it returns an exchange that belongs to no request.
@@ -255,8 +257,9 @@ extension ScriptedTransport {
     /// for.
     ///
     /// It waits until the answer of each request that was started has been
-    /// chosen, apart from those whose body waits for its producer. A test may call it more than once. What it has thrown isn't
-    /// reported again when the wire goes away.
+    /// chosen, apart from those whose body waits for its producer. A test may call
+    /// it more than once. What it has thrown isn't reported again when the wire
+    /// goes away.
     ///
     /// - Throws: Everything that is wrong.
     public func verify() throws(ScriptProblem) {

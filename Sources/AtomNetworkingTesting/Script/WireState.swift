@@ -38,7 +38,7 @@ struct WireState: Sendable {
     var seenActivity = 0
     /// Calls whose outcome is known and hasn't reached the caller.
     var undelivered = 0
-    /// Whether a stream of events was asked for: its connections aren't calls.
+    /// Whether a stream of events was answered: its later connections aren't calls.
     var hasEventStreams = false
     /// Requests that wait for a new token.
     var waitingForToken: Set<UInt64> = []

@@ -69,6 +69,24 @@ import Testing
         #expect(server.requestsInProgress == 0)
     }
 
+    @Test("A response that stalls or is slow is in progress too")
+    func slowInProgress() async throws {
+        let text = LoopbackServer.Response.text("hello")
+        let slow = [
+            text.stalled(at: .head), text.stalled(at: .bodyByte(4)), text.dripping(everyMilliseconds: 100_000),
+        ]
+        let server = try LoopbackServer(handler: LoopbackServer.inTurn(slow))
+        defer { server.stop() }
+        let connections = try slow.map { _ in
+            let connection = try PlainConnection(server)
+            connection.send("GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+            #expect(connection.read(atMost: 1).end == .enough)
+            return connection
+        }
+        #expect(server.requestsInProgress == 3)
+        withExtendedLifetime(connections) {}
+    }
+
     @Test("A stalled response keeps the connection, and sends nothing more")
     func stalled() throws {
         try expectSilence(of: .text("hello").stalled(at: .head), after: Self.head)

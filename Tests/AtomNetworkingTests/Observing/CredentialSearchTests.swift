@@ -186,7 +186,7 @@ import Testing
             String(repeating: "[\"a\"  ", count: count), "{" + String(repeating: "\0", count: count),
         ]
         // A search that took the square of the time would take minutes, and hold up other tests.
-        await onAThreadOfItsOwn(isPatient: true) {
+        await onAThreadOfItsOwn {
             for text in texts {
                 _ = shown(text)
                 _ = events("data: \(text)\n")

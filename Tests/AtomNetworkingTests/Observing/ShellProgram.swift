@@ -35,7 +35,8 @@ enum ShellProgram {
         process.standardError = FileHandle.nullDevice
         let hasEnded = Signal()
         process.terminationHandler = { _ in hasEnded.raise() }
-        await waitForFewDescriptors()
+        // Scripts are started by the hundred, so each waits only if it must.
+        await waitForFewDescriptors(below: 1_200)
         try process.run()
         await hasEnded.wait(seconds: 250)
         guard !process.isRunning else {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite(.timeLimit(.minutes(3))) struct ShellWordTests {
+@Suite(.timeLimit(.minutes(5))) struct ShellWordTests {
     @Test("Plain words stay bare, and all others are in single quotes")
     func quotes() {
         #expect(ShellWord.quoted("PATCH") == "PATCH")

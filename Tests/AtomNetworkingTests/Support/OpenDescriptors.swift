@@ -13,8 +13,8 @@ import Foundation
 /// `Process.run()` of Foundation on Linux reads beyond the list of open
 /// descriptors if there are more than about 1,350, and may end the process. Many
 /// tests at once have that many for a moment.
-func waitForFewDescriptors() async {
-    _ = await eventually { openDescriptors() < 800 }
+func waitForFewDescriptors(below limit: Int = 800) async {
+    _ = await eventually { openDescriptors() < limit }
 }
 
 /// The number of open descriptors; 0 where the system doesn't list them.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Every interleaving of two exchanges over one slot", .timeLimit(.minutes(10)))
+@Suite("Every interleaving of two exchanges over one slot", .timeLimit(.minutes(15)))
 struct ExchangeModelTests {
     @Test("Keeps every rule in every state", arguments: ExchangeModelSettings.all)
     func everyState(settings: ExchangeModelSettings) async throws {

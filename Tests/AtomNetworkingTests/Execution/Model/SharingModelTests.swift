@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Every interleaving of callers who share exchanges", .timeLimit(.minutes(10)))
+@Suite("Every interleaving of callers who share exchanges", .timeLimit(.minutes(15)))
 struct SharingModelTests {
     struct Settings: Sendable, CustomTestStringConvertible {
         var things: [Int]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite("Every interleaving of a few requests and what can happen to them", .timeLimit(.minutes(10)))
+@Suite("Every interleaving of a few requests and what can happen to them", .timeLimit(.minutes(15)))
 struct SessionModelTests {
     @Test("Keeps every guarantee in every state", arguments: ModelSettings.all)
     func everyState(settings: ModelSettings) async {
