@@ -88,7 +88,9 @@ struct SharingWorld: ModelledWorld {
         var steps: [Step] = []
         for (number, caller) in callers.enumerated() {
             if caller.ticket == nil {
-                steps.append(.ask(number))
+                // Those who ask for the same differ only in their numbers, so they come in order.
+                let isNext = !callers[..<number].contains { $0.ticket == nil && $0.thing == caller.thing }
+                if isNext { steps.append(.ask(number)) }
             } else if !caller.isStarting, caller.isWaiting && !caller.hasCancelled || lateCancellationsLeft > 0 {
                 steps.append(.cancel(number))
             }

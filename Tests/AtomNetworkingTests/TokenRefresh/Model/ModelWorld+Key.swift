@@ -19,17 +19,27 @@ struct ModelKey: Hashable {
 
 /// Describes a state so that two states that behave the same are described the
 /// same: times relative to now, tokens numbered in the order of their first
-/// use, versions and generations as current or not.
+/// use, versions and generations as current or not, requests by what they are
+/// doing, not by their numbers.
 struct ModelScribe {
-    let world: ModelWorld
     var key = ModelKey()
-    private var accesses: [Int] = []
-    private var refreshes: [Int] = []
+    // Not the world itself: a copy of it costs as much as the rest of a key.
+    private let now: Int
+    private let tokens: [ModelToken]
+    private let refreshTokens: [ModelRefreshToken]
+    /// The number of each token in the description; -1 for those without one.
+    private var accesses: [Int]
+    private var refreshes: [Int]
+    private var counts = (accesses: 0, refreshes: 0)
 
-    init(_ world: ModelWorld) { self.world = world }
+    init(_ world: ModelWorld) {
+        (now, tokens, refreshTokens) = (world.now, world.tokens, world.refreshTokens)
+        accesses = [Int](repeating: -1, count: tokens.count)
+        refreshes = [Int](repeating: -1, count: refreshTokens.count)
+    }
 
     mutating func time(_ moment: Int) {
-        key.add(moment == Int.max ? -2 : moment <= world.now ? -1 : moment - world.now)
+        key.add(moment == Int.max ? -2 : moment <= now ? -1 : moment - now)
     }
 
     mutating func time(_ instant: MonotonicInstant?) {
@@ -43,21 +53,22 @@ struct ModelScribe {
     mutating func credential(_ credential: ModelCredential) {
         access(credential.access)
         refresh(credential.refresh)
-        key.add(credential.isEmpty ? 0 : max(credential.expiresAt - world.now, -1))
+        key.add(credential.isEmpty ? 0 : max(credential.expiresAt - now, -1))
     }
 
     mutating func access(_ number: Int) {
-        if let index = accesses.firstIndex(of: number) {
-            key.add(index)
+        guard accesses[number] < 0 else {
+            key.add(accesses[number])
             return
         }
-        key.add(accesses.count)
-        accesses.append(number)
-        let token = world.tokens[number]
+        key.add(counts.accesses)
+        accesses[number] = counts.accesses
+        counts.accesses += 1
+        let token = tokens[number]
         time(token.serverExpiry)
         time(token.expiry)
         time(token.due)
-        key.add(token.expiresAtAsRead.map { $0 - world.now } ?? -4)
+        key.add(token.expiresAtAsRead.map { $0 - now } ?? -4)
         key.add(
             (token.isRevoked ? 1 : 0) + token.account * 2 + (token.isRejected ? 4 : 0)
                 + (token.isAccepted ? 8 : 0) + (token.isGranted ? 16 : 0) + (token.isCounted ? 32 : 0)
@@ -65,13 +76,14 @@ struct ModelScribe {
     }
 
     private mutating func refresh(_ number: Int) {
-        if let index = refreshes.firstIndex(of: number) {
-            key.add(index)
+        guard refreshes[number] < 0 else {
+            key.add(refreshes[number])
             return
         }
-        key.add(refreshes.count)
-        refreshes.append(number)
-        let token = world.refreshTokens[number]
+        key.add(counts.refreshes)
+        refreshes[number] = counts.refreshes
+        counts.refreshes += 1
+        let token = refreshTokens[number]
         key.add(
             (token.isValid ? 8 : 0) + (token.isSpent ? 4 : 0) + (token.isKnownRefused ? 2 : 0) + token.account)
         if let successor = token.successor { self.credential(successor) }
@@ -117,8 +129,11 @@ extension ModelWorld {
             machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, endIsNews,
             isAcquisitionRefused,
         ] { scribe.key.add(flag) }
+        let order = requestsByWhatTheyDo
         if let released = machine.releasedTicket {
-            for request in requests { scribe.key.add(request.ticket.map { $0 < released ? 1 : 2 } ?? 0) }
+            for ticket in order.map({ requests[$0].ticket }) {
+                scribe.key.add(ticket.map { $0 < released ? 1 : 2 } ?? 0)
+            }
         }
         scribe.key.add(-15)
         scribe.key.add(min(machine.failures, 5))
@@ -155,13 +170,44 @@ extension ModelWorld {
             scribe.key.add(write.isDone)
         }
         scribe.key.add(-7)
-        for request in requests { describe(request, to: &scribe) }
-        for index in slotQueue { scribe.key.add(index) }
+        for index in order { describe(requests[index], to: &scribe) }
+        for index in slotQueue { scribe.key.add(order.firstIndex(of: index) ?? -1) }
         scribe.key.add(-8)
-        for index in machine.waiters.members.map({ $0.waiter }) { scribe.key.add(index) }
+        for index in machine.waiters.members.map({ $0.waiter }) { scribe.key.add(order.firstIndex(of: index) ?? -1) }
         scribe.key.add(disturbancesLeft)
         scribe.key.add(timeStepsLeft)
         return scribe.key
+    }
+
+    /// The requests' numbers in an order that doesn't depend on the numbers,
+    /// unless two are doing the same: nothing that happens to a request depends
+    /// on its number, so half of all states only exchange two requests' parts.
+    private var requestsByWhatTheyDo: [Int] {
+        let ranks = requests.map { rank($0) }
+        return requests.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+    }
+
+    /// What a request is doing, as a number: less than its description says, and
+    /// nothing else.
+    private func rank(_ request: ModelRequest) -> Int {
+        let state =
+            switch request.state {
+            case .done: 0
+            case .asks: 1
+            case .reading(let version, _): version == sut.machine.version ? 2 : 3
+            case .waiting: 4
+            case .released: 5
+            case .inSlotQueue: 6
+            case .onWire(let version, _, let isAccepted):
+                (version == sut.machine.tokenNumber ? 7 : 8) + (isAccepted ? 2 : 0)
+            case .idle: 11
+            }
+        guard state > 0 else { return 0 }
+        let earlier = requests.count { $0.joined < request.joined && $0.ticket != nil && $0.isUnderWay }
+        let flags =
+            (request.isNew ? 4 : 0) + (request.hasRetried ? 2 : 0) + (request.ticket != nil ? 1 : 0)
+            + (request.deadline < 100_000 ? 8 : 0)
+        return (state * 16 + flags) * 8 + (request.ticket == nil ? 0 : earlier)
     }
 
     private func describe(_ request: ModelRequest, to scribe: inout ModelScribe) {
