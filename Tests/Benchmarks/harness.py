@@ -195,11 +195,13 @@ def free_ports(number):
     return ports
 
 
-def build(scratch, package=PACKAGE):
+def build(scratch, package=PACKAGE, allows_warnings=True):
     command = ["swift", "build", "-c", "release", "--package-path", str(package), "--scratch-path", str(scratch)]
     if sys.platform == "linux":
         # Valgrind fails on some debug information of clang.
         command += ["-Xlinker", "--strip-debug"]
+    if not allows_warnings:
+        command += ["-Xswiftc", "-warnings-as-errors"]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
