@@ -35,6 +35,49 @@ struct ScriptedSessionTests {
         try wire.verify()
     }
 
+    @Test func aLifetimeInAnAnswerCountsFromTheClock() async throws {
+        let answer = ScriptedAnswer.json(text: #"{"access_token": "a", "expires_in": 900}"#)
+        let (atom, wire) = Atom.scripted(answer.times(3))
+        wire.clock.advance(by: .seconds(60))
+        let expiry = wire.clock.date + 900
+        let awaited = try await atom.enqueue(Call()).resume(expecting: TokenCredential.self)
+        #expect(awaited.expiresAt == expiry)
+        let whole = try await atom.enqueue(Call()).resume(expecting: Answer<TokenCredential>.self)
+        #expect(whole.value.expiresAt == expiry)
+        let completed = await withCheckedContinuation { continuation in
+            atom.enqueue(Call()).resume(expecting: TokenCredential.self) { continuation.resume(returning: $0) }
+        }
+        #expect(try completed.get().expiresAt == expiry)
+        // Outside of a service there is only the system's clock.
+        let now = Date()
+        let alone = try JSONDecoder().decode(
+            TokenCredential.self, from: Data(#"{"access_token": "a", "expires_in": 900}"#.utf8))
+        #expect(alone.expiresAt >= now + 900 && alone.expiresAt <= Date() + 900)
+        try wire.verify()
+    }
+
+    @Test func theAppsOwnConfigurationGetsTheWire() async throws {
+        var own = ServiceConfiguration()
+        own.headerItems = ["X-App": "1"]
+        let (atom, wire) = Atom.scripted(.never, signedIn: true) { $0 = own }
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        await wire.idle()
+        #expect(wire.requests.map { $0["X-App"] } == ["1"])
+        #expect(wire.requests.map(\.bearerToken) == ["A1"])
+        // And the clock.
+        await wire.advance(by: .seconds(3_600))
+        await #expect(throws: AtomError.self) { try await task.value }
+        try wire.verify()
+    }
+
+    @Test func aTransportOfTheTestStays() async throws {
+        let other = ScriptedTransport([.status(204)])
+        let (atom, wire) = Atom.scripted(configure: { $0.transport = other })
+        try await atom.enqueue(Call()).resume()
+        #expect(other.requests.count == 1 && wire.requests.isEmpty)
+        try other.verify()
+    }
+
     @Test func anExpiredTokenIsRefreshedFirst() async throws {
         let (atom, wire) = Atom.scripted(.status(204).times(2), signedIn: true, expiringIn: .seconds(60))
         try await atom.enqueue(Call()).resume()

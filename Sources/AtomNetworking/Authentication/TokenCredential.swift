@@ -69,8 +69,10 @@ extension TokenCredential {
 
     /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
     ///
-    /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now.
-    /// Without either it is unknown. `expires_at` is read with the decoder's
+    /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now:
+    /// by the ``ServiceConfiguration/timeSource`` of the service that decodes a
+    /// response as this type, and otherwise by the system's clock. Without
+    /// either it is unknown. `expires_at` is read with the decoder's
     /// own date strategy. If the decoder has none, or can't read the value, a
     /// number below 1.2e9 is in seconds since 2001, as `JSONEncoder` writes
     /// dates by default, a number above 1e11 in milliseconds since 1970, and
@@ -88,7 +90,7 @@ extension TokenCredential {
         if let date = try Self.expiresAt(in: container, keys) {
             expiresAt = date >= LooseTime.never ? .distantFuture : max(date, .distantPast)
         } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: keys[.expiresIn]) {
-            expiresAt = Date(timeIntervalSinceNow: try lifetime.seconds(at: container.codingPath))
+            expiresAt = DecodingDate.current + (try lifetime.seconds(at: container.codingPath))
         } else {
             expiresAt = .distantFuture
         }

@@ -62,6 +62,10 @@ struct PendingResponse: Sendable {
 
     @inline(never)
     private func decoded<T: Decodable>() throws(AtomError) -> T {
-        try ResponseDecoding.decode(T.self, from: try received(), with: running.manager.decoder)
+        let response = try received()
+        let manager = running.manager
+        return try DecodingDate.by(manager.decodingClock) { () throws(AtomError) in
+            try ResponseDecoding.decode(T.self, from: response, with: manager.decoder)
+        }
     }
 }

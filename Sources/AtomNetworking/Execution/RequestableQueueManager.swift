@@ -29,6 +29,8 @@ final class RequestableQueueManager: Sendable {
     private let policy: ExchangePolicy
     /// Used on many threads, which `JSONDecoder` allows as long as it isn't changed.
     let decoder: JSONDecoder
+    /// By which the decoder counts lifetimes; `nil` for the system's.
+    let decodingClock: (any TimeSource)?
     /// Used like the decoder.
     private let encoder: JSONEncoder
     /// Where completions and notifications are delivered.
@@ -92,6 +94,7 @@ final class RequestableQueueManager: Sendable {
             takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
             redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)
         decoder = configuration.decoder
+        decodingClock = configuration.timeSource is SystemTimeSource ? nil : configuration.timeSource
         encoder = configuration.encoder
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout

@@ -1,0 +1,20 @@
+import Foundation
+
+/// The date from which a response that is being decoded counts.
+///
+/// A type's `init(from:)` doesn't know the service, whose clock need not be the
+/// system's.
+enum DecodingDate {
+    @TaskLocal private static var ofService: Date?
+
+    static var current: Date { ofService ?? Date() }
+
+    /// Decodes with the date of a clock; with the system's for `nil`.
+    static func by<Value>(
+        _ clock: (any TimeSource)?, decode: () throws(AtomError) -> Value
+    ) throws(AtomError) -> Value {
+        guard let clock else { return try decode() }
+        let value = $ofService.withValue(clock.date) { Result { () throws(AtomError) in try decode() } }
+        return try value.get()
+    }
+}
