@@ -240,23 +240,76 @@ struct ScriptedExchangeTests {
         let (parts, producer) = AsyncStream<Data>.makeStream()
         let (ends, end) = AsyncStream<Void>.makeStream()
         producer.onTermination = { _ in end.finish() }
+        let (secondAskedFor, asksForSecond) = AsyncStream<Void>.makeStream()
         weak var gone: ScriptedTransport?
         do {
             let (atom, wire) = Atom.scripted { $0.retryPolicy = RetryPolicy.none }
             gone = wire
-            let body = RequestBody.stream(contentType: "text/plain") { parts }
+            let body = RequestBody.stream(contentType: "text/plain") {
+                NoticedParts(parts: parts, secondIsAskedFor: { asksForSecond.finish() })
+            }
             let task = Task { try await atom.enqueue(Call(method: .put, body: body)).resume() }
             producer.yield(Data("a".utf8))
-            await wire.idle()
+            // By then the wire has read the first part.
+            for await _ in secondAskedFor {}
             try #require(wire.exchanges.first).answer(answer)
             await #expect(throws: AtomError.self) { try await task.value }
-            #expect(await wire.exchange(0).isOver)
+            // Whoever hears of the end finds what was read.
             #expect(wire.requests.first?.text == "a")
+            #expect(await wire.exchange(0).isOver)
             // The producer hears that nobody wants more.
             for await _ in ends {}
             try wire.verify()
         }
         while gone != nil { await Task.yield() }
+    }
+
+    @Test func anUploadWhoseProducerFailsIsRecordedBeforeItsEnd() async throws {
+        struct Empty: Error {}
+        let (atom, wire) = Atom.scripted { $0.retryPolicy = RetryPolicy.none }
+        let body = RequestBody.stream(contentType: "text/plain") {
+            AsyncThrowingStream<Data, any Error> { producer in
+                producer.yield(Data("a".utf8))
+                producer.finish(throwing: Empty())
+            }
+        }
+        for number in 0..<20 {
+            await #expect(throws: AtomError.self) {
+                try await atom.enqueue(Call(method: .put, body: body)).resume()
+            }
+            #expect(wire.requests.last?.text == "a" && wire.requests.count == number + 1)
+        }
+        try wire.verify()
+    }
+
+    @Test func anAnswerThatNobodyWantsAnyMoreIsSomethingToWaitFor() async throws {
+        let (atom, wire) = Atom.scripted(.held)
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        let exchange = await wire.exchange(0)
+        task.cancel()
+        await #expect(throws: AtomError.self) { try await task.value }
+        await wire.idle()
+        exchange.answer(.status(204))
+        await wire.idle()
+        #expect(exchange.isCancelled && wire.isIdle)
+        try wire.verify()
+    }
+
+    @Test func theProgressOfAnUploadIsWhatTheTestSays() async throws {
+        let (atom, wire) = Atom.scripted(.held)
+        let (reports, report) = AsyncStream<Int64>.makeStream()
+        let call = Call(method: .put, body: .data(Data(count: 18), contentType: "text/plain"))
+        async let done = atom.enqueue(call).resume(expecting: NoContent.self) { report.yield($0.completed) }
+        let exchange = await wire.exchange(0)
+        for _ in 1...2 {
+            exchange.send(.sent(4))
+            await wire.settle()
+            wire.clock.advance(by: .milliseconds(34))
+        }
+        exchange.answer(.status(204))
+        _ = try await done
+        #expect(await reports.prefix(3).reduce(into: []) { $0.append($1) } == [4, 8, 18])
+        try wire.verify()
     }
 
     @Test func anUploadThatIsCancelledLeavesNothingBehind() async throws {
@@ -271,7 +324,8 @@ struct ScriptedExchangeTests {
             await wire.idle()
             task.cancel()
             await #expect(throws: AtomError.self) { try await task.value }
-            #expect(await wire.exchange(0).isCancelled)
+            let exchange = await wire.exchange(0)
+            #expect(exchange.isCancelled && exchange.isOver)
             // It wasn't a whole request, so it needs no answer.
             try wire.verify()
         }
@@ -312,5 +366,28 @@ struct ScriptedExchangeTests {
         func add(_ event: TransportEvent) {
             if case .response(let head) = event { lock.withLock { code = head.statusCode } }
         }
+    }
+}
+
+/// Parts of a body; it says when the second one is asked for, and so the first
+/// one has been taken.
+private struct NoticedParts: AsyncSequence, Sendable {
+    let parts: AsyncStream<Data>
+    let secondIsAskedFor: @Sendable () -> Void
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var parts: AsyncStream<Data>.AsyncIterator
+        let secondIsAskedFor: @Sendable () -> Void
+        var isFirst = true
+
+        mutating func next() async -> Data? {
+            if !isFirst { secondIsAskedFor() }
+            isFirst = false
+            return await parts.next()
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(parts: parts.makeAsyncIterator(), secondIsAskedFor: secondIsAskedFor)
     }
 }

@@ -126,7 +126,9 @@ extension LoopbackServer {
     ///
     /// A request counts until just before the last bytes of its response are
     /// sent, so the number isn't larger than the client's number. Only one that
-    /// the client has given up counts until the server notices.
+    /// the client has given up counts until the server notices, and one whose
+    /// steps go on behind the last byte, with ``Response/Step/wait(_:)`` for
+    /// example, until they are done.
     public var mostRequestsAtOnce: Int { ledger.counts.mostAtOnce }
 
     /// How many connections have been accepted so far.

@@ -62,12 +62,12 @@ final class ResponseWriter {
         if response.hasBody(for: request) {
             for (index, step) in response.steps.enumerated() {
                 // After a body in chunks there is still the last chunk.
-                let isEnd = !chunked && response.steps.dropFirst(index + 1).allSatisfy(\.isClose)
+                let isEnd = !chunked && response.steps.dropFirst(index + 1).allSatisfy(\.sendsNothing)
                 if let early = perform(step, chunked: chunked, isEnd: isEnd) { return early }
             }
             if chunked { append(lastChunkOf: response) }
         }
-        guard flushEnd() else { return .clientLeft }
+        guard flush(isEnd: true) else { return .clientLeft }
         return closes ? .close : .keepAlive
     }
 
@@ -93,9 +93,9 @@ final class ResponseWriter {
             _ = flush() && reader.wait(for: nil, milliseconds: nil)
             return .clientLeft
         case .close:
-            return flushEnd() ? .close : .clientLeft
+            return flush(isEnd: true) ? .close : .clientLeft
         case .reset:
-            return flushEnd() ? .reset : .clientLeft
+            return flush(isEnd: true) ? .reset : .clientLeft
         }
     }
 
@@ -170,12 +170,7 @@ final class ResponseWriter {
             pending.append(contentsOf: bytes)
             return true
         }
-        guard isEnd else { return flush() && send(bytes) }
-        // The client has the response with the last byte, and not before.
-        let last = bytes.count - 1
-        guard flush(), send(UnsafeRawBufferPointer(rebasing: bytes[..<last])) else { return false }
-        ending?()
-        return send(UnsafeRawBufferPointer(rebasing: bytes[last...]))
+        return flush() && send(bytes, isEnd: isEnd)
     }
 
     private func zeros(_ length: Int64, chunked: Bool, isEnd: Bool) -> Bool {
@@ -220,47 +215,48 @@ final class ResponseWriter {
         LoopbackServer.Response.generatedByte(at: Int64($0))
     }
 
-    private func flush() -> Bool {
-        if pending.isEmpty { return true }
+    /// - Parameter isEnd: Whether the response has arrived with these bytes.
+    private func flush(isEnd: Bool = false) -> Bool {
+        guard !pending.isEmpty else {
+            if isEnd { end() }
+            return true
+        }
         defer { pending.removeAll(keepingCapacity: true) }
-        return pending.withUnsafeBytes { send($0) }
+        return pending.withUnsafeBytes { send($0, isEnd: isEnd) }
     }
 
-    /// Sends the last bytes of a response.
-    private func flushEnd() -> Bool {
-        // They may take long, or never be sent.
-        if interruption != nil || pace != nil, let last = pending.popLast() {
-            guard flush() else { return false }
-            pending.append(last)
-        }
+    /// Says that the client has the response with what is sent next.
+    private func end() {
+        let ending = ending
+        self.ending = nil
         ending?()
-        return flush()
     }
 
     /// Sends bytes up to the place where the response is interrupted, as fast as
     /// it may be.
-    private func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard interruption != nil || pace != nil else {
-            sent += Int64(bytes.count)
-            return socket.sendAll(bytes)
-        }
+    private func send(_ bytes: UnsafeRawBufferPointer, isEnd: Bool = false) -> Bool {
         var rest = bytes[...]
         if let limit = interruption.flatMap({ limit(of: $0.position) }), sent + Int64(rest.count) >= limit {
             isInterrupted = true
             rest = rest.prefix(Int(clamping: max(0, limit - sent)))
         }
+        // All that is left but the last part may take long, or never be sent.
+        let reachesEnd = isEnd && rest.count == bytes.count
         while !rest.isEmpty {
-            var part = rest
+            var count = rest.count
             if isPaced, let pace {
                 let head = pace.isForHeadOnly ? headEnd.map { Int(clamping: $0 - sent) } : nil
-                part = rest.prefix(max(1, min(pace.bytes, head ?? .max)))
+                count = min(count, max(1, min(pace.bytes, head ?? .max)))
+            } else if reachesEnd, count >= Self.largeWrite {
+                count -= 1
             }
-            guard socket.sendAll(UnsafeRawBufferPointer(rebasing: part)) else {
+            if reachesEnd, count == rest.count { end() }
+            guard socket.sendAll(UnsafeRawBufferPointer(rebasing: rest.prefix(count))) else {
                 isInterrupted = false
                 return false
             }
-            sent += Int64(part.count)
-            rest = rest.dropFirst(part.count)
+            sent += Int64(count)
+            rest = rest.dropFirst(count)
             if isPaced, let pace, !rest.isEmpty, !reader.wait(for: nil, milliseconds: pace.milliseconds) {
                 isInterrupted = false
                 return false
@@ -334,10 +330,13 @@ extension LoopbackServer.Response {
 }
 
 extension LoopbackServer.Response.Step {
-    fileprivate var isClose: Bool {
+    /// Whether the response has arrived before this step.
+    fileprivate var sendsNothing: Bool {
         switch self {
         case .close, .reset: true
-        default: false
+        case .write(let data): data.isEmpty
+        case .generate(let length, _), .zeros(let length): length <= 0
+        case .endless, .wait, .delay, .hang: false
         }
     }
 }

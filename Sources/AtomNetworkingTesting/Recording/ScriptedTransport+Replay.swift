@@ -95,7 +95,7 @@ extension HTTPArchive.Entry {
             let reason = "the body of its response isn't in the recording"
             return ScriptedAnswer(.impossible("\(self): \(reason)"), name: "\(self)")
         }
-        let shown = isForSession ? Self.withDistinctTokens(body, number) : body
+        let shown = isForSession || Self.hasTokens(body) ? Self.withDistinctTokens(body, number) : body
         return ScriptedAnswer(
             .response(status: statusCode, answerFields(for: shown), parts: [shown], ending), name: "\(self)")
     }
@@ -118,6 +118,11 @@ extension HTTPArchive.Entry {
                 let isLength = name == "content-length" && method != "HEAD" && statusCode != 304
                 return isLength ? .init(name: field.name, value: "\(body.count)") : field
             })
+    }
+
+    /// Whether an app may sign in with it (RFC 6749 §5.1).
+    private static func hasTokens(_ body: Data) -> Bool {
+        String(decoding: body, as: UTF8.self).contains("\"access_token\"")
     }
 
     /// A new token must not be the one that a server has rejected.

@@ -90,8 +90,9 @@ struct AnswerPlayer: Sendable {
     }
 
     private func begin(_ head: TransportResponse, _ exchange: ScriptedExchange) {
-        let length = exchange.request.bodyLength
-        if length > 0 { exchange.push([.sent(Int(clamping: length))]) }
+        // The test may have sent a part of that by hand.
+        let rest = exchange.request.bodyLength - exchange.sentLength
+        if rest > 0 { exchange.push([.sent(Int(clamping: rest))]) }
         exchange.push([.response(head)])
     }
 

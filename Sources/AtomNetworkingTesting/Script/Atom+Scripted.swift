@@ -23,7 +23,9 @@ extension Atom {
     ///   - delivery: On which thread events are sent.
     ///   - clock: The service goes by it. So its timeouts and pauses end only
     ///     when the test advances the clock.
-    ///   - configure: May change the service's configuration.
+    ///   - configure: May change the service's configuration, and put the app's own
+    ///     one in its place. Unless it sets a transport, the service has the wire
+    ///     afterwards.
     ///   - onProblem: Hears what nobody has verified, when the wire goes away.
     ///     By default the program stops with a message.
     ///   - fileID: The file of the test, for that message.
@@ -95,14 +97,18 @@ extension Atom {
     ) -> (atom: Atom, wire: ScriptedTransport) {
         let wire = ScriptedTransport(
             answers, delivery: delivery, clock: clock, onProblem: onProblem, fileID: place.fileID, line: place.line)
-        var configuration = ServiceConfiguration()
-        wire.connect(&configuration)
         wire.authorizationServer.lifetime = lifetime
-        if let isSignedIn {
-            if isSignedIn { wire.tokenStore.stored = wire.authorizationServer.signIn() }
+        if isSignedIn == true { wire.tokenStore.stored = wire.authorizationServer.signIn() }
+        func connect(_ configuration: inout ServiceConfiguration) {
+            wire.connect(&configuration)
+            guard isSignedIn != nil else { return }
             configuration.authenticationMethod = .bearer(wire.authorizationServer.authentication(wire.tokenStore))
         }
+        var configuration = ServiceConfiguration()
+        connect(&configuration)
         configure(&configuration)
+        // The app's own configuration, or one that would send requests to the network.
+        if configuration.transport == nil { connect(&configuration) }
         // Last: the test may have observers and a result handler of its own.
         wire.listen(in: &configuration)
         return (Atom(serviceConfiguration: configuration), wire)

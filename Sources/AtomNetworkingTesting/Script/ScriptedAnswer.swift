@@ -102,6 +102,18 @@ extension ScriptedAnswer {
         }
     }
 
+    /// A text as JSON would be one in quotation marks.
+    @available(*, unavailable, message: "Use json(text:) for JSON as text, and text(_:) for plain text.")
+    public static func json(_ text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
+        json(text: text, status: status, headerItems: headerItems)
+    }
+
+    /// Bytes as JSON would be a text in Base64.
+    @available(*, unavailable, message: "Use data(_:status:headerItems:) for bytes as they are.")
+    public static func json(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
+        self.data(data, status: status, headerItems: headerItems)
+    }
+
     /// JSON as text.
     ///
     /// - Parameters:
@@ -251,15 +263,16 @@ extension ScriptedAnswer {
     ///   - begin: Gets the exchange where ``computed(_:)`` would be asked: with
     ///     immediate delivery, inside the call that starts the request.
     public static func held(
-        endsOnCancel: Bool = true, _ begin: @escaping @Sendable (ScriptedExchange) -> Void
+        endsOnCancel: Bool = true, _ begin: @escaping @Sendable (ScriptedExchange) -> Void = { _ in }
     ) -> ScriptedAnswer {
         ScriptedAnswer(.byHand(endsOnCancel: endsOnCancel, begin), name: "held")
     }
 
     /// An answer that depends on the request.
     ///
-    /// - Parameter answer: Called when the body of the request is complete, on
-    ///   the wire's queue. If it throws, the request fails, and says so.
+    /// - Parameter answer: Called when the body of the request is complete, where
+    ///   the wire's ``ScriptedTransport/Delivery`` says. If it throws, the request
+    ///   fails, and says so.
     public static func computed(
         _ answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedAnswer
     ) -> ScriptedAnswer {

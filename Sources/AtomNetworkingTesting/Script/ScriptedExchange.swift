@@ -42,11 +42,24 @@ public final class ScriptedExchange: TransportExchange {
         case resume
     }
 
+    /// What an end means for a body that is being read; each part may be called
+    /// again.
+    struct BodyEnd: Sendable {
+        /// Records what has been read, before anybody hears of the end.
+        let note: @Sendable () -> Void
+        /// Lets the reader go, on the wire's queue.
+        let close: @Sendable () -> Void
+        /// Lets the test have the exchange, behind the last event.
+        let tell: @Sendable () -> Void
+    }
+
     private struct State {
         var record: RecordedRequest
         /// `nil` when the last event is on its way.
         var receive: (@Sendable (TransportEvent) -> Void)?
         var events: [TransportEvent] = []
+        /// The bytes of the request's body that were said to be sent.
+        var sentLength: Int64 = 0
         var isSending = false
         /// Whether the last event has been received.
         var isDone = false
@@ -68,7 +81,7 @@ public final class ScriptedExchange: TransportExchange {
         var turn = 0
         /// Lets a delayed answer come.
         var alarm: (any Alarm)?
-        var whenOver: (@Sendable () -> Void)?
+        var bodyEnd: BodyEnd?
         var isAnsweredByHand = false
 
         var endsNow: Bool { isCancelled && endsOnCancel }
@@ -131,6 +144,9 @@ extension ScriptedExchange {
 extension ScriptedExchange {
     /// Answers the request, in place of the answer that it waits for.
     ///
+    /// A request whose body is still being read takes no answer from the script
+    /// any more.
+    ///
     /// - Parameter answer: What the script could say as well, also another
     ///   ``ScriptedAnswer/delayed(_:_:)``. How many requests it is for doesn't
     ///   matter.
@@ -163,7 +179,11 @@ extension ScriptedExchange {
     }
 
     private func takeOver(_ body: @escaping @Sendable (_ turn: Int) -> Void) {
-        state.withLock { $0.isAnsweredByHand = true }
+        state.withLock { state in
+            state.isAnsweredByHand = true
+            // It is over, and yet the test has done something that it may wait for.
+            if state.isDone { wire.withLock { $0.activity += 1 } }
+        }
         goOn(body)
     }
 }
@@ -177,11 +197,19 @@ extension ScriptedExchange {
     /// Whether the test has given an answer.
     var isAnsweredByHand: Bool { state.withLock { $0.isAnsweredByHand } }
 
+    /// How many bytes of the request's body it has said to be sent.
+    var sentLength: Int64 { state.withLock { $0.sentLength } }
+
     /// Sends events, in this thread or in the one that is sending.
     func push(_ events: [TransportEvent]) {
-        if events.contains(where: \.beginsEventStream) { wire.withLock { $0.hasEventStreams = true } }
         state.withLock { state in
-            if state.receive != nil { state.events += events }
+            guard state.receive != nil else { return }
+            state.events += events
+            for case .sent(let count) in events {
+                let (sum, isTooMuch) = state.sentLength.addingReportingOverflow(Int64(count))
+                state.sentLength = isTooMuch ? .max : sum
+            }
+            if events.contains(where: \.beginsEventStream) { wire.withLock { $0.hasEventStreams = true } }
         }
         drain()
     }
@@ -190,8 +218,9 @@ extension ScriptedExchange {
         push([.failed(TransportFailure(error, delivery: delivery))])
     }
 
-    /// Is called on the wire's queue when the exchange is cancelled or ends.
-    func whenOver(_ action: (@Sendable () -> Void)?) { state.withLock { $0.whenOver = action } }
+    /// Says what to do about the body that is being read when the exchange ends;
+    /// `nil` if none is.
+    func sendsBody(_ end: BodyEnd?) { state.withLock { $0.bodyEnd = end } }
 
     func hold(endsOnCancel: Bool) { state.withLock { $0.endsOnCancel = endsOnCancel } }
 
@@ -268,15 +297,20 @@ extension ScriptedExchange {
 
     private func drain() {
         while let (event, receive) = next() {
+            let bodyEnd = event.isLast ? state.withLock { $0.bodyEnd.take() } : nil
+            bodyEnd?.note()
             receive(event)
-            let whenOver = state.withLock { state -> (@Sendable () -> Void)? in
+            state.withLock { state in
                 state.isSending = false
-                guard event.isLast else { return nil }
+                guard event.isLast else { return }
                 state.isDone = true
                 tellWire(&state)
-                return state.whenOver.take()
             }
-            if let whenOver { player.queue.async(execute: whenOver) }
+            guard let bodyEnd else { continue }
+            player.queue.async {
+                bodyEnd.close()
+                bodyEnd.tell()
+            }
         }
     }
 
@@ -315,7 +349,7 @@ extension ScriptedExchange {
         guard endsNow, beginSending() != nil else { return }
         // Not here: `cancel` must not call `receive`.
         player.queue.async {
-            self.state.withLock { $0.whenOver.take() }?()
+            self.state.withLock { $0.bodyEnd }?.close()
             self.drain()
             self.endSending()
         }

@@ -21,13 +21,16 @@ extension ScriptedTransport {
         }
         if readsBodies, case .stream(let stream) = request.body {
             let pull = BodyPull(stream.makeReader(), record)
-            // It lets a reader go on that waits for its producer.
-            exchange.whenOver { [weak exchange] in
-                pull.reader.close()
-                guard let exchange else { return }
-                self.note(pull.record, exchange)
-                self.isReady(exchange)
-            }
+            exchange.sendsBody(
+                ScriptedExchange.BodyEnd(
+                    note: { [weak exchange] in
+                        if let exchange { self.note(pull, exchange) }
+                    },
+                    // It lets a producer go on that waits for the reader.
+                    close: { pull.reader.close() },
+                    tell: { [weak exchange] in
+                        if let exchange { self.isReady(exchange) }
+                    }))
             read(pull, exchange)
         } else {
             // The test's own answer comes after that, on the same queue.
@@ -46,14 +49,24 @@ extension ScriptedTransport {
         started.withLock { _ = $0.ready.insert(index) }
     }
 
-    /// A body that is being read, on the wire's queue.
-    private final class BodyPull: @unchecked Sendable {
+    /// A body that is being read.
+    private struct BodyPull: Sendable {
+        /// Used on the wire's queue only.
         let reader: TransportBodyReader
-        var record: RecordedRequest
+        /// The request with what has been read; `nil` once that is recorded.
+        let record: Guarded<RecordedRequest?>
 
         init(_ reader: TransportBodyReader, _ record: RecordedRequest) {
             self.reader = reader
-            self.record = record
+            self.record = Guarded(record)
+        }
+
+        func keep(_ bytes: ArraySlice<UInt8>) {
+            record.withLock { record in
+                record?.bodyLength += Int64(bytes.count)
+                let room = ScriptedTransport.maximumBodySize - (record?.body?.count ?? 0)
+                record?.body?.append(contentsOf: bytes.prefix(room))
+            }
         }
     }
 
@@ -72,9 +85,7 @@ extension ScriptedTransport {
                 let part = try Self.read(pull.reader, into: &buffer)
                 switch part {
                 case .bytes(let count):
-                    pull.record.bodyLength += Int64(count)
-                    let room = Self.maximumBodySize - (pull.record.body?.count ?? 0)
-                    pull.record.body?.append(contentsOf: buffer.prefix(min(count, room)))
+                    pull.keep(buffer.prefix(count))
                 case .later:
                     // Until then it waits for the app, which may be the test.
                     return pull.reader.whenReadable {
@@ -88,19 +99,21 @@ extension ScriptedTransport {
                 }
             }
         } catch {
-            exchange.fail(error, delivery: .maybeSent)
+            return exchange.fail(error, delivery: .maybeSent)
         }
-        exchange.whenOver(nil)
+        // One that has ended before isn't a whole request, and its end does the rest.
+        guard !exchange.isUnheard else { return }
+        exchange.sendsBody(nil)
         pull.reader.close()
-        note(pull.record, exchange)
-        // One that was cancelled before isn't a whole request, and one that the
-        // test answers needs no other answer.
-        if !exchange.isUnheard, !exchange.isAnsweredByHand { answer(exchange, turn: 0) }
+        note(pull, exchange)
+        // One that the test answers needs no other answer.
+        if !exchange.isAnsweredByHand { answer(exchange, turn: 0) }
         isReady(exchange)
     }
 
-    /// Records what has been read of a body.
-    private func note(_ record: RecordedRequest, _ exchange: ScriptedExchange) {
+    /// Records what has been read of a body, once.
+    private func note(_ pull: BodyPull, _ exchange: ScriptedExchange) {
+        guard let record = pull.record.withLock({ $0.take() }) else { return }
         exchange.request = record
         if let index = exchange.index { state.withLock { $0.requests[index] = record } }
     }

@@ -41,7 +41,10 @@ public final class ScriptedTransport: Transport {
         /// On a serial queue of the wire, never inside `start`: the code under
         /// test meets the asynchrony of a network.
         case asynchronous
-        /// Inside `start`, unless the body of the request has to be read first.
+        /// Inside `start`, unless the body of the request has to be read first:
+        /// for code that uses a `Transport` directly.
+        ///
+        /// A service delivers results asynchronously all the same.
         case immediate
     }
 
@@ -120,7 +123,24 @@ public final class ScriptedTransport: Transport {
     /// Lets a service send its requests to this wire and go by its clock.
     ///
     /// It sets the transport and the time source, and adds a result handler and
-    /// an observer. ``idle()`` needs all of them.
+    /// an observer. ``idle()`` needs all of them, so call this last: a
+    /// configuration whose `observers` or `resultHandler` are replaced afterwards
+    /// doesn't tell the wire when a result has reached its caller.
+    ///
+    /// Requests are signed as the configuration says. For tokens of
+    /// ``authorizationServer``:
+    ///
+    /// ```swift
+    /// import AtomNetworking
+    /// import AtomNetworkingTesting
+    ///
+    /// var configuration = ServiceConfiguration()
+    /// let wire = ScriptedTransport([.status(204)])
+    /// wire.tokenStore.stored = wire.authorizationServer.signIn()
+    /// configuration.authenticationMethod = .bearer(wire.authorizationServer.authentication(wire.tokenStore))
+    /// wire.install(in: &configuration)
+    /// let atom = Atom(serviceConfiguration: configuration)
+    /// ```
     public func install(in configuration: inout ServiceConfiguration) {
         connect(&configuration)
         listen(in: &configuration)
@@ -167,8 +187,9 @@ extension ScriptedTransport {
     ///     default, for any number, also none.
     ///   - condition: Says of a request for which all of that is true whether it
     ///     is meant, for example by its body. A thrown error counts as no.
-    ///   - answer: Called on the wire's queue when the request is complete. If
-    ///     it throws, the request fails, and says so.
+    ///   - answer: Called when the request is complete, where the wire's
+    ///     ``Delivery`` says. If it throws, the request fails, and says so. How
+    ///     many requests its answer is for doesn't matter.
     public func on(
         _ method: HTTPMethod, _ path: String, host: String? = nil, query: [QueryItem] = [],
         headerItems: [HeaderItem] = [], times: Int? = nil,

@@ -40,7 +40,7 @@ struct WireState: Sendable {
     var undelivered = 0
     /// Whether a stream of events was answered: its later connections aren't calls.
     var hasEventStreams = false
-    /// Requests that wait for a new token.
+    /// Requests that wait for a new token, or have it and weren't sent.
     var waitingForToken: Set<UInt64> = []
     /// Requests for a token that wait for the test.
     var heldTokenRequests = 0
@@ -107,7 +107,8 @@ struct WireObserver: RequestObserver {
         case .queued(.refresh):
             guard let id = event.requestID else { return }
             state.withLock { _ = $0.waitingForToken.insert(id) }
-        case .admitted, .sent:
+        // Not as soon as it is admitted: the wire doesn't have it yet.
+        case .sent, .queued:
             guard let id = event.requestID else { return }
             state.withLock { _ = $0.waitingForToken.remove(id) }
         case .finished, .refused:

@@ -127,6 +127,14 @@ import Testing
         // The first part comes alone.
         try expectSilence(of: closing.dripping(bytes: 3, everyMilliseconds: 3_600_000), after: "HTT")
         try expectSilence(of: closing.slowHead(bytes: 4, everyMilliseconds: 3_600_000), after: "HTTP")
+        // So does the last but one.
+        let raw = LoopbackServer.Response.raw(Data("ab".utf8))
+        try expectSilence(of: raw.dripping(everyMilliseconds: 3_600_000), after: "a")
+        let bodiless = try ask(.empty(204).closing()).bytes.text
+        let allButOne = bodiless.utf8.count - 1
+        try expectSilence(
+            of: .empty(204).closing().slowHead(bytes: allButOne, everyMilliseconds: 3_600_000),
+            after: String(decoding: bodiless.utf8.prefix(allButOne), as: UTF8.self))
     }
 
     @Test("Interim answers come first, in their order")

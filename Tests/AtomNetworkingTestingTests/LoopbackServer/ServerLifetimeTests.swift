@@ -23,7 +23,6 @@ import Testing
         server.stop()
         #expect(server.openConnections == 0)
         for connection in connections { #expect(connection.read().bytes.isEmpty) }
-        #expect(throws: POSIXError.self) { _ = try PlainConnection(server) }
         #expect(await server.waitForRequests(4) == false)
     }
 

@@ -67,6 +67,20 @@ struct ReplayTests {
         try wire.verify()
     }
 
+    @Test func theTokensOfTwoSignInsDiffer() async throws {
+        let answer = ScriptedAnswer.json(text: #"{"access_token": "a", "refresh_token": "r", "expires_in": 900}"#)
+        let archive = try await recording(answer.times(2)) { atom, _ in
+            for _ in 1...2 { try await atom.enqueue(Call(method: .post)).resume() }
+        }
+        let (atom, wire) = Atom.scripted()
+        wire.replay(archive)
+        let first = try await atom.enqueue(Call(method: .post)).resume(expecting: TokenCredential.self)
+        let second = try await atom.enqueue(Call(method: .post)).resume(expecting: TokenCredential.self)
+        #expect(first.accessToken.hasPrefix("HIDDEN") && first.accessToken != second.accessToken)
+        #expect(first.refreshToken.hasPrefix("HIDDEN") && first.refreshToken != second.refreshToken)
+        try wire.verify()
+    }
+
     @Test func equalRequestsGetTheirAnswersInOrder() async throws {
         let archive = try await recording(.text("a"), .text("b")) { atom, _ in
             for _ in 0..<2 { try await atom.enqueue(Call()).resume() }

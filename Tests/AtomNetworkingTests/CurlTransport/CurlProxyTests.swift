@@ -102,6 +102,7 @@
         @Test("A proxy that can't be reached is named as the problem", arguments: [BaseURLScheme.http, .https])
         func unreachable(scheme: BaseURLScheme) async throws {
             let port = try RefusingPort()
+            defer { withExtendedLifetime(port) {} }
             let proxy = try CurlTransport.ProxyServer("http://127.0.0.1:\(port.number)")
             let recorder = try await transport(.server(proxy)).run(request(scheme, "origin.example"))
             #expect(recorder.urlError?.code == .cannotConnectToHost && recorder.failure?.delivery == .notSent)

@@ -134,6 +134,7 @@
         @Test("A refused connection has sent nothing", arguments: Sending.once + Sending.repeatable)
         func refused(sending: Sending) async throws {
             let port = try RefusingPort()
+            defer { withExtendedLifetime(port) {} }
             let request = try TransportRequest(
                 method: sending.method, base: BaseURL(scheme: .http, host: "127.0.0.1", port: port.number),
                 path: URLPath("/x"), body: sending.body)

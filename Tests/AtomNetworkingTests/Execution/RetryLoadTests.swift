@@ -25,6 +25,7 @@ struct RetryLoadTests {
     @Test("10,000 requests at a closed port make at most 35 more connections")
     func closedPort() async throws {
         let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         let endpoint = port.endpoint()
         let started = Locked(0)
         let atom = Atom.forTest {

@@ -24,6 +24,7 @@ import Testing
 
         @Test func aRefusedConnectionHasReceivedNoRequestOverTLSEither() async throws {
             let port = try RefusingPort()
+            defer { withExtendedLifetime(port) {} }
             var endpoint = port.endpoint()
             endpoint.scheme = .https
             let outcome = await Atom.forTest().outcome(of: endpoint)

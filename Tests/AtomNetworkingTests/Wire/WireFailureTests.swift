@@ -106,6 +106,7 @@ import Testing
 
     @Test func aRefusedConnectionHasSentNothing() async throws {
         let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         let outcome = await Atom.forTest().outcome(of: port.endpoint(method: .post(Data("x".utf8))))
         #expect(outcome.urlError?.code == .cannotConnectToHost)
         #expect(outcome.error?.delivery == .notSent)
@@ -121,6 +122,7 @@ import Testing
 
     @Test func aRefusedRedirectTargetIsAnsweredAllTheSame() async throws {
         let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         let server = try LoopbackServer { _ in .redirect(307, location: "http://127.0.0.1:\(port.number)/") }
         defer { server.stop() }
         let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .post(Data("x".utf8))))
@@ -162,6 +164,7 @@ import Testing
 
     @Test func theQueryIsInNoDescriptionOfAFailure() async throws {
         let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         var endpoint = port.endpoint()
         endpoint.queryItems = ["token": "hush"]
         let error = await Atom.forTest().outcome(of: endpoint).error
