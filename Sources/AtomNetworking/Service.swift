@@ -174,7 +174,7 @@ public final class Service: Sendable {
         decoding type: T.Type, progress: ProgressReporter?,
         deliver: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
-        let decoding: Exchange.Completion = { [decoder = manager.decoder, clock = manager.decodingClock] result in
+        let decoding: Exchange.Completion = { [decoder = manager.decoder] result in
             switch result {
             case .failure(let error):
                 deliver(.failure(error))
@@ -183,9 +183,7 @@ public final class Service: Sendable {
                 // should decode.
                 DispatchQueue.global(qos: .userInitiated).async {
                     let model = Result { () throws(AtomError) in
-                        try DecodingDate.by(clock) { () throws(AtomError) in
-                            try ResponseDecoding.decode(type, from: response, with: decoder)
-                        }
+                        try decoder.decode(type, from: response)
                     }
                     deliver(model)
                 }

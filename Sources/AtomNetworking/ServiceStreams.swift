@@ -144,11 +144,10 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
     public let response: AtomResponse
 
     private let handle: StreamHandle
-    // Used on one thread at a time, and never changed.
-    private let decoder: JSONDecoder
+    private let decoder: ResponseDecoder
     private let limit: Int
 
-    init(_ handle: StreamHandle, response: AtomResponse, decoder: JSONDecoder, limit: Int) {
+    init(_ handle: StreamHandle, response: AtomResponse, decoder: ResponseDecoder, limit: Int) {
         self.handle = handle
         self.response = response
         self.decoder = decoder
@@ -173,7 +172,7 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
 
         fileprivate var lines: Lines
         fileprivate let response: AtomResponse
-        fileprivate let decoder: JSONDecoder
+        fileprivate let decoder: ResponseDecoder
 
         /// Waits for the next value.
         ///
@@ -182,8 +181,8 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
             while let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() }) {
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
                 do {
-                    return try ResponseDecoding.decode(
-                        Element.self, from: response.replacing(data: line), with: decoder, isWholeBody: false)
+                    return try decoder.decode(
+                        Element.self, from: response.replacing(data: line), isWholeBody: false)
                 } catch {
                     lines.reading = nil
                     throw error

@@ -291,6 +291,8 @@ struct ScriptedExchangeTests {
         await wire.idle()
         exchange.answer(.status(204))
         await wire.idle()
+        exchange.send(.sent(1))
+        await wire.idle()
         #expect(exchange.isCancelled && wire.isIdle)
         try wire.verify()
     }

@@ -36,8 +36,8 @@ struct ScriptedSessionTests {
     }
 
     @Test func aLifetimeInAnAnswerCountsFromTheClock() async throws {
-        let answer = ScriptedAnswer.json(text: #"{"access_token": "a", "expires_in": 900}"#)
-        let (atom, wire) = Atom.scripted(answer.times(3))
+        let tokens = #"{"access_token": "a", "expires_in": 900}"#
+        let (atom, wire) = Atom.scripted(.json(text: tokens).times(4), .json(text: tokens, status: 400))
         wire.clock.advance(by: .seconds(60))
         let expiry = wire.clock.date + 900
         let awaited = try await atom.enqueue(Call()).resume(expecting: TokenCredential.self)
@@ -48,10 +48,13 @@ struct ScriptedSessionTests {
             atom.enqueue(Call()).resume(expecting: TokenCredential.self) { continuation.resume(returning: $0) }
         }
         #expect(try completed.get().expiresAt == expiry)
+        let response = try await atom.enqueue(Call()).resume()
+        #expect(try response.decode(TokenCredential.self).expiresAt == expiry)
+        let error = await #expect(throws: AtomError.self) { try await atom.enqueue(Call()).resume() }
+        #expect(try error?.decodeIfPresent(as: TokenCredential.self)?.expiresAt == expiry)
         // Outside of a service there is only the system's clock.
         let now = Date()
-        let alone = try JSONDecoder().decode(
-            TokenCredential.self, from: Data(#"{"access_token": "a", "expires_in": 900}"#.utf8))
+        let alone = try JSONDecoder().decode(TokenCredential.self, from: Data(tokens.utf8))
         #expect(alone.expiresAt >= now + 900 && alone.expiresAt <= Date() + 900)
         try wire.verify()
     }

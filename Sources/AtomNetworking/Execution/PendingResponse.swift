@@ -62,10 +62,6 @@ struct PendingResponse: Sendable {
 
     @inline(never)
     private func decoded<T: Decodable>() throws(AtomError) -> T {
-        let response = try received()
-        let manager = running.manager
-        return try DecodingDate.by(manager.decodingClock) { () throws(AtomError) in
-            try ResponseDecoding.decode(T.self, from: response, with: manager.decoder)
-        }
+        try running.manager.decoder.decode(T.self, from: try received())
     }
 }

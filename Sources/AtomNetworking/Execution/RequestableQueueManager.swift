@@ -27,11 +27,8 @@ final class RequestableQueueManager: Sendable {
     let resultHandler: (@Sendable () -> Void)?
     /// The policy for the app's requests.
     private let policy: ExchangePolicy
-    /// Used on many threads, which `JSONDecoder` allows as long as it isn't changed.
-    let decoder: JSONDecoder
-    /// By which the decoder counts lifetimes; `nil` for the system's.
-    let decodingClock: (any TimeSource)?
-    /// Used like the decoder.
+    let decoder: ResponseDecoder
+    /// Used on many threads, which `JSONEncoder` allows as long as it isn't changed.
     private let encoder: JSONEncoder
     /// Where completions and notifications are delivered.
     let dispatchQueue: DispatchQueue
@@ -93,8 +90,7 @@ final class RequestableQueueManager: Sendable {
         policy = ExchangePolicy(
             takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
             redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)
-        decoder = configuration.decoder
-        decodingClock = configuration.timeSource is SystemTimeSource ? nil : configuration.timeSource
+        decoder = ResponseDecoder(configuration.decoder, on: configuration.timeSource)
         encoder = configuration.encoder
         dispatchQueue = configuration.dispatchQueue
         timeout = configuration.timeout

@@ -191,11 +191,9 @@ extension AtomError {
     public func decodeIfPresent<T: Decodable>(as type: T.Type) throws -> T? {
         guard let answer, !answer.data.isEmpty else { return nil }
         do {
-            return try ResponseDecoding.decode(type, from: answer, with: answer.decoder ?? JSONDecoder())
+            return try (answer.decoder ?? .plain).decode(type, from: answer)
         } catch {
-            if answer.decoder != nil,
-                let model = try? ResponseDecoding.decode(type, from: answer, with: JSONDecoder())
-            {
+            if let decoder = answer.decoder, let model = try? decoder.withPlainDecoder.decode(type, from: answer) {
                 return model
             }
             guard case .decoder(let cause) = error else { throw error }

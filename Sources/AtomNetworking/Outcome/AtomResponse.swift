@@ -25,7 +25,7 @@ public struct AtomResponse: Sendable {
 
     /// The decoder of the service that received this response; it also decodes
     /// an error's body.
-    let decoder: JSONDecoder?
+    let decoder: ResponseDecoder?
 
     /// Whether the server that responded may be trusted with the credential:
     /// the request to it was signed, or the app has made this response.
@@ -42,7 +42,7 @@ public struct AtomResponse: Sendable {
     }
 
     init(
-        data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: JSONDecoder?,
+        data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: ResponseDecoder?,
         isOfTrustedOrigin: Bool = true
     ) {
         self.data = data
@@ -88,7 +88,7 @@ public struct AtomResponse: Sendable {
     ///
     /// - Throws: ``AtomError/decoder(_:)``.
     public func decode<T: Decodable>(_ type: T.Type) throws(AtomError) -> T {
-        try ResponseDecoding.decode(type, from: self, with: decoder ?? JSONDecoder())
+        try (decoder ?? .plain).decode(type, from: self)
     }
 
     /// The response as Foundation's class, created at each access; `nil`

@@ -9,11 +9,10 @@ enum DecodingDate {
 
     static var current: Date { ofService ?? Date() }
 
-    /// Decodes with the date of a clock; with the system's for `nil`.
+    /// Decodes with the date of a clock.
     static func by<Value>(
-        _ clock: (any TimeSource)?, decode: () throws(AtomError) -> Value
+        _ clock: any TimeSource, decode: () throws(AtomError) -> Value
     ) throws(AtomError) -> Value {
-        guard let clock else { return try decode() }
         let value = $ofService.withValue(clock.date) { Result { () throws(AtomError) in try decode() } }
         return try value.get()
     }

@@ -23,12 +23,13 @@ extension ScriptedTransport {
     /// An answer has the status, the header fields and the body that were
     /// recorded. A sending that failed fails again in the same way, and one that
     /// was cancelled gets no end. What the recorder has hidden fits everything in
-    /// a request, and is the word `HIDDEN` in an answer.
+    /// a request, and is the word `HIDDEN` in an answer. A hidden member of JSON
+    /// whose name contains `token` has the number of its entry behind that word,
+    /// so that a new token is another one.
     ///
     /// If the wire's ``authorizationServer`` gives the tokens, as with
-    /// `Atom.scripted(signedIn: true)`, the recorded requests for tokens are left
-    /// out. Otherwise they answer the service's own, and each hidden token is
-    /// another one.
+    /// `Atom.scripted(signedIn: true)`, the recorded requests of the session for
+    /// tokens are left out. Otherwise they answer the service's own.
     ///
     /// ```swift
     /// import AtomNetworking
@@ -95,7 +96,7 @@ extension HTTPArchive.Entry {
             let reason = "the body of its response isn't in the recording"
             return ScriptedAnswer(.impossible("\(self): \(reason)"), name: "\(self)")
         }
-        let shown = isForSession || Self.hasTokens(body) ? Self.withDistinctTokens(body, number) : body
+        let shown = Self.withDistinctTokens(body, number)
         return ScriptedAnswer(
             .response(status: statusCode, answerFields(for: shown), parts: [shown], ending), name: "\(self)")
     }
@@ -120,15 +121,14 @@ extension HTTPArchive.Entry {
             })
     }
 
-    /// Whether an app may sign in with it (RFC 6749 §5.1).
-    private static func hasTokens(_ body: Data) -> Bool {
-        String(decoding: body, as: UTF8.self).contains("\"access_token\"")
-    }
-
-    /// A new token must not be the one that a server has rejected.
+    /// A new token must not be the one that a server has rejected, whether the
+    /// session or the app has asked for it: each hidden one gets the number of
+    /// its entry.
     private static func withDistinctTokens(_ body: Data, _ number: Int) -> Data {
-        let text = String(decoding: body, as: UTF8.self)
-        return Data(
-            text.replacingOccurrences(of: "\"\(HiddenValue.mark)\"", with: "\"\(HiddenValue.mark)-\(number)\"").utf8)
+        guard let text = String(data: body, encoding: .utf8), text.contains(HiddenValue.mark) else { return body }
+        let member = #"("[^"\\]*token[^"\\]*"\s*:\s*"\#(HiddenValue.mark))""#
+        let numbered = text.replacingOccurrences(
+            of: member, with: "$1-\(number)\"", options: [.regularExpression, .caseInsensitive])
+        return Data(numbered.utf8)
     }
 }

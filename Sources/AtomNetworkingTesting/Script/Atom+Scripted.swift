@@ -24,8 +24,8 @@ extension Atom {
     ///   - clock: The service goes by it. So its timeouts and pauses end only
     ///     when the test advances the clock.
     ///   - configure: May change the service's configuration, and put the app's own
-    ///     one in its place. Unless it sets a transport, the service has the wire
-    ///     afterwards.
+    ///     one in its place. Without a transport it gets the wire, its clock and
+    ///     its tokens again; with one, requests go there.
     ///   - onProblem: Hears what nobody has verified, when the wire goes away.
     ///     By default the program stops with a message.
     ///   - fileID: The file of the test, for that message.

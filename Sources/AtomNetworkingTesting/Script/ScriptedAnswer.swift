@@ -102,16 +102,16 @@ extension ScriptedAnswer {
         }
     }
 
-    /// A text as JSON would be one in quotation marks.
-    @available(*, unavailable, message: "Use json(text:) for JSON as text, and text(_:) for plain text.")
+    /// A text as a value of JSON, in quotation marks, which is rarely meant.
+    @available(*, deprecated, message: "This is a text in quotation marks. Use json(text:) for JSON as text.")
     public static func json(_ text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        json(text: text, status: status, headerItems: headerItems)
+        json(text as any Encodable & Sendable, status: status, headerItems: headerItems)
     }
 
-    /// Bytes as JSON would be a text in Base64.
-    @available(*, unavailable, message: "Use data(_:status:headerItems:) for bytes as they are.")
+    /// Bytes as a value of JSON, a text in Base64, which is rarely meant.
+    @available(*, deprecated, message: "This is a text in Base64. Use data(_:status:headerItems:) for the bytes.")
     public static func json(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        self.data(data, status: status, headerItems: headerItems)
+        json(data as any Encodable & Sendable, status: status, headerItems: headerItems)
     }
 
     /// JSON as text.

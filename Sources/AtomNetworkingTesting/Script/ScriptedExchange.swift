@@ -160,6 +160,7 @@ extension ScriptedExchange {
     /// for doesn't come any more, unless there are only `sent` and `measured`.
     public func send(_ events: TransportEvent...) {
         guard events.contains(where: \.isOfResponse) else {
+            state.withLock { noteAct(of: &$0) }
             joinSending()
             return player.inDelivery {
                 self.push(events)
@@ -181,10 +182,15 @@ extension ScriptedExchange {
     private func takeOver(_ body: @escaping @Sendable (_ turn: Int) -> Void) {
         state.withLock { state in
             state.isAnsweredByHand = true
-            // It is over, and yet the test has done something that it may wait for.
-            if state.isDone { wire.withLock { $0.activity += 1 } }
+            noteAct(of: &state)
         }
         goOn(body)
+    }
+
+    /// Of an exchange that is over nothing comes any more, and yet the test has
+    /// done something that it may wait for.
+    private func noteAct(of state: inout State) {
+        if state.isDone { wire.withLock { $0.activity += 1 } }
     }
 }
 
@@ -296,8 +302,7 @@ extension ScriptedExchange {
     }
 
     private func drain() {
-        while let (event, receive) = next() {
-            let bodyEnd = event.isLast ? state.withLock { $0.bodyEnd.take() } : nil
+        while let (event, receive, bodyEnd) = next() {
             bodyEnd?.note()
             receive(event)
             state.withLock { state in
@@ -314,8 +319,9 @@ extension ScriptedExchange {
         }
     }
 
-    /// The event that this thread has to send.
-    private func next() -> (TransportEvent, @Sendable (TransportEvent) -> Void)? {
+    /// The event that this thread has to send; the last one with what it means
+    /// for a body that is being read.
+    private func next() -> (TransportEvent, @Sendable (TransportEvent) -> Void, BodyEnd?)? {
         state.withLock { state in
             guard !state.isSending, let receive = state.receive else { return nil }
             let event: TransportEvent
@@ -326,11 +332,10 @@ extension ScriptedExchange {
                 event = state.events.removeFirst()
             }
             state.isSending = true
-            if event.isLast {
-                state.receive = nil
-                state.events = []
-            }
-            return (event, receive)
+            guard event.isLast else { return (event, receive, nil) }
+            state.receive = nil
+            state.events = []
+            return (event, receive, state.bodyEnd.take())
         }
     }
 }

@@ -7,7 +7,9 @@ extension ScriptedTransport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let record = RecordedRequest(request, at: clock.now)
-        let exchange = started.withLock { started in
+        var pull: BodyPull?
+        if readsBodies, case .stream(let stream) = request.body { pull = BodyPull(stream.makeReader(), record) }
+        let exchange = started.withLock { [pull] started in
             let index = state.withLock { state in
                 state.busy += 1
                 state.activity += 1
@@ -16,21 +18,12 @@ extension ScriptedTransport {
                 return state.requests.count - 1
             }
             let exchange = ScriptedExchange(record, index: index, wire: state, player: player, receive: receive)
+            // Before the test can have the exchange, and end it.
+            if let pull { exchange.sendsBody(self.end(of: pull, exchange)) }
             if index != nil { started.exchanges.append(exchange) }
             return exchange
         }
-        if readsBodies, case .stream(let stream) = request.body {
-            let pull = BodyPull(stream.makeReader(), record)
-            exchange.sendsBody(
-                ScriptedExchange.BodyEnd(
-                    note: { [weak exchange] in
-                        if let exchange { self.note(pull, exchange) }
-                    },
-                    // It lets a producer go on that waits for the reader.
-                    close: { pull.reader.close() },
-                    tell: { [weak exchange] in
-                        if let exchange { self.isReady(exchange) }
-                    }))
+        if let pull {
             read(pull, exchange)
         } else {
             // The test's own answer comes after that, on the same queue.
@@ -41,6 +34,18 @@ extension ScriptedTransport {
             }
         }
         return exchange
+    }
+
+    private func end(of pull: BodyPull, _ exchange: ScriptedExchange) -> ScriptedExchange.BodyEnd {
+        ScriptedExchange.BodyEnd(
+            note: { [weak exchange] in
+                if let exchange { self.note(pull, exchange) }
+            },
+            // It lets a producer go on that waits for the reader.
+            close: { pull.reader.close() },
+            tell: { [weak exchange] in
+                if let exchange { self.isReady(exchange) }
+            })
     }
 
     /// Lets the test have the exchange.
@@ -103,9 +108,9 @@ extension ScriptedTransport {
         }
         // One that has ended before isn't a whole request, and its end does the rest.
         guard !exchange.isUnheard else { return }
+        note(pull, exchange)
         exchange.sendsBody(nil)
         pull.reader.close()
-        note(pull, exchange)
         // One that the test answers needs no other answer.
         if !exchange.isAnsweredByHand { answer(exchange, turn: 0) }
         isReady(exchange)

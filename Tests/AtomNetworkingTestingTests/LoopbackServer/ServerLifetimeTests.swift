@@ -10,7 +10,7 @@ import Testing
         for server in servers { server.stop() }
     }
 
-    @Test("A stopped server refuses connections, has none open, and ends what was waiting")
+    @Test("A stopped server ends its connections, has none open, and ends what was waiting")
     func stopped() async throws {
         let gate = LoopbackServer.Gate()
         let server = try LoopbackServer { $0.path == "/gate" ? .text("x").after(gate) : .hang }

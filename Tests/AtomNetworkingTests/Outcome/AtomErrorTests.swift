@@ -219,7 +219,8 @@ struct ErrorBodyTests {
     private static func error(_ body: String, decoder: JSONDecoder? = nil) -> AtomError {
         .response(
             AtomResponse(
-                data: Data(body.utf8), statusCode: 422, headerFields: HeaderFields(), address: nil, decoder: decoder))
+                data: Data(body.utf8), statusCode: 422, headerFields: HeaderFields(), address: nil,
+                decoder: decoder.map { ResponseDecoder($0, on: SystemTimeSource()) }))
     }
 
     @Test("It is read by the service's own rules")

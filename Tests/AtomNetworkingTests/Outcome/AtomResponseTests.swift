@@ -61,7 +61,7 @@ struct AtomResponseTests {
         let one = AtomResponse(data: Data([1]), statusCode: 200, url: url)
         let same = AtomResponse(
             data: Data([1]), statusCode: 200, headerFields: HeaderFields(), address: "https://a.example/",
-            decoder: JSONDecoder())
+            decoder: .plain)
         #expect(one == same)
         #expect(one != AtomResponse(data: Data([2]), statusCode: 200, url: url))
         #expect(one != AtomResponse(data: Data([1]), statusCode: 201, url: url))

@@ -180,8 +180,12 @@ extension ModelWorld {
     }
 
     /// The requests' numbers in an order that doesn't depend on the numbers,
-    /// unless two are doing the same: nothing that happens to a request depends
-    /// on its number, so half of all states only exchange two requests' parts.
+    /// unless two are doing the same: half of all states only exchange two
+    /// requests' parts.
+    ///
+    /// What happens to a request depends on its number only until it begins, and
+    /// they begin in order. Its deadline is a part of its description; so must be
+    /// everything else that a number may give it.
     private var requestsByWhatTheyDo: [Int] {
         let ranks = requests.map { rank($0) }
         return requests.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
