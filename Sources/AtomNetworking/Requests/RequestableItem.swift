@@ -63,8 +63,9 @@ public struct QueryItem: RequestableItem, Hashable {
         self.init(name: name, value: value.queryTexts.joined(separator: ","))
     }
 
-    /// Not available: an array is several items.
-    @available(*, unavailable, message: "an array is several items: use QueryItem.items(name:value:)")
+    /// Creates one item with all values, divided by commas, which is rarely
+    /// meant.
+    @available(*, deprecated, message: "an array is several items: use QueryItem.items(name:value:)")
     public init(name: String, value: [some QueryValue]) {
         self.init(name: name, value: value.queryTexts.joined(separator: ","))
     }
