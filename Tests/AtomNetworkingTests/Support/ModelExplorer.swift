@@ -1,3 +1,6 @@
+import Foundation
+import Testing
+
 /// A world in which a few things can happen, one after the other.
 protocol ModelledWorld {
     associatedtype Step
@@ -19,11 +22,44 @@ protocol ModelledWorld {
     mutating func take(_ step: Step) throws(Violation)
 }
 
+/// How much of each world is walked: among the other tests the shortest ways only,
+/// and all of it with `ATOM_TESTS=whole swift test --filter Model`.
+enum ModelExtent {
+    static let isWhole = ProcessInfo.processInfo.environment["ATOM_TESTS"] == "whole"
+    /// A whole world that is larger than this has grown by mistake.
+    static let states = isWhole ? 300_000 : 4_000
+}
+
+extension ModelledWorld where Self: Sendable {
+    /// Expects that no state of this world breaks a rule.
+    func expectEveryRule(_ name: String) async {
+        let result = await ModelExplorer.explore(self)
+        let extent = result.isWhole ? "" : ", the shortest ways"
+        print("model: \(name): \(result.states) states, \(result.transitions) transitions\(extent)")
+        #expect(result.counterexample == nil, "\(result.counterexample ?? "")")
+        #expect(result.isWhole || !ModelExtent.isWhole, "more than \(ModelExtent.states) states")
+    }
+
+    /// Expects that the bug that is planted in this world is found.
+    func expectBug(_ name: String) async {
+        let result = await ModelExplorer.explore(self)
+        guard let counterexample = result.counterexample else {
+            Issue.record("\(name) is not found in \(result.states) states")
+            return
+        }
+        let lines = counterexample.split(separator: "\n")
+        print("model: \(name) is found after \(result.states) states, by \(lines.count - 1) steps: \(lines[0])")
+    }
+}
+
 /// Walks all possible steps, breadth first, each state once.
 struct ModelExplorer<World: ModelledWorld> {
     struct Result: Sendable {
         var states = 0
         var transitions = 0
+        /// Whether every state was walked; if not, nobody knows whether all callers
+        /// hear in the end.
+        var isWhole = true
         /// The shortest path to something that must not happen.
         var counterexample: String?
     }
@@ -39,13 +75,17 @@ struct ModelExplorer<World: ModelledWorld> {
     private var fairEdges: [(from: Int32, to: Int32)] = []
     private var quiet: [Int32] = []
 
-    /// - Parameter limit: How many states are walked before giving up.
-    static func explore(_ start: World, limit: Int = 100_000) -> Result {
-        var explorer = ModelExplorer()
-        return explorer.run(start, limit: limit)
+    /// Walks a world on a thread of its own, and few worlds at the same time.
+    static func explore(_ start: World) async -> Result where World: Sendable {
+        await onAThreadOfItsOwn {
+            places.wait()
+            defer { places.signal() }
+            var explorer = ModelExplorer()
+            return explorer.run(start)
+        }
     }
 
-    private mutating func run(_ start: World, limit: Int) -> Result {
+    private mutating func run(_ start: World) -> Result {
         var result = Result()
         var frontier = [(world: start, index: note(start.key, from: Origin(state: -1, step: nil)))]
         while !frontier.isEmpty {
@@ -75,14 +115,14 @@ struct ModelExplorer<World: ModelledWorld> {
                     if known == nil { next.append((world, target)) }
                 }
             }
-            if origins.count > limit {
-                result.counterexample = "more than \(limit) states"
+            if origins.count > ModelExtent.states {
+                result.isWhole = false
                 break
             }
             frontier = next
         }
         result.states = origins.count
-        if result.counterexample == nil, let stuck = firstStuckState() {
+        if result.isWhole, let stuck = firstStuckState() {
             result.counterexample = "from here on somebody may never hear (G5)\n\(script(to: stuck, then: nil))"
         }
         return result
@@ -130,3 +170,5 @@ struct ModelExplorer<World: ModelledWorld> {
         return steps.reversed().enumerated().map { "  \($0.offset + 1). \($0.element)" }.joined(separator: "\n")
     }
 }
+
+private let places = DispatchSemaphore(value: ProcessInfo.processInfo.activeProcessorCount)

@@ -161,6 +161,14 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
     case streamRepeated
     case retryOfAnOlderAttempt
 
+    /// Those that the shortest ways don't show.
+    private static let deep: Set<PlantedExchangeBug> = [
+        .bodyOfTheRejectionLost, .lateEventCounts, .pauseEndKept, .retriedForEver, .retriedTwice, .retriedUnpaid,
+        .retryOfAnOlderAttempt,
+    ]
+
+    static let inExtent = allCases.filter { ModelExtent.isWhole || !deep.contains($0) }
+
     var settings: ExchangeModelSettings {
         func named(_ name: String) -> ExchangeModelSettings {
             ExchangeModelSettings.all.first { $0.name == name } ?? ExchangeModelSettings(name: "unknown: \(name)")

@@ -127,6 +127,14 @@ extension ModelSettings: CustomTestStringConvertible {
 }
 
 extension PlantedBug {
+    /// Those that the shortest ways don't show.
+    private static let deep: Set<PlantedBug> = [
+        .deadTokenIsForgotten, .outdatedRefreshIsWritten, .signedBeforeWhoCameEarlier, .signInIsWrittenOverItsRefresh,
+        .writeIsNotQueued,
+    ]
+
+    static let inExtent = allCases.filter { ModelExtent.isWhole || !deep.contains($0) }
+
     /// Where it can show.
     var settings: ModelSettings {
         switch self {

@@ -1,27 +1,15 @@
 import Testing
 
-@testable import AtomNetworking
-
 @Suite("Every interleaving of a few requests and what can happen to them", .timeLimit(.minutes(15)))
 struct SessionModelTests {
     @Test("Keeps every guarantee in every state", arguments: ModelSettings.all)
     func everyState(settings: ModelSettings) async {
-        let result = await onAThreadOfItsOwn(isPatient: true) { ModelExplorer.explore(ModelWorld(settings, bug: nil)) }
-        print("model: \(settings.name): \(result.states) states, \(result.transitions) transitions")
-        #expect(result.counterexample == nil, "\(result.counterexample ?? "")")
+        await ModelWorld(settings, bug: nil).expectEveryRule(settings.name)
     }
 
-    @Test("Finds a planted bug", arguments: PlantedBug.allCases)
+    @Test("Finds a planted bug", arguments: PlantedBug.inExtent)
     func plantedBug(bug: PlantedBug) async {
-        let result = await onAThreadOfItsOwn(isPatient: true) {
-            ModelExplorer.explore(ModelWorld(bug.settings, bug: bug))
-        }
-        guard let counterexample = result.counterexample else {
-            Issue.record("\(bug) is not found in \(result.states) states")
-            return
-        }
-        let lines = counterexample.split(separator: "\n")
-        print("model: \(bug) is found after \(result.states) states, by \(lines.count - 1) steps: \(lines[0])")
+        await ModelWorld(bug.settings, bug: bug).expectBug(bug.rawValue)
     }
 }
 
