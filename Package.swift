@@ -23,8 +23,6 @@ let package = Package(
         .testTarget(name: "AtomNetworkingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
         // As apps use it: public API only.
         .testTarget(name: "AtomNetworkingTestingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
-        // The same suites over URLSession, which is not the default on Linux.
-        .testTarget(name: "URLSessionTransportTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -40,7 +40,8 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
-        // With symbolic links to the suites that every transport has to pass.
+        // With symbolic links to the folder of suites that every transport has to
+        // pass, and to what they need.
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [

@@ -222,6 +222,7 @@
             var configuration = ServiceConfiguration(isLogEnabled: true)
             configuration.logHandler = { line in lines.with { $0.append(line) } }
             #expect(configuration.makeDefaultTransport() is CurlTransport)
+            #expect(Atom(configuration).manager.transport is CurlTransport)
             #expect(lines.value.isEmpty)
             #expect(CurlTransport.libraryVersion?.isEmpty == false)
         }

@@ -161,7 +161,7 @@
             let transports: [any Transport] = [try CurlTransport(), URLSessionTransport()]
             var errors: [AtomError] = []
             for transport in transports {
-                let outcome = await Atom.forTest { $0.transport = transport }.outcome(of: server.endpoint())
+                let outcome = await Atom(.forTest(over: transport)).outcome(of: server.endpoint())
                 errors.append(try #require(outcome.error))
             }
             let first = errors.map { String($0.description.prefix { $0 != ":" && $0 != "." }) }

@@ -82,14 +82,13 @@
             let endpoint = try AuthorizationEndpoint(
                 scheme: .http, host: server.host, port: server.port, path: "/token")
             let variable = NotingVariable(note)
-            let atom = Atom.forTest { configuration in
-                configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), variable)
-                configuration.isLogEnabled = true
-                configuration.logHandler = { _ in note("log") }
-                configuration.transport = (try? CurlTransport()).map { base in
-                    SpyTransport(base: base) { _ in note("receive") }
-                }
-            }
+            let spy = SpyTransport(base: try CurlTransport()) { _ in note("receive") }
+            let atom = Atom(
+                .forTest(over: spy) { configuration in
+                    configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), variable)
+                    configuration.isLogEnabled = true
+                    configuration.logHandler = { _ in note("log") }
+                })
             for path in ["/seats", "/moved", "/seats"] {
                 #expect(await atom.outcome(of: server.endpoint(path)).text == "{}")
             }

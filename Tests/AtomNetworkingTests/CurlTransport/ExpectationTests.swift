@@ -26,10 +26,7 @@
             let transport = Result { () throws(AtomError) in try CurlTransport(configuration: settings) }
             return switch transport {
             case .success(let transport):
-                await Atom.forTest {
-                    $0.transport = transport
-                    change(&$0)
-                }.outcome(of: endpoint)
+                await Atom(.forTest(over: transport, change)).outcome(of: endpoint)
             case .failure(let error): .failure(error)
             }
         }

@@ -15,11 +15,11 @@
             let maximumSize: Int
 
             private func atom(_ transport: RecordingTransport) -> Atom {
-                .forTest {
-                    $0.transport = transport
-                    $0.redirectPolicy = .doNotFollow
-                    $0.maximumResponseSize = maximumSize
-                }
+                Atom(
+                    .forTest(over: transport) {
+                        $0.redirectPolicy = .doNotFollow
+                        $0.maximumResponseSize = maximumSize
+                    })
             }
 
             /// - Returns: How many answers were read, and how many weren't.
@@ -161,7 +161,8 @@
             }
             defer { server.stop() }
             let before = ThisProcess.residentBytes
-            let outcome = await Atom.forTest { $0.maximumResponseSize = 1 << 20 }.outcome(of: server.endpoint())
+            let atom = Atom(.forTest(over: try CurlTransport()) { $0.maximumResponseSize = 1 << 20 })
+            let outcome = await atom.outcome(of: server.endpoint())
             guard outcome.response?.statusCode != 406 else { return }
             #expect(outcome.urlError?.code == .dataLengthExceedsMaximum)
             // Other tests run at the same time.
@@ -270,7 +271,7 @@
         func anEndInTheMiddleOfTheHead() async throws {
             let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
             defer { server.stop() }
-            let outcome = await Atom.forTest { $0.transport = try? CurlTransport() }.outcome(of: server.endpoint())
+            let outcome = await Atom(.forTest(over: try CurlTransport())).outcome(of: server.endpoint())
             #expect(outcome.urlError?.code == .networkConnectionLost)
             #expect(outcome.error?.delivery == .maybeSent)
             #expect(outcome.error?.description.contains("before the whole head") == true)
@@ -281,7 +282,7 @@
             let answer = LoopbackServer.Response.chunked([Data("hi".utf8)], trailers: [("X-Checksum", "1")])
             let server = try LoopbackServer { _ in answer }
             defer { server.stop() }
-            let outcome = await Atom.forTest { $0.transport = try? CurlTransport() }.outcome(of: server.endpoint())
+            let outcome = await Atom(.forTest(over: try CurlTransport())).outcome(of: server.endpoint())
             #expect(outcome.text == "hi")
             #expect(outcome.response?.headerFields["X-Checksum"] == nil)
         }
@@ -290,7 +291,7 @@
         func aLocationWithAZone() async throws {
             let server = try LoopbackServer { _ in .redirect(302, location: "//[::1%25eth0]:80/x") }
             defer { server.stop() }
-            let outcome = await Atom.forTest { $0.transport = try? CurlTransport() }.outcome(of: server.endpoint())
+            let outcome = await Atom(.forTest(over: try CurlTransport())).outcome(of: server.endpoint())
             #expect(outcome.response?.statusCode == 302 || outcome.error != nil)
             #expect(server.requestCount == 1)
         }

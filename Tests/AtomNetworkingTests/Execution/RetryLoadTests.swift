@@ -28,7 +28,7 @@ struct RetryLoadTests {
         defer { withExtendedLifetime(port) {} }
         let endpoint = port.endpoint()
         let started = Locked(0)
-        let atom = Atom.forTest {
+        let atom = Atom.forTest(over: .platformDefault) {
             $0.retryPolicy = .standard
             $0.isLogEnabled = true
             $0.logHandler = { line in if line.contains("] →") { started.with { $0 += 1 } } }

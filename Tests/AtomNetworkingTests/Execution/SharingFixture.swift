@@ -59,15 +59,5 @@ extension AtomResponse {
 }
 
 extension Atom {
-    /// Resumes a request with a completion.
-    func call(_ endpoint: any Requestable = SharedEndpoint()) -> Call {
-        let call = Call()
-        call.keep(enqueue(endpoint).resume { call.heard($0) })
-        return call
-    }
-
-    /// Waits until so many callers share exchanges.
-    func hasSharers(_ count: Int) async -> Bool {
-        await eventually { manager.sharing.counts.callers == count }
-    }
+    func call() -> Call { call(SharedEndpoint()) }
 }

@@ -16,12 +16,12 @@
             _ endpoint: WireEndpoint, on server: LoopbackServer, in folder: TransferFolder
         ) async throws -> (sdk: ComparedRequest, curl: ComparedRequest)? {
             let commands = Locked<[String]>([])
-            let atom = Atom.forTest {
-                $0.transport = try? CurlTransport(configuration: .init())
-                $0.observers = [
-                    CurlCommandObserver(showing: .everything) { command in commands.with { $0.append(command) } }
-                ]
-            }
+            let atom = Atom(
+                .forTest(over: try CurlTransport()) {
+                    $0.observers = [
+                        CurlCommandObserver(showing: .everything) { command in commands.with { $0.append(command) } }
+                    ]
+                })
             let outcome = await atom.outcome(of: endpoint)
             guard case .success = outcome else {
                 Issue.record("\(endpoint): \(outcome)")
@@ -77,7 +77,7 @@
             defer { server.stop() }
             let folder = try TransferFolder()
             let commands = Locked<[String]>([])
-            let atom = Atom.forTest {
+            let atom = Atom.forTest(over: .platformDefault) {
                 $0.observers = [
                     CurlCommandObserver { command in commands.with { $0.append(command) } },
                     CurlCommandObserver(showing: .onlyHarmless) { command in commands.with { $0.append(command) } },

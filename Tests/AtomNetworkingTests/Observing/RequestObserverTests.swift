@@ -295,10 +295,7 @@ import Testing
         #if os(Linux)
             let server = try LoopbackServer { _ in .json("{}") }
             defer { server.stop() }
-            let atom = Atom.forTest {
-                $0.transport = try? CurlTransport()
-                $0.observers = [observer]
-            }
+            let atom = Atom(.forTest(over: try CurlTransport()) { $0.observers = [observer] })
             for _ in 0..<2 { #expect(await atom.outcome(of: server.endpoint()).response != nil) }
             let measured = observer.events.compactMap { event -> TransportMetrics? in
                 if case .measured(let metrics, number: 1) = event.kind { metrics } else { nil }

@@ -14,7 +14,7 @@ import Foundation
 /// let server = try LoopbackAuthorizationServer()
 /// defer { server.stop() }
 /// let tokens = RecordingTokens(server.signIn())
-/// let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens))
+/// let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()))
 /// server.revokeAccessTokens(afterAccepting: 500)
 /// ```
 final class LoopbackAuthorizationServer: Sendable {
@@ -127,7 +127,8 @@ extension LoopbackAuthorizationServer {
 
     /// A configuration that refreshes at this server.
     func configuration(
-        tokens: any TokenCredentialWritable, timeout: ServiceTimeout = ServiceTimeout(request: 300, resource: 300),
+        tokens: any TokenCredentialWritable, over transport: any Transport,
+        timeout: ServiceTimeout = ServiceTimeout(request: 300, resource: 300),
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
     ) throws -> ServiceConfiguration {
         var bearer = BearerAuthentication(
@@ -138,7 +139,7 @@ extension LoopbackAuthorizationServer {
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),
             timeout: timeout)
-        configuration.transport = TransportUnderTest.make?()
+        configuration.transport = transport
         return configuration
     }
 

@@ -177,6 +177,20 @@ final class RecordingTokens: TokenCredentialWritable, @unchecked Sendable {
     }
 }
 
+extension Atom {
+    /// Resumes a request with a completion.
+    func call(_ endpoint: any Requestable) -> Call {
+        let call = Call()
+        call.keep(enqueue(endpoint).resume { call.heard($0) })
+        return call
+    }
+
+    /// Waits until so many callers share exchanges.
+    func hasSharers(_ count: Int) async -> Bool {
+        await eventually { manager.sharing.counts.callers == count }
+    }
+}
+
 /// The results of one completion.
 final class Call: @unchecked Sendable {
     typealias Outcome = Result<AtomResponse, AtomError>

@@ -13,10 +13,11 @@ import Testing
         case end
     }
 
-    @Test func aTaskThatIsCancelledBeforehandSendsNothing() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aTaskThatIsCancelledBeforehandSendsNothing(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint())
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint())
         let outcome = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await service.outcome()
@@ -28,10 +29,11 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func cancelledRightAfterItsStartItIsCancelled() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancelledRightAfterItsStartItIsCancelled(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         for _ in 0..<50 {
             let outcome = await withCheckedContinuation { continuation in
                 atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }.cancel()
@@ -40,11 +42,12 @@ import Testing
         }
     }
 
-    @Test func cancelledWhileItWaitsForASlotItWasNeverSent() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancelledWhileItWaitsForASlotItWasNeverSent(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
-        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
         async let first = atom.outcome(of: server.endpoint("/first"))
         #expect(await server.waitForRequests(1))
         let second = await withCheckedContinuation { continuation in
@@ -61,10 +64,11 @@ import Testing
         #expect(server.requests.map(\.path) == ["/first", "/third"])
     }
 
-    @Test func cancelledWhileTheServerThinksItMayHaveBeenSent() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancelledWhileTheServerThinksItMayHaveBeenSent(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint())
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint())
         let task = Task { await service.outcome() }
         #expect(await server.waitForRequests(1))
         task.cancel()
@@ -75,23 +79,22 @@ import Testing
         #expect(await server.waitForDisconnects(1), "the connection is not kept waiting")
     }
 
-    @Test("Cancelled once an answer has begun, it was answered", arguments: Moment.allCases)
-    func midAnswer(moment: Moment) async throws {
+    @Test("Cancelled once an answer has begun, it was answered", arguments: Moment.allCases, TransportUnderTest.all)
+    func midAnswer(moment: Moment, over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let answer = LoopbackServer.Response.streamed(
             moment == .end ? [.write(text: "a")] : [.write(text: "a"), .hang])
         let server = try LoopbackServer { _ in answer.after(gate) }
         defer { server.stop() }
         let handle = Locked<ServiceTask?>(nil)
-        let atom = Atom.forTest {
-            $0.transport = SpyTransport { event in
-                switch (event, moment) {
-                case (.data, .head), (.data, .firstBytes): DispatchQueue.global().async { handle.value?.cancel() }
-                case (.finished, .end): handle.value?.cancel()
-                default: break
-                }
+        let spy = SpyTransport(base: transport.make()) { event in
+            switch (event, moment) {
+            case (.data, .head), (.data, .firstBytes): DispatchQueue.global().async { handle.value?.cancel() }
+            case (.finished, .end): handle.value?.cancel()
+            default: break
             }
         }
+        let atom = Atom(.forTest(over: spy))
         let outcome = await withCheckedContinuation { continuation in
             handle.with {
                 $0 = atom.enqueue(server.endpoint()).resume { continuation.resume(returning: $0) }
@@ -104,10 +107,11 @@ import Testing
         }
     }
 
-    @Test func cancellingAfterTheEndDoesNothing() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancellingAfterTheEndDoesNothing(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         for _ in 0..<50 {
             let handle = Locked<ServiceTask?>(nil)
             let outcome = await withCheckedContinuation { continuation in
@@ -120,10 +124,11 @@ import Testing
         }
     }
 
-    @Test func cancelledFromManyThreadsAtOnceItIsHeardOnce() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancelledFromManyThreadsAtOnceItIsHeardOnce(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}").delayed(milliseconds: 1) }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         for _ in 0..<30 {
             let heard = Locked(0)
             await withCheckedContinuation { continuation in
@@ -137,12 +142,13 @@ import Testing
         }
     }
 
-    @Test func aCancelledRedirectStopsWhereItIs() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCancelledRedirectStopsWhereItIs(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request.path == "/old" ? .redirect(302, location: "/new") : .hang
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/old"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/old"))
         let task = Task { await service.outcome() }
         #expect(await server.waitForRequests(2))
         task.cancel()
@@ -150,11 +156,12 @@ import Testing
         #expect(error?.isCancelled == true && error?.delivery != .notSent)
     }
 
-    @Test func oneCallersCancellationTouchesNoOther() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func oneCallersCancellationTouchesNoOther(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint())
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint())
         let first = Task { await service.outcome() }
         let second = Task { await service.outcome() }
         #expect(await server.waitForRequests(2))

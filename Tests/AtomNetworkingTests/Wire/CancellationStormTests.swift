@@ -44,17 +44,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt64.random(in: 0...999_999)])
-    func aStormOfCancellationsLeavesNothingBehind(seed: UInt64) async throws {
+    @Test(arguments: [UInt64.random(in: 0...999_999)], TransportUnderTest.all)
+    func aStormOfCancellationsLeavesNothingBehind(seed: UInt64, over transport: TransportUnderTest) async throws {
         let count = Self.requests
         let workers = 16
         let tally = Locked(Tally(heard: Array(repeating: 0, count: count)))
         let server = try LoopbackServer(handler: Self.handler)
         defer { server.stop() }
-        let transport = TransportUnderTest.transport()
+        let transport = transport.make()
         let manager = RequestableQueueManager(
-            .forTest(request: 60, resource: 120) {
-                $0.transport = transport
+            .forTest(over: transport) {
                 // Most are cancelled on the wire, the others while they wait
                 // for a slot.
                 $0.maximumExchangesPerOrigin = 12

@@ -15,11 +15,11 @@ import Testing
             "NTLM", "NTLM TlRMTVNTUAACAAAA", "Negotiate", #"Bearer realm="x", error="invalid_token""#,
             #"Bearer, Basic realm="x""#, #"Digest realm="a", nonce="b", Basic realm="x""#,
             #""\,,=,Basic realm="un"#, "Basic realm=", "=", ",", "", #"Basic realm="\"#,
-        ])
-    func challenge(_ challenge: String) async throws {
+        ], TransportUnderTest.all)
+    func challenge(_ challenge: String, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .challenge(challenge, body: Data("who are you?".utf8)) }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint())
 
         #expect(outcome.error?.isAuthorizationFailure == true)
         #expect(outcome.error?.delivery == .answered)
@@ -28,44 +28,51 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func severalChallengeFieldsComeBackTogether() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func severalChallengeFieldsComeBackTogether(over transport: TransportUnderTest) async throws {
         let answer = LoopbackServer.Response.status(
             401, headers: [("WWW-Authenticate", "Bearer"), ("WWW-Authenticate", #"Basic realm="x""#)])
         let server = try LoopbackServer { _ in answer }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint())
         let challenges = outcome.response?.headerFields.values(for: "WWW-Authenticate").joined(separator: ", ")
         #expect(challenges == #"Bearer, Basic realm="x""#)
     }
 
-    @Test func aChallengeToASignedRequestIsNotAnsweredASecondTime() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aChallengeToASignedRequestIsNotAnsweredASecondTime(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#) }
         defer { server.stop() }
-        let atom = Atom.forTest { $0.authenticationMethod = .basic(BasicCredential(password: "p", username: "u")) }
+        let atom = Atom.forTest(over: transport) {
+            $0.authenticationMethod = .basic(BasicCredential(password: "p", username: "u"))
+        }
         let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 401)
         #expect(server.requests.map { $0["Authorization"] } == ["Basic dTpw"])
     }
 
-    @Test func aLargeBodyOfA401ArrivesWhole() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aLargeBodyOfA401ArrivesWhole(over transport: TransportUnderTest) async throws {
         let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
         let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#, body: body) }
         defer { server.stop() }
-        #expect(await Atom.forTest().outcome(of: server.endpoint()).response?.data == body)
+        #expect(await Atom.forTest(over: transport).outcome(of: server.endpoint()).response?.data == body)
     }
 
-    @Test func aChallengedHeadIsA401() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aChallengedHeadIsA401(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#, body: Data("x".utf8)) }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint(method: .head))
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint(method: .head))
         #expect(outcome.response?.statusCode == 401)
         #expect(outcome.response?.data.isEmpty == true)
     }
 
-    @Test func twentyChallengesAtOnceAllComeBack() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func twentyChallengesAtOnceAllComeBack(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .challenge(#"Basic realm="x""#, body: Data("no".utf8)) }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         let endpoint = server.endpoint()
         let texts = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<20 { group.addTask { await atom.outcome(of: endpoint).text } }
@@ -74,13 +81,13 @@ import Testing
         #expect(texts == Array(repeating: "no", count: 20))
     }
 
-    @Test(arguments: [#"Basic realm="x""#, "NTLM", ""])
-    func a407ComesBackAsItIs(challenge: String) async throws {
+    @Test(arguments: [#"Basic realm="x""#, "NTLM", ""], TransportUnderTest.all)
+    func a407ComesBackAsItIs(challenge: String, over transport: TransportUnderTest) async throws {
         let answer = LoopbackServer.Response.status(
             407, headers: [("Proxy-Authenticate", challenge)], body: Data("proxy".utf8))
         let server = try LoopbackServer { _ in answer }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 407)
         #expect(outcome.text == "proxy")
     }

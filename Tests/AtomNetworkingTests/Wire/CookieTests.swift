@@ -18,38 +18,42 @@ import Testing
         }
     }
 
-    @Test func aCookieIsSentBack() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCookieIsSentBack(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer(handler: Self.handler("a=1", "b=2; HttpOnly; SameSite=Lax"))
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "none")
         _ = await atom.outcome(of: server.endpoint("/set"))
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "a=1; b=2")
     }
 
-    @Test func twoAtomsShareNoCookies() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func twoAtomsShareNoCookies(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer(handler: Self.handler("a=1"))
         defer { server.stop() }
-        let first = Atom.forTest()
+        let first = Atom.forTest(over: transport)
         _ = await first.outcome(of: server.endpoint("/set"))
-        #expect(await Atom.forTest().outcome(of: server.endpoint("/get")).text == "none")
+        #expect(await Atom.forTest(over: transport).outcome(of: server.endpoint("/get")).text == "none")
         #expect(await first.outcome(of: server.endpoint("/get")).text == "a=1")
     }
 
-    @Test func aPathAnExpiryAndASecureFlagAreObeyed() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aPathAnExpiryAndASecureFlagAreObeyed(over transport: TransportUnderTest) async throws {
         let cookies = Self.handler(
             "all=1; Path=/", "deep=1; Path=/deep", "gone=1; Path=/; Max-Age=0", "safe=1; Path=/; Secure",
             "past=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "long=1; Path=/; Max-Age=999999999999999999999")
         let server = try LoopbackServer(handler: cookies)
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         _ = await atom.outcome(of: server.endpoint("/set"))
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "all=1; long=1")
         #expect(await atom.outcome(of: server.endpoint("/deep/er")).text == "deep=1; all=1; long=1")
         #expect(await atom.outcome(of: server.endpoint("/deeper")).text == "all=1; long=1")
     }
 
-    @Test func anExpiredCookieTakesTheOlderOneAway() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anExpiredCookieTakesTheOlderOneAway(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/set": .empty(204, headers: [("Set-Cookie", "a=1; Path=/")])
@@ -58,7 +62,7 @@ import Testing
             }
         }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         var texts: [String?] = []
         for path in ["/set", "/get", "/clear", "/get"] {
             texts.append(await atom.outcome(of: server.endpoint(path)).text)
@@ -66,66 +70,73 @@ import Testing
         #expect(texts == ["", "a=1", "", "none"])
     }
 
-    @Test func aCookieForAnotherDomainIsNotAccepted() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCookieForAnotherDomainIsNotAccepted(over transport: TransportUnderTest) async throws {
         let attack = Self.handler(
             "a=1; Domain=example.com", "b=1; Domain=.com", "c=1; Domain=0.0.1", "d=1; Domain=.0.0.1",
             "ok=1; Domain=127.0.0.1")
         let server = try LoopbackServer(handler: attack)
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         _ = await atom.outcome(of: server.endpoint("/set"))
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "ok=1")
     }
 
-    @Test func anOwnCookieHeaderWins() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anOwnCookieHeaderWins(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer(handler: Self.handler("a=1"))
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         _ = await atom.outcome(of: server.endpoint("/set"))
         #expect(await atom.outcome(of: server.endpoint("/get", headers: ["cookie": "mine=1"])).text == "mine=1")
     }
 
-    @Test func aCookieOfARedirectIsSentToWhereItLeads() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCookieOfARedirectIsSentToWhereItLeads(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request.path == "/login"
                 ? .status(303, headers: [("Location", "/home"), ("Set-Cookie", "s=1; Path=/")])
                 : .text(request["Cookie"] ?? "none")
         }
         defer { server.stop() }
-        #expect(await Atom.forTest().outcome(of: server.endpoint("/login")).text == "s=1")
+        #expect(await Atom.forTest(over: transport).outcome(of: server.endpoint("/login")).text == "s=1")
     }
 
-    @Test func aCookieOfAnErrorIsKeptToo() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCookieOfAnErrorIsKeptToo(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request.path == "/set"
                 ? .status(401, headers: [("WWW-Authenticate", "Basic realm=\"x\""), ("Set-Cookie", "s=1")])
                 : .text(request["Cookie"] ?? "none")
         }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         _ = await atom.outcome(of: server.endpoint("/set"))
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "s=1")
     }
 
-    @Test func aCookieWhoseNameEndsAsAnothersIsAnotherOne() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCookieWhoseNameEndsAsAnothersIsAnotherOne(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer(handler: Self.handler("sid=1; Path=/api", "apisid=2; Path=/"))
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         _ = await atom.outcome(of: server.endpoint("/set"))
         #expect(await atom.outcome(of: server.endpoint("/api")).text == "sid=1; apisid=2")
     }
 
-    @Test func aCommaInATextSetsNoOtherCookie() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCommaInATextSetsNoOtherCookie(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer(
             handler: Self.handler("a=1; Path=/", "pref=chosen by a user, session=EVIL; Path=/", "b=2"))
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         _ = await atom.outcome(of: server.endpoint("/set"))
         let sent = await atom.outcome(of: server.endpoint("/get")).text
         #expect(sent == "a=1; pref=chosen by a user, session=EVIL; b=2")
     }
 
-    @Test func fortyCookiesOf4KBCloseNoServer() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func fortyCookiesOf4KBCloseNoServer(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             guard request.path.hasPrefix("/set/") else {
                 return (request["Cookie"] ?? "").utf8.count < 8_190 ? .text("read") : .status(431)
@@ -134,15 +145,17 @@ import Testing
             return .empty(204, headers: [("Set-Cookie", "c\(name)=\(String(repeating: "v", count: 4_000)); Path=/")])
         }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         for number in 0..<40 { _ = await atom.outcome(of: server.endpoint("/set/\(number)")) }
         #expect(await atom.outcome(of: server.endpoint("/get")).text == "read")
         #expect(server.requests.count == 41)
     }
 
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-        @Test func anEphemeralSessionWritesNothingToDisk() async {
-            await #expect(processExitsWith: .success) {
+        @Test(arguments: TransportUnderTest.all)
+        func anEphemeralSessionWritesNothingToDisk(over transport: TransportUnderTest) async {
+            await #expect(processExitsWith: .success) { [kind = transport.kind as TransportUnderTest.Kind] in
+                let transport = try #require(TransportUnderTest.all.first { $0.kind == kind })
                 let home = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
                 try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
                 for name in ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
@@ -151,7 +164,7 @@ import Testing
                 let server = try LoopbackServer { _ in
                     .empty(204, headers: [("Set-Cookie", "a=1; Path=/; Max-Age=1000")])
                 }
-                let atom = Atom.forTest()
+                let atom = Atom.forTest(over: transport)
                 for _ in 0..<3 { _ = await atom.outcome(of: server.endpoint()) }
                 // Foundation creates folders when a configuration is created;
                 // only the files in them count.

@@ -25,14 +25,17 @@ import Testing
         }
     }
 
-    @Test(arguments: [Int64(0), 1, 300_000], [false, true])
-    func aFileIsInPlaceAtTheEnd(size: Int64, isChunked: Bool) async throws {
+    @Test(
+        arguments: [(0, false), (0, true), (1, false), (1, true), (300_000, false), (300_000, true)],
+        TransportUnderTest.all)
+    func aFileIsInPlaceAtTheEnd(_ body: (Int64, Bool), over transport: TransportUnderTest) async throws {
+        let (size, isChunked) = body
         let folder = try TransferFolder()
         let server = try LoopbackServer { _ in .generated(length: size, chunked: isChunked) }
         defer { server.stop() }
         let file = try folder.file("report.pdf")
         let calls = Locked<[TransferProgress]>([])
-        let atom = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }
+        let atom = Atom.forTest(over: transport) { $0.dispatchQueue = DispatchQueue(label: "test") }
         let response = try await atom.enqueue(server.endpoint("/report")).download(to: file) { progress in
             calls.with { $0.append(progress) }
         }
@@ -45,14 +48,15 @@ import Testing
         #expect(calls.value.last?.total == (isChunked ? nil : size))
     }
 
-    @Test func whatWasThereIsReplacedOnlyByAWholeFile() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func whatWasThereIsReplacedOnlyByAWholeFile(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a", Data("old".utf8))
         let server = try LoopbackServer { request in
             request.path == "/short" ? .truncated(declaredLength: 10, body: Data("new".utf8)) : .text("new")
         }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         await #expect(throws: AtomError.self) { try await atom.enqueue(server.endpoint("/short")).download(to: file) }
         #expect(try Data(contentsOf: file) == Data("old".utf8))
         #expect(folder.names == ["a"])
@@ -61,12 +65,13 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test func anErrorsBodyIsInTheError() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anErrorsBodyIsInTheError(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let server = try LoopbackServer { _ in .text("no such report", status: 404) }
         defer { server.stop() }
         do {
-            try await Atom.forTest().enqueue(server.endpoint("/")).download(to: folder.file("a"))
+            try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).download(to: folder.file("a"))
             Issue.record("It succeeded")
         } catch {
             guard case .response(let response)? = error as? AtomError else {
@@ -78,11 +83,12 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func aDestinationThatCannotBeUsedIsToldBeforeAnythingIsSent() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aDestinationThatCannotBeUsedIsToldBeforeAnythingIsSent(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let server = try LoopbackServer { _ in .text("x") }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let places = [
             folder.url, folder.url.appendingPathComponent("missing/a"),
             try #require(URL(string: "https://a.example/b")),
@@ -95,11 +101,12 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
-    @Test func onlyAFileIsReplaced() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func onlyAFileIsReplaced(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let server = try LoopbackServer { _ in .text("new") }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let pipe = folder.url.appendingPathComponent("pipe")
         #expect(mkfifo(pipe.path, 0o600) == 0)
         let loose = folder.url.appendingPathComponent("loose")
@@ -123,13 +130,14 @@ import Testing
         #expect(folder.names == ["link", "loose", "pipe", "target", "to-pipe"])
     }
 
-    @Test func aLimitEndsTheDownload() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aLimitEndsTheDownload(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         for isChunked in [false, true] {
             let server = try LoopbackServer { _ in .generated(length: 1_000_000, chunked: isChunked) }
             defer { server.stop() }
-            let service = Atom.forTest().enqueue(server.endpoint("/"))
+            let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
             let error = await transferError { () throws(AtomError) in
                 try await service.download(to: file, maximumSize: 500_000)
             }
@@ -138,14 +146,15 @@ import Testing
         }
     }
 
-    @Test func cancellationLeavesNothing() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancellationLeavesNothing(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         let server = try LoopbackServer { _ in
             .streamed([.generate(length: 100_000, chunk: 10_000), .hang], length: 200_000)
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let task = Task { try await service.download(to: file) }
         #expect(await eventually { !folder.names.isEmpty })
         task.cancel()
@@ -156,7 +165,8 @@ import Testing
 
     // MARK: Resumption
 
-    @Test func aCancelledDownloadCanBeResumedAtOnce() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCancelledDownloadCanBeResumedAtOnce(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         let isFirst = Locked(true)
@@ -173,7 +183,7 @@ import Testing
             return .streamed([.generate(length: 100_000, chunk: 10_000), .hang], headers: headers, length: 200_000)
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let task = Task { try await service.download(to: file, isResumable: true) }
         let partial = folder.url.appendingPathComponent("a.partial")
         #expect(await eventually { ((try? Data(contentsOf: partial))?.count ?? 0) > 0 })
@@ -206,14 +216,15 @@ import Testing
         }
     }
 
-    @Test func aDownloadGoesOnWhereItEnded() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aDownloadGoesOnWhereItEnded(over transport: TransportUnderTest) async throws {
         let size: Int64 = 100_000
         let folder = try TransferFolder()
         let file = try folder.file("a.bin")
         let (tag, cut) = (Locked("\"v1\""), Locked<Int64?>(nil))
         let server = try Self.fileServer(size, tag: tag, cutsAt: cut)
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/a.bin"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/a.bin"))
         for end in [Int64(1), 40_000, 70_000] {
             cut.with { $0 = end }
             await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
@@ -228,13 +239,14 @@ import Testing
         #expect(server.requests.dropFirst().allSatisfy { $0["If-Range"] == "\"v1\"" })
     }
 
-    @Test func aChangedFileBeginsAnew() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aChangedFileBeginsAnew(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a.bin")
         let (tag, cut) = (Locked("\"v1\""), Locked<Int64?>(5_000))
         let server = try Self.fileServer(10_000, tag: tag, cutsAt: cut)
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/a.bin"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/a.bin"))
         await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
         tag.with { $0 = "\"v2\"" }
         cut.with { $0 = nil }
@@ -244,10 +256,11 @@ import Testing
         #expect(folder.names == ["a.bin"])
     }
 
-    @Test(arguments: [
-        "bytes 0-99/100", "bytes 5-99/100", "nonsense", "bytes 49-98/98", "bytes 49-98/*", "bytes 49-60/100",
-    ])
-    func anotherRangeThanTheOneAskedForIsAnError(range: String) async throws {
+    @Test(
+        arguments: [
+            "bytes 0-99/100", "bytes 5-99/100", "nonsense", "bytes 49-98/98", "bytes 49-98/*", "bytes 49-60/100",
+        ], TransportUnderTest.all)
+    func anotherRangeThanTheOneAskedForIsAnError(range: String, over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         let server = try LoopbackServer { request in
@@ -257,7 +270,7 @@ import Testing
                 : .status(206, headers: [("Content-Range", range), ("ETag", "\"v\"")], body: Data(count: 50))
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
         let error = await transferError { () throws(AtomError) in
             try await service.download(to: file, isResumable: true)
@@ -267,20 +280,22 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func theEndpointsOwnRangeIsTheFile() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theEndpointsOwnRangeIsTheFile(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         let server = try LoopbackServer { _ in
             .status(206, headers: [("Content-Range", "bytes 5-7/100"), ("ETag", "\"v\"")], body: Data("567".utf8))
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/", headers: ["Range": "bytes=5-7"]))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/", headers: ["Range": "bytes=5-7"]))
         try await service.download(to: file, isResumable: true)
         #expect(try Data(contentsOf: file) == Data("567".utf8))
         #expect(server.requests.map { $0["Range"] } == ["bytes=5-7"])
     }
 
-    @Test func aRangeWithoutATagIsAnError() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aRangeWithoutATagIsAnError(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         let server = try LoopbackServer { request in
@@ -289,7 +304,7 @@ import Testing
                 : .status(206, headers: [("Content-Range", "bytes 49-99/100")], body: Data(count: 51))
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
         let error = await transferError { () throws(AtomError) in
             try await service.download(to: file, isResumable: true)
@@ -300,8 +315,10 @@ import Testing
     /// What happens to a partial file between the request and its response.
     enum Interference: CaseIterable { case removed, shortened, otherVersion, replaced }
 
-    @Test(arguments: Interference.allCases)
-    func aPartialFileThatChangesDuringTheRequestIsNotUsed(interference: Interference) async throws {
+    @Test(arguments: Interference.allCases, TransportUnderTest.all)
+    func aPartialFileThatChangesDuringTheRequestIsNotUsed(
+        interference: Interference, over transport: TransportUnderTest
+    ) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a", Data("whole".utf8))
         let partial = folder.url.appendingPathComponent("a.partial")
@@ -324,20 +341,21 @@ import Testing
                 206, headers: [("Content-Range", "bytes 49-99/100"), ("ETag", "\"v\"")], body: Data(count: 51))
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         for _ in 0..<2 {
             await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
         }
         #expect(try Data(contentsOf: file) == Data("whole".utf8))
     }
 
-    @Test func anAcceptedStatusThatIsNoFileIsAnError() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anAcceptedStatusThatIsNoFileIsAnError(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let server = try LoopbackServer { _ in .text("none", status: 404) }
         defer { server.stop() }
         var endpoint = server.endpoint("/")
         endpoint.acceptableStatusCodes = 200...499
-        let service = Atom.forTest().enqueue(endpoint)
+        let service = Atom.forTest(over: transport).enqueue(endpoint)
         let place = try folder.file("a")
         do throws(AtomError) {
             try await service.download(to: place)
@@ -352,7 +370,8 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func withoutAStrongTagNothingIsLeft() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func withoutAStrongTagNothingIsLeft(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         for tag in ["W/\"v\"", "v", ""] {
@@ -361,18 +380,19 @@ import Testing
                     declaredLength: 100, body: Data(count: 50), headers: tag.isEmpty ? [] : [("ETag", tag)])
             }
             defer { server.stop() }
-            let service = Atom.forTest().enqueue(server.endpoint("/"))
+            let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
             await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
             #expect(folder.names == [])
         }
     }
 
-    @Test func aCompletionHearsOnce() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCompletionHearsOnce(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a")
         let server = try LoopbackServer { _ in .text("whole") }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let result = await withCheckedContinuation { continuation in
             service.download(to: file) { continuation.resume(returning: $0) }
         }

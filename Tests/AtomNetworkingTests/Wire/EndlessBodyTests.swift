@@ -29,18 +29,18 @@ import Testing
     }
 
     private func configuration(
-        _ server: LoopbackServer, _ store: InMemoryTokenCredentialStore
+        _ server: LoopbackServer, _ store: InMemoryTokenCredentialStore, over transport: TransportUnderTest
     ) throws -> ServiceConfiguration {
         let endpoint = try AuthorizationEndpoint(scheme: .http, host: server.host, port: server.port, path: "/token")
-        return .forTest(resource: 30) { configuration in
+        return .forTest(over: transport.make(), resource: 30) { configuration in
             configuration.authenticationMethod = .bearer(endpoint, ClientCredential(id: "client"), store)
             configuration.maximumResponseSize = 1 << 20
             configuration.maximumExchangesPerOrigin = 1
         }
     }
 
-    @Test("The refresh and the retry wait for no body of a 401", arguments: Body.allCases)
-    func unauthorized(_ body: Body) async throws {
+    @Test("The refresh and the retry wait for no body of a 401", arguments: Body.allCases, TransportUnderTest.all)
+    func unauthorized(_ body: Body, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/token":
@@ -51,7 +51,7 @@ import Testing
         defer { server.stop() }
         let store = InMemoryTokenCredentialStore(
             TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0"))
-        let atom = Atom(serviceConfiguration: try configuration(server, store))
+        let atom = Atom(serviceConfiguration: try configuration(server, store, over: transport))
         let start = ContinuousClock.now
         let outcome = await atom.outcome(of: server.endpoint("/seats"))
         print("endless body: 401, \(body): answered after \(start.duration(to: .now))")
@@ -63,8 +63,10 @@ import Testing
         #expect(await eventually { atom.manager.deadlines.count == 0 })
     }
 
-    @Test("As many endless 401s as there are connections don't keep the retries waiting", arguments: [6, 24])
-    func unauthorizedAtOnce(_ count: Int) async throws {
+    @Test(
+        "As many endless 401s as there are connections don't keep the retries waiting", arguments: [6, 24],
+        TransportUnderTest.all)
+    func unauthorizedAtOnce(_ count: Int, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/token":
@@ -75,7 +77,7 @@ import Testing
         defer { server.stop() }
         let store = InMemoryTokenCredentialStore(
             TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: "R0"))
-        var configuration = try configuration(server, store)
+        var configuration = try configuration(server, store, over: transport)
         configuration.maximumExchangesPerOrigin = nil
         let atom = Atom(serviceConfiguration: configuration)
         let start = ContinuousClock.now
@@ -92,15 +94,16 @@ import Testing
         #expect(await eventually { atom.manager.deadlines.count == 0 })
     }
 
-    @Test("A 401 without a credential to refresh with is the caller's, with its body")
-    func refused() async throws {
+    @Test(
+        "A 401 without a credential to refresh with is the caller's, with its body", arguments: TransportUnderTest.all)
+    func refused(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in
             .streamed([.write(text: "no"), .delay(milliseconds: 50), .write(text: " seat")], status: 401)
         }
         defer { server.stop() }
         let store = InMemoryTokenCredentialStore(
             TokenCredential(accessToken: "A0", expiresAt: .distantFuture, refreshToken: ""))
-        let atom = Atom(serviceConfiguration: try configuration(server, store))
+        let atom = Atom(serviceConfiguration: try configuration(server, store, over: transport))
         let outcome = await atom.outcome(of: server.endpoint("/seats"))
         guard case .failure(.response(let response)) = outcome else {
             Issue.record("\(outcome)")
@@ -113,13 +116,17 @@ import Testing
     // Foundation on Linux does not stop a redirect whose body never pauses.
     @Test(
         "A redirect is followed before its body has ended",
-        arguments: holdsRedirectsBack ? [Body.silent, .dripping] : Body.allCases)
-    func redirect(_ body: Body) async throws {
+        arguments: TransportUnderTest.all.flatMap { transport in
+            (holdsRedirectsBack(transport) ? [Body.silent, .dripping] : Body.allCases).map { ($0, transport) }
+        })
+    func redirect(_ body: Body, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request.path == "/next" ? .json("{}") : body.response(302, [("Location", "/next")])
         }
         defer { server.stop() }
-        let atom = Atom.forTest(resource: Self.holdsRedirectsBack ? 1 : 30) { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport, resource: Self.holdsRedirectsBack(transport) ? 1 : 30) {
+            $0.maximumExchangesPerOrigin = 1
+        }
         let start = ContinuousClock.now
         let outcome = await atom.outcome(of: server.endpoint("/start"))
         withKnownIssue("Foundation on Linux hands a redirect over when its body has ended") {
@@ -127,16 +134,16 @@ import Testing
             #expect(server.requestCount == 2)
             print("endless body: 302, \(body): answered after \(start.duration(to: .now))")
         } when: {
-            Self.holdsRedirectsBack
+            Self.holdsRedirectsBack(transport)
         }
         #expect(await server.waitForOpenConnections(atMost: 1))
         #expect(await eventually { atom.manager.slots.counts == (0, 0) })
     }
 
-    /// Whether the transport under test tells of a redirect at its end only.
-    private static var holdsRedirectsBack: Bool {
+    /// Whether the transport tells of a redirect at its end only.
+    private static func holdsRedirectsBack(_ transport: TransportUnderTest) -> Bool {
         #if canImport(FoundationNetworking)
-            TransportUnderTest.kind == .urlSession
+            transport.kind == .urlSession
         #else
             false
         #endif

@@ -19,11 +19,11 @@ import Testing
         return (recorder, transport.start(request) { recorder.receive($0) })
     }
 
-    @Test("Cancelling after the end does nothing", arguments: ContractSubject.all)
-    func late(subject: ContractSubject) async throws {
+    @Test("Cancelling after the end does nothing", arguments: TransportUnderTest.all)
+    func late(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let transport = subject.make()
+        let transport = transport.make()
         let (recorder, exchange) = start(transport, try request(server))
         #expect(await eventually { recorder.terminals > 0 })
         DispatchQueue.concurrentPerform(iterations: 20) { _ in exchange.cancel() }
@@ -33,11 +33,11 @@ import Testing
         #expect(second.violations == [] && second.kinds.last == .finished)
     }
 
-    @Test("Cancelling as it ends is one end all the same", arguments: ContractSubject.all)
-    func race(subject: ContractSubject) async throws {
+    @Test("Cancelling as it ends is one end all the same", arguments: TransportUnderTest.all)
+    func race(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let transport = subject.make()
+        let transport = transport.make()
         for _ in 0..<300 {
             let recorder = EventRecorder()
             let handle = Locked<(any TransportExchange)?>(nil)

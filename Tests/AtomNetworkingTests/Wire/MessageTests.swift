@@ -6,44 +6,49 @@ import Testing
 
 /// A request as the server gets it, and a response as the caller gets it.
 @Suite(.timeLimit(.minutes(5))) struct MessageTests {
-    private func seen(_ change: (inout WireEndpoint) -> Void) async throws -> LoopbackServer.Request {
+    private func seen(
+        over transport: TransportUnderTest, _ change: (inout WireEndpoint) -> Void
+    ) async throws -> LoopbackServer.Request {
         var request: LoopbackServer.Request?
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         var endpoint = server.endpoint()
         change(&endpoint)
-        let outcome = await Atom.forTest().outcome(of: endpoint)
+        let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
         #expect(outcome.response?.statusCode == 200)
         #expect(server.malformedRequests == 0 && server.requestCount == 1)
         request = server.requests.first
         return try #require(request)
     }
 
-    @Test(arguments: ["PROPFIND", "M-SEARCH", "purge", "A!#$%&'*+.^_`|~9", "OPTIONS", "TRACE", "QUERY"])
-    func anyMethodTokenArrives(method: String) async throws {
-        #expect(try await seen { $0.method = .token(method) }.method == method)
+    @Test(
+        arguments: ["PROPFIND", "M-SEARCH", "purge", "A!#$%&'*+.^_`|~9", "OPTIONS", "TRACE", "QUERY"],
+        TransportUnderTest.all)
+    func anyMethodTokenArrives(method: String, over transport: TransportUnderTest) async throws {
+        #expect(try await seen(over: transport) { $0.method = .token(method) }.method == method)
     }
 
-    @Test(arguments: [
-        HTTPMethod.post(Data()), .put(Data()), .patch(Data()), .post, .put, .patch, .token("REPORT", Data()),
-    ])
-    func anEmptyBodyHasALengthOfZero(method: HTTPMethod) async throws {
-        let request = try await seen { $0.method = method }
+    @Test(
+        arguments: [
+            HTTPMethod.post(Data()), .put(Data()), .patch(Data()), .post, .put, .patch, .token("REPORT", Data()),
+        ], TransportUnderTest.all)
+    func anEmptyBodyHasALengthOfZero(method: HTTPMethod, over transport: TransportUnderTest) async throws {
+        let request = try await seen(over: transport) { $0.method = method }
         #expect(request.values(for: "Content-Length") == ["0"])
         #expect(request["Content-Type"] == nil && request["Transfer-Encoding"] == nil)
     }
 
-    @Test(arguments: [HTTPMethod.get])
-    func aGetHasNoLength(method: HTTPMethod) async throws {
-        let request = try await seen { $0.method = method }
+    @Test(arguments: [HTTPMethod.get], TransportUnderTest.all)
+    func aGetHasNoLength(method: HTTPMethod, over transport: TransportUnderTest) async throws {
+        let request = try await seen(over: transport) { $0.method = method }
         #expect(request["Content-Length"] == nil && request["Content-Type"] == nil)
     }
 
-    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "REPORT"])
-    func aBodyArrivesAsItIsWithItsLength(method: String) async throws {
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "REPORT"], TransportUnderTest.all)
+    func aBodyArrivesAsItIsWithItsLength(method: String, over transport: TransportUnderTest) async throws {
         for size in [1, 1_000, 70_000, 2_000_000] {
             let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
-            let request = try await seen { $0.method = .token(method, body) }
+            let request = try await seen(over: transport) { $0.method = .token(method, body) }
             #expect(request.body == body)
             #expect(request.values(for: "Content-Length") == ["\(size)"])
             let isForm = ["POST", "PUT", "PATCH"].contains(method)
@@ -56,17 +61,19 @@ import Testing
         }
     }
 
-    @Test func theEndpointsOwnContentTypeWins() async throws {
-        let request = try await seen {
+    @Test(arguments: TransportUnderTest.all)
+    func theEndpointsOwnContentTypeWins(over transport: TransportUnderTest) async throws {
+        let request = try await seen(over: transport) {
             $0.method = .post(Data("x".utf8))
             $0.headerItems = ["content-type": "text/x-own"]
         }
         #expect(request.values(for: "Content-Type") == ["text/x-own"])
     }
 
-    @Test func headerValuesArriveAsTheyAreGiven() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func headerValuesArriveAsTheyAreGiven(over transport: TransportUnderTest) async throws {
         let values = ["", " ", "\t", "a", "a b", "a;b", "a:b", "caf\u{E9}", "\u{1F600}", "a,b", "\"q\"", "; ", "x;"]
-        let request = try await seen {
+        let request = try await seen(over: transport) {
             $0.headerItems = values.enumerated().map { HeaderItem(name: "X-\($0.offset)", value: $0.element) }
         }
         for (index, value) in values.enumerated() {
@@ -74,26 +81,29 @@ import Testing
         }
     }
 
-    @Test func aRepeatedHeaderArrivesWhole() async throws {
-        let request = try await seen { $0.headerItems = ["Accept": "a", "accept": "b"] }
+    @Test(arguments: TransportUnderTest.all)
+    func aRepeatedHeaderArrivesWhole(over transport: TransportUnderTest) async throws {
+        let request = try await seen(over: transport) { $0.headerItems = ["Accept": "a", "accept": "b"] }
         let joined = request.values(for: "Accept").joined(separator: ",").filter { $0 != " " }
         #expect(joined == "a,b")
     }
 
-    @Test func aQueryArrivesAsItWasGiven() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aQueryArrivesAsItWasGiven(over transport: TransportUnderTest) async throws {
         let nasty = [
             "a+b", "a&b=c", "100%", "%41", " ", "\u{1F600}", "\u{E9}", "e\u{301}", "#?/", "\"'<>[]{}|\\^`", "\r\n",
             "\u{0}",
             "", "=", ";", ":@!$()*,-._~",
         ]
         let items = nasty.map { QueryItem(name: "n" + $0, value: $0) } + [QueryItem(name: "n", value: "repeat")]
-        let request = try await seen { $0.queryItems = items }
+        let request = try await seen(over: transport) { $0.queryItems = items }
         #expect(request.queryItems.map(\.name) == items.map(\.name))
         #expect(request.queryItems.map(\.value) == items.map(\.value))
     }
 
-    @Test func noQueryItemsAddNoQuestionMark() async throws {
-        #expect(try await seen { $0.queryItems = [] }.target == "/")
+    @Test(arguments: TransportUnderTest.all)
+    func noQueryItemsAddNoQuestionMark(over transport: TransportUnderTest) async throws {
+        #expect(try await seen(over: transport) { $0.queryItems = [] }.target == "/")
     }
 
     @Test(
@@ -102,9 +112,9 @@ import Testing
             ("/a%20b", "/a%20b"), ("/a%2Fb", "/a%2Fb"), ("/caf\u{E9}", "/caf%C3%A9"),
             ("/~x/@me/$b;c=1,2", "/~x/@me/$b;c=1,2"),
             ("/v1/", "/v1/"), ("/[x]", "/%5Bx%5D"),
-        ])
-    func path(given: String, sent: String) async throws {
-        #expect(try await seen { $0.rawPath = given }.target == sent)
+        ], TransportUnderTest.all)
+    func path(_ path: (given: String, sent: String), over transport: TransportUnderTest) async throws {
+        #expect(try await seen(over: transport) { $0.rawPath = path.given }.target == path.sent)
     }
 
     @Test(
@@ -114,9 +124,9 @@ import Testing
             ("X\r\nEvil", "1"),
             ("X: 1\r\nEvil", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("caf\u{E9}", "1"),
             ("Content-Length", "1\r\nEvil: 1"), ("Host", "a\u{0}b"),
-        ])
-    func headerInjection(name: String, value: String) async throws {
-        try await refused { $0.headerItems = [HeaderItem(name: name, value: value)] }
+        ], TransportUnderTest.all)
+    func headerInjection(_ header: (name: String, value: String), over transport: TransportUnderTest) async throws {
+        try await refused(over: transport) { $0.headerItems = [HeaderItem(name: header.name, value: header.value)] }
     }
 
     @Test(
@@ -124,9 +134,10 @@ import Testing
         arguments: [
             ("Content-Length", "1"), ("transfer-encoding", "chunked"), ("Host", "evil"), ("Connection", "close"),
             ("Upgrade", "h2c"),
-        ])
-    func ownFraming(name: String, value: String) async throws {
-        let request = try await seen {
+        ], TransportUnderTest.all)
+    func ownFraming(_ header: (name: String, value: String), over transport: TransportUnderTest) async throws {
+        let (name, value) = header
+        let request = try await seen(over: transport) {
             $0.method = .post(Data("body".utf8))
             $0.headerItems = [HeaderItem(name: name, value: value), HeaderItem(name: "X-Own", value: "1")]
         }
@@ -137,22 +148,24 @@ import Testing
 
     @Test(
         "An invalid method never reaches the network",
-        arguments: ["GET ", "GET\r\nEvil: 1", "", "G\u{0}T", "GET /evil HTTP/1.1\r\n", "caf\u{E9}", "G:T"])
-    func methodInjection(method: String) async throws {
-        try await refused { $0.method = .token(method) }
+        arguments: ["GET ", "GET\r\nEvil: 1", "", "G\u{0}T", "GET /evil HTTP/1.1\r\n", "caf\u{E9}", "G:T"],
+        TransportUnderTest.all)
+    func methodInjection(method: String, over transport: TransportUnderTest) async throws {
+        try await refused(over: transport) { $0.method = .token(method) }
     }
 
-    @Test(arguments: ["/a b", "/a\r\nb", "/a?b", "/a#b", "//a", "/../a", "/%2e%2e/a", "/%", "a"])
-    func whatIsNoPathNeverReachesTheNetwork(path: String) async throws {
-        try await refused { $0.rawPath = path }
+    @Test(
+        arguments: ["/a b", "/a\r\nb", "/a?b", "/a#b", "//a", "/../a", "/%2e%2e/a", "/%", "a"], TransportUnderTest.all)
+    func whatIsNoPathNeverReachesTheNetwork(path: String, over transport: TransportUnderTest) async throws {
+        try await refused(over: transport) { $0.rawPath = path }
     }
 
-    private func refused(_ change: (inout WireEndpoint) -> Void) async throws {
+    private func refused(over transport: TransportUnderTest, _ change: (inout WireEndpoint) -> Void) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         var endpoint = server.endpoint()
         change(&endpoint)
-        let outcome = await Atom.forTest().outcome(of: endpoint)
+        let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
         guard case .failure(.requestable) = outcome else {
             Issue.record("\(outcome)")
             return

@@ -42,8 +42,8 @@ import Testing
             ]
         }
 
-    @Test("Method and body after a redirect are those of RFC 9110", arguments: cases)
-    func method(_ redirect: Case) async throws {
+    @Test("Method and body after a redirect are those of RFC 9110", arguments: cases, TransportUnderTest.all)
+    func method(_ redirect: Case, over transport: TransportUnderTest) async throws {
         let status = redirect.status
         let routes: [String: LoopbackServer.Handler] = [
             "/old": { _ in .redirect(status, location: "/new?x=1") }, "/new": { _ in .json("[1]") },
@@ -51,7 +51,7 @@ import Testing
         let server = try LoopbackServer(handler: LoopbackServer.routes(routes))
         defer { server.stop() }
         let headers = ["X-Trace": "abc", "Content-Type": "application/json"] as [HeaderItem]
-        let outcome = await Atom.forTest().outcome(
+        let outcome = await Atom.forTest(over: transport).outcome(
             of: server.endpoint("/old", method: redirect.method, headers: headers))
 
         #expect(outcome.response?.statusCode == 200)
@@ -66,11 +66,11 @@ import Testing
         #expect(next["Content-Type"] == (dropsType ? nil : "application/json"))
     }
 
-    @Test(arguments: [300, 304, 305, 306, 399])
-    func otherRedirectCodesAreTheCallers(status: Int) async throws {
+    @Test(arguments: [300, 304, 305, 306, 399], TransportUnderTest.all)
+    func otherRedirectCodesAreTheCallers(status: Int, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .redirect(status, location: "/new") }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint("/old"))
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint("/old"))
         #expect(outcome.response?.statusCode == status)
         #expect(server.requestCount == 1)
     }
@@ -79,44 +79,48 @@ import Testing
         "A redirect that leads nowhere is the caller's response",
         arguments: [
             nil, "", "http://[", "mailto:a@b.c", "ftp://127.0.0.1/x", "http:///x", "//127.0.0.1:-1/x", "javascript:1",
-        ])
-    func broken(location: String?) async throws {
+        ], TransportUnderTest.all)
+    func broken(location: String?, over transport: TransportUnderTest) async throws {
         let headers = location.map { [("Location", $0)] } ?? []
         let server = try LoopbackServer { _ in .status(302, headers: headers, body: Data("b".utf8)) }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 302)
         #expect(outcome.error?.delivery == .answered)
         #expect(server.requestCount == 1)
     }
 
-    @Test func aRedirectThatIsNotFollowedArrivesWithItsBody() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aRedirectThatIsNotFollowedArrivesWithItsBody(over transport: TransportUnderTest) async throws {
         let answer = LoopbackServer.Response.status(
             302, headers: [("Location", "/new")], body: Data("moved".utf8))
         let server = try LoopbackServer { _ in answer }
         defer { server.stop() }
-        let outcome = await Atom.forTest { $0.redirectPolicy = .doNotFollow }.outcome(of: server.endpoint())
+        let atom = Atom.forTest(over: transport) { $0.redirectPolicy = .doNotFollow }
+        let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 302)
         #expect(outcome.response?.headerFields["location"] == "/new")
         #expect(outcome.text == "moved")
         #expect(server.requestCount == 1)
     }
 
-    @Test func theBodyOfARedirectIsNotMixedIntoTheAnswer() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theBodyOfARedirectIsNotMixedIntoTheAnswer(over transport: TransportUnderTest) async throws {
         let routes: [String: LoopbackServer.Handler] = [
             "/old": { _ in .status(302, headers: [("Location", "/new")], body: Data("moved".utf8)) },
             "/new": { _ in .text("here") },
         ]
         let server = try LoopbackServer(handler: LoopbackServer.routes(routes))
         defer { server.stop() }
-        #expect(await Atom.forTest().outcome(of: server.endpoint("/old")).text == "here")
+        #expect(await Atom.forTest(over: transport).outcome(of: server.endpoint("/old")).text == "here")
     }
 
-    @Test(arguments: [0, 1, 20])
-    func aLoopEndsAtTheLimit(limit: Int) async throws {
+    @Test(arguments: [0, 1, 20], TransportUnderTest.all)
+    func aLoopEndsAtTheLimit(limit: Int, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .redirect(302, location: "/again") }
         defer { server.stop() }
-        let outcome = await Atom.forTest { $0.redirectPolicy = .follow(limit: limit) }.outcome(of: server.endpoint())
+        let atom = Atom.forTest(over: transport) { $0.redirectPolicy = .follow(limit: limit) }
+        let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .httpTooManyRedirects)
         #expect(outcome.error?.delivery == .answered)
         #expect(outcome.error?.description.contains("redirected more than \(limit) times") == true)
@@ -128,24 +132,25 @@ import Testing
         arguments: [
             ("sibling", "/a/sibling"), ("../up", "/up"), ("/abs", "/abs"), ("?q=1", "/a/b?q=1"), ("/x#part", "/x"),
             ("/a b", "/a%20b"), ("/caf\u{E9}", "/caf%C3%A9"), ("/a%2Fb", "/a%2Fb"), ("./", "/a/"),
-        ])
-    func resolution(location: String, target: String) async throws {
+        ], TransportUnderTest.all)
+    func resolution(_ redirect: (location: String, target: String), over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
-            request.path == "/a/b" && request.query == nil ? .redirect(302, location: location) : .json("{}")
+            request.path == "/a/b" && request.query == nil ? .redirect(302, location: redirect.location) : .json("{}")
         }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint("/a/b"))
+        let outcome = await Atom.forTest(over: transport).outcome(of: server.endpoint("/a/b"))
         #expect(outcome.response?.statusCode == 200)
-        #expect(server.requests.last?.target == target)
+        #expect(server.requests.last?.target == redirect.target)
     }
 
-    @Test func aRedirectedRequestTakesOneSlotAtATime() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aRedirectedRequestTakesOneSlotAtATime(over transport: TransportUnderTest) async throws {
         let routes: [String: LoopbackServer.Handler] = [
             "/old": { _ in .redirect(307, location: "/new") }, "/new": { _ in .json("{}") },
         ]
         let server = try LoopbackServer(handler: LoopbackServer.routes(routes))
         defer { server.stop() }
-        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
         let endpoint = server.endpoint("/old")
         let statuses = await withTaskGroup(of: Int?.self) { group in
             for _ in 0..<12 { group.addTask { await atom.outcome(of: endpoint).response?.statusCode } }

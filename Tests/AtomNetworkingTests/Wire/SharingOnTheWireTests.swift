@@ -16,33 +16,32 @@ struct SharingOnTheWireTests {
 
     @Test(
         "Five identical requests are one request at the server, and five without the property",
-        arguments: [true, false])
-    func five(shares: Bool) async throws {
+        arguments: [true, false], TransportUnderTest.all)
+    func five(shares: Bool, over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .json(#"{"seat":"12A"}"#).after(gate) }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         let endpoint = Endpoint(wire: server.endpoint("/seats"), sharesIdenticalRequests: shares)
-        async let outcomes = withTaskGroup(of: AtomResponse?.self) { group in
-            for _ in 0..<5 { group.addTask { try? await atom.enqueue(endpoint).resume() } }
-            return await group.reduce(into: [AtomResponse?]()) { $0.append($1) }
+        async let texts = withTaskGroup(of: String?.self) { group in
+            for _ in 0..<5 { group.addTask { await atom.enqueue(endpoint).outcome().text } }
+            return await group.reduce(into: []) { $0.append($1) }
         }
         if shares { #expect(await atom.hasSharers(5)) }
         await server.waitForRequests(shares ? 1 : 5)
         gate.open()
-        let bodies = await outcomes.map { $0?.body }
-        #expect(bodies == Array(repeating: #"{"seat":"12A"}"#, count: 5))
+        #expect(await texts == Array(repeating: #"{"seat":"12A"}"#, count: 5))
         #expect(server.requests.count == (shares ? 1 : 5))
         #expect(try await atom.enqueue(endpoint).resume().statusCode == 200)
         #expect(server.requests.count == (shares ? 2 : 6), "the next one is sent")
     }
 
-    @Test("Only the last caller who leaves closes the connection")
-    func leaving() async throws {
+    @Test("Only the last caller who leaves closes the connection", arguments: TransportUnderTest.all)
+    func leaving(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         let endpoint = Endpoint(wire: server.endpoint("/seats"))
         let calls = (0..<3).map { _ in atom.call(endpoint) }
         await server.waitForRequests(1)

@@ -31,22 +31,26 @@ import Testing
         return services.indices.compactMap { arrived.value[$0] }
     }
 
-    @Test func requestsReachTheServerInTheOrderOfTheirCalls() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func requestsReachTheServerInTheOrderOfTheirCalls(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
         let outcomes = await outcomes(atom, (0..<100).map { server.endpoint("/\($0)") })
         #expect(outcomes.allSatisfy { $0.response?.statusCode == 200 })
         #expect(server.requests.map(\.path) == (0..<100).map { "/\($0)" })
         #expect(server.mostRequestsAtOnce == 1)
     }
 
-    @Test func waitingForASlotDoesNotEatTheIdleTimeout() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func waitingForASlotDoesNotEatTheIdleTimeout(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { server.stop() }
         let time = ManualClock()
-        let atom = Atom(.forTest(request: 5, resource: 1_000) { $0.maximumExchangesPerOrigin = 1 }, time: time)
+        let atom = Atom.forTest(over: transport, request: 5, resource: 1_000, time: time) {
+            $0.maximumExchangesPerOrigin = 1
+        }
         var endpoints = (0..<12).map { _ in server.endpoint() }
         endpoints[0].timeout = ServiceTimeout(request: 1_000, resource: 1_000)
         async let all = outcomes(atom, endpoints)
@@ -58,10 +62,11 @@ import Testing
         #expect(outcomes.count == 12 && outcomes.allSatisfy { $0.response?.statusCode == 200 })
     }
 
-    @Test func waitingForASlotCountsInTheResourceTimeout() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func waitingForASlotCountsInTheResourceTimeout(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
-        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
         var endpoints = Array(repeating: server.endpoint(), count: 3)
         for index in endpoints.indices { endpoints[index].timeout = .init(request: 20, resource: index == 0 ? 6 : 0.4) }
         let outcomes = await outcomes(atom, endpoints)
@@ -70,13 +75,14 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test(.enabled(if: TransportUnderTest.kind != .asyncHTTPClient, "its number is another one"))
-    func sixAreOnTheWireAtOnceByDefaultOnLinux() async throws {
+    // The number of AsyncHTTPClient is another one.
+    @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
+    func sixAreOnTheWireAtOnceByDefaultOnLinux(over transport: TransportUnderTest) async throws {
         #if os(Linux)
             let gate = Gate()
             let server = try LoopbackServer { _ in .json("{}").after(gate) }
             defer { server.stop() }
-            let atom = Atom.forTest()
+            let atom = Atom.forTest(over: transport)
             async let all = outcomes(atom, (0..<20).map { server.endpoint("/\($0)") })
             #expect(await server.waitForRequestsInProgress(6))
             gate.open()
@@ -86,7 +92,8 @@ import Testing
         #endif
     }
 
-    @Test func aSlotComesBackFromWhateverEndsAnExchange() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aSlotComesBackFromWhateverEndsAnExchange(over transport: TransportUnderTest) async throws {
         let routes: [String: LoopbackServer.Handler] = [
             "/empty": { _ in .closeImmediately }, "/reset": { _ in .reset }, "/hang": { _ in .hang },
             "/large": { _ in .generated(length: 1 << 20) }, "/garbage": { _ in .raw("who?\r\n") },
@@ -95,7 +102,7 @@ import Testing
         ]
         let server = try LoopbackServer(handler: LoopbackServer.routes(routes))
         defer { server.stop() }
-        let atom = Atom.forTest {
+        let atom = Atom.forTest(over: transport) {
             $0.maximumExchangesPerOrigin = 1
             $0.maximumResponseSize = 1_000
         }
@@ -108,13 +115,14 @@ import Testing
         #expect(outcomes.last?.response?.statusCode == 200)
     }
 
-    @Test func originsDoNotWaitForEachOther() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func originsDoNotWaitForEachOther(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let slow = try LoopbackServer { _ in .json("{}").after(gate) }
         defer { slow.stop() }
         let quick = try LoopbackServer { _ in .json("{}") }
         defer { quick.stop() }
-        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
         async let held = atom.outcome(of: slow.endpoint())
         #expect(await slow.waitForRequests(1))
         #expect(await atom.outcome(of: quick.endpoint()).response?.statusCode == 200)
@@ -122,10 +130,11 @@ import Testing
         #expect(await held.response?.statusCode == 200)
     }
 
-    @Test func aThousandAtOnceAllComeBack() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aThousandAtOnceAllComeBack(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in .text(request.path) }
         defer { server.stop() }
-        let atom = Atom.forTest(request: 30, resource: 120)
+        let atom = Atom.forTest(over: transport, request: 30, resource: 120)
         let outcomes = await outcomes(atom, (0..<1_000).map { server.endpoint("/\($0)") })
         #expect(outcomes.map(\.text) == (0..<1_000).map { "/\($0)" })
         #expect(server.requestCount == 1_000)

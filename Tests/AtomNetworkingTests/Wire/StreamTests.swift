@@ -14,11 +14,12 @@ import Testing
 
     private func text(_ part: String) -> Data { Data(part.utf8) }
 
-    @Test func thePartsAreThereBeforeTheEnd() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func thePartsAreThereBeforeTheEnd(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .drip([Data("one".utf8), Data("two".utf8)], gate: gate) }
         defer { server.stop() }
-        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).bytes()
+        let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).bytes()
         #expect(stream.response.statusCode == 200)
         var iterator = stream.makeAsyncIterator()
         #expect(try await iterator.next() == Data("one".utf8))
@@ -29,13 +30,14 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func aLargeBodyArrivesWhole() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aLargeBodyArrivesWhole(over transport: TransportUnderTest) async throws {
         let size: Int64 = 8 << 20
         let server = try LoopbackServer { _ in .generated(length: size) }
         defer { server.stop() }
         var count: Int64 = 0
         var isIntact = true
-        for try await part in try await Atom.forTest().enqueue(server.endpoint("/")).bytes() {
+        for try await part in try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).bytes() {
             if part.first != LoopbackServer.Response.generatedByte(at: count) { isIntact = false }
             count += Int64(part.count)
         }
@@ -44,14 +46,15 @@ import Testing
 
     /// That silence doesn't count meanwhile is shown with a clock that the test
     /// holds.
-    @Test func aReaderThatIsSlowGetsEverything() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aReaderThatIsSlowGetsEverything(over transport: TransportUnderTest) async throws {
         let size = 64 << 20
         let server = try LoopbackServer { _ in
             .streamed(
                 (0..<(size >> 20)).map { _ in .write(Data(repeating: 7, count: 1 << 20)) }, length: Int64(size))
         }
         defer { server.stop() }
-        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).bytes()
+        let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).bytes()
         var count = 0
         for try await part in stream {
             count += part.count
@@ -60,11 +63,12 @@ import Testing
         #expect(count == size)
     }
 
-    @Test func anErrorsBodyIsCollected() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anErrorsBodyIsCollected(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .text("busy", status: 503) }
         defer { server.stop() }
         do {
-            _ = try await Atom.forTest().enqueue(server.endpoint("/")).lines()
+            _ = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).lines()
             Issue.record("It succeeded")
         } catch {
             guard case .response(let response) = error else {
@@ -75,27 +79,30 @@ import Testing
         }
     }
 
-    @Test func leavingTheLoopClosesTheConnection() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func leavingTheLoopClosesTheConnection(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .streamed([.write(text: "a\nb\n"), .hang]) }
         defer { server.stop() }
-        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).lines()
+        let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).lines()
         for try await line in stream where line == "a" { break }
         #expect(await server.waitForDisconnects(1))
         _ = stream
     }
 
-    @Test func releasingTheStreamClosesTheConnection() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func releasingTheStreamClosesTheConnection(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
         defer { server.stop() }
-        do { _ = try await Atom.forTest().enqueue(server.endpoint("/")).bytes() }
+        do { _ = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).bytes() }
         #expect(await server.waitForDisconnects(1))
     }
 
-    @Test func cancellingTheTaskEndsTheStream() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancellingTheTaskEndsTheStream(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
         defer { server.stop() }
         let hasPart = Signal()
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let task = Task { () -> Bool in
             do {
                 for try await _ in try await service.bytes() { hasPart.raise() }
@@ -110,10 +117,11 @@ import Testing
         #expect(await server.waitForDisconnects(1))
     }
 
-    @Test func aCancelledTaskReadsNoFurther() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aCancelledTaskReadsNoFurther(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .streamed([.generate(length: 1 << 28, chunk: 1 << 16), .hang]) }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let task = Task { () -> Int in
             var parts = 0
             do {
@@ -128,34 +136,39 @@ import Testing
         #expect(await server.waitForDisconnects(1))
     }
 
-    @Test func aStreamIsReadOnce() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aStreamIsReadOnce(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .text("a") }
         defer { server.stop() }
-        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).bytes()
+        let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).bytes()
         var first = stream.makeAsyncIterator()
         var second = stream.makeAsyncIterator()
         await #expect(throws: AtomError.self) { try await second.next() }
         #expect(try await first.next() == Data("a".utf8))
     }
 
-    @Test func a401ThatTheEndpointAcceptsIsRead() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func a401ThatTheEndpointAcceptsIsRead(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .text("who?", status: 401) }
         defer { server.stop() }
         var endpoint = server.endpoint("/")
         endpoint.acceptableStatusCodes = 200...499
-        let stream = try await Atom.forTest().enqueue(endpoint).lines()
+        let stream = try await Atom.forTest(over: transport).enqueue(endpoint).lines()
         #expect(stream.response.statusCode == 401)
         var lines: [String] = []
         for try await line in stream { lines.append(line) }
         #expect(lines == ["who?"])
     }
 
-    @Test func aLostConnectionIsAnErrorInTheLoop() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aLostConnectionIsAnErrorInTheLoop(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .truncated(declaredLength: 10, body: Data("ab\nc".utf8)) }
         defer { server.stop() }
         var lines: [String] = []
         do {
-            for try await line in try await Atom.forTest().enqueue(server.endpoint("/")).lines() { lines.append(line) }
+            for try await line in try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).lines() {
+                lines.append(line)
+            }
             Issue.record("It succeeded")
         } catch {
             #expect(error.delivery == .answered)
@@ -163,11 +176,13 @@ import Testing
         #expect(lines == ["ab"])
     }
 
-    @Test func silenceEndsAStream() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func silenceEndsAStream(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .hang]) }
         defer { server.stop() }
         let time = ManualClock()
-        let stream = try await Atom(.forTest(request: 3), time: time).enqueue(server.endpoint("/")).bytes()
+        let service = Atom.forTest(over: transport, request: 3, time: time).enqueue(server.endpoint("/"))
+        let stream = try await service.bytes()
         var iterator = stream.makeAsyncIterator()
         #expect(try await iterator.next() == text("a"))
         time.advance(by: .seconds(3))
@@ -184,12 +199,13 @@ import Testing
         }
     }
 
-    @Test func theResourceTimeoutEndsAtTheHead() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theResourceTimeoutEndsAtTheHead(over transport: TransportUnderTest) async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in .streamed([.write(text: "a"), .wait(gate), .write(text: "b")]) }
         defer { server.stop() }
         let time = ManualClock()
-        let stream = try await Atom(.forTest(request: 60, resource: 2), time: time)
+        let stream = try await Atom.forTest(over: transport, request: 60, resource: 2, time: time)
             .enqueue(server.endpoint("/")).bytes()
         time.advance(by: .seconds(30))
         gate.open()
@@ -198,31 +214,36 @@ import Testing
         #expect(text == "ab")
     }
 
-    @Test func linesAreSplitWhereverThePartsEnd() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func linesAreSplitWhereverThePartsEnd(over transport: TransportUnderTest) async throws {
         let bytes: [[UInt8]] = [Array("a\r".utf8), Array("\n\nb".utf8), Array("c\rd\r\n".utf8), [0xC3], [0xA9]]
         let server = try LoopbackServer { _ in .chunked(bytes.map { Data($0) }) }
         defer { server.stop() }
         var lines: [String] = []
-        for try await line in try await Atom.forTest().enqueue(server.endpoint("/")).lines() { lines.append(line) }
+        for try await line in try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).lines() {
+            lines.append(line)
+        }
         #expect(lines == ["a", "", "bc", "d", "é"])
     }
 
-    @Test func jsonLinesAreDecoded() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func jsonLinesAreDecoded(over transport: TransportUnderTest) async throws {
         struct Seat: Decodable, Sendable, Equatable { let row: Int }
         let server = try LoopbackServer { _ in .chunked([Data("{\"row\":1}\n\n{\"ro".utf8), Data("w\":2}\r\n".utf8)]) }
         defer { server.stop() }
         var seats: [Seat] = []
-        let stream = try await Atom.forTest().enqueue(server.endpoint("/")).jsonLines(of: Seat.self)
+        let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).jsonLines(of: Seat.self)
         for try await seat in stream { seats.append(seat) }
         #expect(seats == [Seat(row: 1), Seat(row: 2)])
     }
 
-    @Test func aLineThatIsNotJSONEndsTheStream() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aLineThatIsNotJSONEndsTheStream(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .text("1\nx\n2\n") }
         defer { server.stop() }
         var numbers: [Int] = []
         do {
-            let stream = try await Atom.forTest().enqueue(server.endpoint("/")).jsonLines(of: Int.self)
+            let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).jsonLines(of: Int.self)
             for try await number in stream { numbers.append(number) }
             Issue.record("It succeeded")
         } catch {
@@ -236,25 +257,26 @@ import Testing
 
     // MARK: Server-sent events
 
-    @Test func eventsArriveOneByOne() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func eventsArriveOneByOne(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in
             .chunked(
                 [Data("data: a\n\nid: 7\nevent: gate\ndata: b\ndata: c\n\n: x\n\ndata: d".utf8)], headers: Self.events)
         }
         defer { server.stop() }
         var events: [ServerSentEvent] = []
-        for try await event in try await Atom.forTest().enqueue(server.endpoint("/")).serverSentEvents() {
-            events.append(event)
-        }
+        let stream = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).serverSentEvents()
+        for try await event in stream { events.append(event) }
         #expect(events == [ServerSentEvent(data: "a"), ServerSentEvent(type: "gate", data: "b\nc", id: "7")])
         #expect(server.requests.first?["Accept"] == "text/event-stream")
     }
 
-    @Test func somethingElseThanEventsIsAnError() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func somethingElseThanEventsIsAnError(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         do {
-            _ = try await Atom.forTest().enqueue(server.endpoint("/")).serverSentEvents()
+            _ = try await Atom.forTest(over: transport).enqueue(server.endpoint("/")).serverSentEvents()
             Issue.record("It succeeded")
         } catch {
             guard case .transfer(let failure) = error else {
@@ -265,7 +287,8 @@ import Testing
         }
     }
 
-    @Test func aStreamGoesOnAfterItsLastEvent() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aStreamGoesOnAfterItsLastEvent(over transport: TransportUnderTest) async throws {
         let count = Locked(0)
         let server = try LoopbackServer { _ in
             switch count.with({
@@ -280,43 +303,47 @@ import Testing
         }
         defer { server.stop() }
         var ids: [String] = []
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(reconnection: .automatic(after: .seconds(60)))
         for try await event in stream { ids.append(event.id) }
         #expect(ids == ["1", "2"])
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "1", "1", "2"])
     }
 
-    @Test func noContentEndsAStreamAtOnce() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func noContentEndsAStreamAtOnce(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .empty(204) }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         for try await _ in try await service.serverSentEvents(reconnection: .automatic()) { Issue.record("an event") }
         #expect(server.requestCount == 1)
     }
 
-    @Test func anIDWithoutAnEventCounts() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anIDWithoutAnEventCounts(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request["Last-Event-ID"] == nil
                 ? .chunked([Data("retry: 1\ndata: a\n\nid: 9\n\n".utf8)], headers: Self.events) : .empty(204)
         }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         for try await _ in try await service.serverSentEvents(reconnection: .automatic()) {}
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "9"])
     }
 
-    @Test func aStreamThatBringsNothingGivesUp() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aStreamThatBringsNothingGivesUp(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .chunked([Data("retry: 1\n\n".utf8)], headers: Self.events) }
         defer { server.stop() }
-        let service = Atom.forTest().enqueue(server.endpoint("/"))
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(
             reconnection: .automatic(after: .milliseconds(1), maximumAttempts: 3))
         for try await _ in stream { Issue.record("an event") }
         #expect(server.requestCount == 4)
     }
 
-    @Test func a401AtTheHeadIsRefreshedFor() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func a401AtTheHeadIsRefreshedFor(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/token": .json(#"{"access_token":"new","token_type":"Bearer","expires_in":3600}"#)
@@ -329,7 +356,7 @@ import Testing
             scheme: .http, host: server.host, port: server.port, path: "/token")
         let store = InMemoryTokenCredentialStore(
             TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r"))
-        let atom = Atom.forTest {
+        let atom = Atom.forTest(over: transport) {
             $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)
         }
         var lines: [String] = []
@@ -338,12 +365,13 @@ import Testing
         #expect(server.requests.map(\.path) == ["/", "/token", "/"])
     }
 
-    @Test func aStreamTakesNoSlot() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aStreamTakesNoSlot(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request.path == "/stream" ? .streamed([.write(text: "a"), .hang]) : .text("b")
         }
         defer { server.stop() }
-        let atom = Atom.forTest { $0.maximumExchangesPerOrigin = 1 }
+        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
         let stream = try await atom.enqueue(server.endpoint("/stream")).bytes()
         #expect(await atom.outcome(of: server.endpoint("/")).text == "b")
         _ = stream

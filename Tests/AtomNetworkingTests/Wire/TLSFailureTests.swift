@@ -10,33 +10,35 @@ import Testing
 
 #if os(Linux) || os(macOS)
     @Suite(.timeLimit(.minutes(5))) struct TLSFailureTests {
-        @Test func plainHTTPSpokenToOverTLSHasReceivedNoRequest() async throws {
+        @Test(arguments: TransportUnderTest.all)
+        func plainHTTPSpokenToOverTLSHasReceivedNoRequest(over transport: TransportUnderTest) async throws {
             let server = try LoopbackServer { _ in .json("{}") }
             defer { server.stop() }
             var endpoint = server.endpoint()
             endpoint.scheme = .https
-            let outcome = await Atom.forTest().outcome(of: endpoint)
+            let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
             #expect(outcome.urlError?.code == .secureConnectionFailed)
             #expect(outcome.error?.delivery == .notSent)
             #expect(outcome.error?.description.contains("does not use TLS") == true)
             #expect(server.requestCount == 0)
         }
 
-        @Test func aRefusedConnectionHasReceivedNoRequestOverTLSEither() async throws {
+        @Test(arguments: TransportUnderTest.all)
+        func aRefusedConnectionHasReceivedNoRequestOverTLSEither(over transport: TransportUnderTest) async throws {
             let port = try RefusingPort()
             defer { withExtendedLifetime(port) {} }
             var endpoint = port.endpoint()
             endpoint.scheme = .https
-            let outcome = await Atom.forTest().outcome(of: endpoint)
+            let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
             #expect(outcome.urlError?.code == .cannotConnectToHost)
             #expect(outcome.error?.delivery == .notSent)
         }
 
-        @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"))
-        func aSelfSignedCertificateIsNotTrusted() async throws {
+        @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), arguments: TransportUnderTest.all)
+        func aSelfSignedCertificateIsNotTrusted(over transport: TransportUnderTest) async throws {
             let server = try await OpenSSLServer.started()
             let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port)
-            let outcome = await Atom.forTest().outcome(of: endpoint)
+            let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
             await server.end()
 
             let codes: [URLError.Code] = [.serverCertificateUntrusted, .secureConnectionFailed]

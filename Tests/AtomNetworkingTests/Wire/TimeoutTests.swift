@@ -13,11 +13,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TimeoutTests {
     private let clock = ContinuousClock()
 
-    @Test func aFractionalIdleTimeoutEndsASilentExchange() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aFractionalIdleTimeoutEndsASilentExchange(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
         let start = clock.now
-        let outcome = await Atom.forTest(request: 0.3).outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: transport, request: 0.3).outcome(of: server.endpoint())
         let elapsed = start.duration(to: clock.now)
 
         #expect(outcome.urlError?.code == .timedOut)
@@ -28,12 +29,13 @@ import Testing
         #expect(await server.waitForOpenConnections(atMost: 0))
     }
 
-    @Test func aDrippingServerNeverRunsIntoTheIdleTimeout() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aDrippingServerNeverRunsIntoTheIdleTimeout(over transport: TransportUnderTest) async throws {
         let gates = (0..<20).map { _ in Gate() }
         let server = try LoopbackServer { _ in .streamed(gates.flatMap { [.write(text: "."), .wait($0)] }) }
         defer { server.stop() }
         let time = ManualClock()
-        let stream = try await Atom(.forTest(request: 3), time: time).enqueue(server.endpoint()).bytes()
+        let stream = try await Atom.forTest(over: transport, request: 3, time: time).enqueue(server.endpoint()).bytes()
         var iterator = stream.makeAsyncIterator()
         for gate in gates {
             #expect(try await iterator.next() == Data(".".utf8))
@@ -43,11 +45,12 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func theResourceTimeoutEndsADrippingExchange() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theResourceTimeoutEndsADrippingExchange(over transport: TransportUnderTest) async throws {
         let steps = (0..<400).flatMap { _ in [LoopbackServer.Response.Step.write(text: "."), .delay(milliseconds: 50)] }
         let server = try LoopbackServer { _ in .streamed(steps) }
         defer { server.stop() }
-        let outcome = await Atom.forTest(request: 10, resource: 0.5).outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: transport, request: 10, resource: 0.5).outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .timedOut)
         #expect(outcome.error?.delivery != .notSent)
         #expect(outcome.error?.description.contains("did not complete in 0.5") == true)
@@ -55,11 +58,12 @@ import Testing
         #expect(await server.waitForOpenConnections(atMost: 0))
     }
 
-    @Test func theResourceTimeoutSpansRedirects() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theResourceTimeoutSpansRedirects(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .redirect(302, location: "/again").delayed(milliseconds: 100) }
         defer { server.stop() }
         // Long enough for two of them on a busy machine.
-        let atom = Atom.forTest(resource: 3) { $0.redirectPolicy = .follow(limit: 1_000) }
+        let atom = Atom.forTest(over: transport, resource: 3) { $0.redirectPolicy = .follow(limit: 1_000) }
         let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .timedOut)
         #expect(server.requestCount > 1)
@@ -70,33 +74,37 @@ import Testing
         arguments: [
             (1e-300, 60, "Nothing came or went"), (0.001, 60, "Nothing came or went"), (60, 1e-300, "did not complete"),
             (60, 0.001, "did not complete"), (1e-300, 1e-300, ""),
-        ])
-    func tiny(request: Double, resource: Double, words: String) async throws {
+        ], TransportUnderTest.all)
+    func tiny(
+        _ timeout: (request: Double, resource: Double, words: String), over transport: TransportUnderTest
+    ) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
-        let outcome = await Atom.forTest(request: request, resource: resource).outcome(of: server.endpoint())
+        let atom = Atom.forTest(over: transport, request: timeout.request, resource: timeout.resource)
+        let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .timedOut)
-        #expect(words.isEmpty || outcome.error?.description.contains(words) == true)
+        #expect(timeout.words.isEmpty || outcome.error?.description.contains(timeout.words) == true)
     }
 
     @Test(
         "A huge timeout ends nothing",
-        arguments: [(1e18, 1e18), (.infinity, .infinity), (.greatestFiniteMagnitude, 60)])
-    func huge(request: Double, resource: Double) async throws {
+        arguments: [(1e18, 1e18), (.infinity, .infinity), (.greatestFiniteMagnitude, 60)], TransportUnderTest.all)
+    func huge(_ timeout: (request: Double, resource: Double), over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let outcome = await Atom.forTest(request: request, resource: resource).outcome(of: server.endpoint())
+        let atom = Atom.forTest(over: transport, request: timeout.request, resource: timeout.resource)
+        let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 200)
     }
 
-    @Test(arguments: [0, -1, .nan, -.infinity] as [Double])
-    func whatIsNoTimeoutIsRefused(seconds: Double) async throws {
+    @Test(arguments: [0, -1, .nan, -.infinity] as [Double], TransportUnderTest.all)
+    func whatIsNoTimeoutIsRefused(seconds: Double, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         for timeout in [ServiceTimeout(request: seconds), ServiceTimeout(resource: seconds)] {
             var endpoint = server.endpoint()
             endpoint.timeout = timeout
-            let outcome = await Atom.forTest().outcome(of: endpoint)
+            let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
             guard case .failure(.requestable(.invalidTimeout)) = outcome else {
                 Issue.record("\(outcome)")
                 return
@@ -105,19 +113,23 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func anEndpointsOwnTimeoutWins() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func anEndpointsOwnTimeoutWins(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
         var endpoint = server.endpoint()
         endpoint.timeout = ServiceTimeout(request: 0.2)
-        #expect(await Atom.forTest(request: 60, resource: 60).outcome(of: endpoint).urlError?.code == .timedOut)
+        #expect(
+            await Atom.forTest(over: transport, request: 60, resource: 60).outcome(of: endpoint).urlError?.code
+                == .timedOut)
     }
 
-    @Test func aSlowUploadThatIsBeingReadIsNotIdle() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aSlowUploadThatIsBeingReadIsNotIdle(over transport: TransportUnderTest) async throws {
         let body = Data(count: 8 << 20)
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let outcome = await Atom.forTest(request: 10).outcome(of: server.endpoint(method: .put(body)))
+        let outcome = await Atom.forTest(over: transport, request: 10).outcome(of: server.endpoint(method: .put(body)))
         #expect(outcome.response?.statusCode == 200)
         #expect(server.requests.first?.bodyLength == Int64(body.count))
     }

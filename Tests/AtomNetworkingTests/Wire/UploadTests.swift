@@ -28,14 +28,15 @@ import Testing
         return endpoint
     }
 
-    @Test(arguments: [0, 1, 70_000, 3_000_000])
-    func aFileArrivesAsItIs(size: Int) async throws {
+    @Test(arguments: [0, 1, 70_000, 3_000_000], TransportUnderTest.all)
+    func aFileArrivesAsItIs(size: Int, over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let content = Self.bytes(size)
         let file = try folder.file("picture.png", content)
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: endpoint(server, .file(file, contentType: "image/png")))
+        let endpoint = endpoint(server, .file(file, contentType: "image/png"))
+        let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
         #expect(outcome.response?.statusCode == 200)
         let request = try #require(server.requests.first)
         #expect(request.body == content)
@@ -45,14 +46,14 @@ import Testing
         #expect(folder.names == ["picture.png"])
     }
 
-    @Test(arguments: [nil, Int64(200_000)])
-    func aStreamArrivesAsItIs(length: Int64?) async throws {
+    @Test(arguments: [nil, Int64(200_000)], TransportUnderTest.all)
+    func aStreamArrivesAsItIs(length: Int64?, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let content = Self.bytes(200_000)
         let parts = [content.prefix(1), Data(), content.dropFirst().prefix(99_999), content.dropFirst(100_000)]
         let body = RequestBody.stream(contentType: "text/csv", length: length) { Self.parts(parts) }
-        let outcome = await Atom.forTest().outcome(of: endpoint(server, body))
+        let outcome = await Atom.forTest(over: transport).outcome(of: endpoint(server, body))
         #expect(outcome.response?.statusCode == 200)
         let request = try #require(server.requests.first)
         #expect(request.body == content)
@@ -60,7 +61,8 @@ import Testing
         if length != nil { #expect(request.values(for: "Content-Length") == ["200000"]) }
     }
 
-    @Test func aFormWithAFileArrives() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aFormWithAFileArrives(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let content = Self.bytes(100_000)
         var form = MultipartForm()
@@ -68,7 +70,7 @@ import Testing
         form.append(fileAt: try folder.file("a.bin", content), name: "file")
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: endpoint(server, .multipart(form)))
+        let outcome = await Atom.forTest(over: transport).outcome(of: endpoint(server, .multipart(form)))
         #expect(outcome.response?.statusCode == 200)
         let request = try #require(server.requests.first)
         #expect(request["Content-Type"]?.hasPrefix("multipart/form-data; boundary=") == true)
@@ -77,12 +79,13 @@ import Testing
         #expect(request.body.range(of: Data("Zürich".utf8)) != nil)
     }
 
-    @Test func whatIsWrongWithAFileIsToldBeforeAnythingIsSent() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func whatIsWrongWithAFileIsToldBeforeAnythingIsSent(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         for file in [folder.url, try folder.file("missing")] {
-            let error = await Atom.forTest().outcome(of: endpoint(server, .file(file))).error
+            let error = await Atom.forTest(over: transport).outcome(of: endpoint(server, .file(file))).error
             guard case .requestable(.invalidBody)? = error else {
                 Issue.record("\(String(describing: error))")
                 continue
@@ -92,7 +95,8 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
-    @Test func nothingIsLeftOfABodyThatWasWrittenToAFile() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func nothingIsLeftOfABodyThatWasWrittenToAFile(over transport: TransportUnderTest) async throws {
         @Sendable func bodies() -> Set<String> {
             let folder = FileManager.default.temporaryDirectory.path
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -107,15 +111,16 @@ import Testing
             made.with { $0 = bodies().subtracting(earlier) }
             return Self.parts([Data("abc".utf8)])
         }
-        #expect(await Atom.forTest().outcome(of: endpoint(server, body)).response?.statusCode == 200)
+        #expect(await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).response?.statusCode == 200)
         #expect(await eventually { bodies().isDisjoint(with: made.value) })
     }
 
-    @Test func theErrorOfAStreamIsKept() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theErrorOfAStreamIsKept(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let body = RequestBody.stream { Self.parts([Self.bytes(10)], then: Lost()) }
-        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        let error = await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).error
         guard case .transfer(let failure)? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -124,12 +129,12 @@ import Testing
         #expect(failure.underlyingError is Lost)
     }
 
-    @Test(arguments: [9, 11])
-    func aStreamOfAnotherLengthIsAnError(length: Int64) async throws {
+    @Test(arguments: [9, 11], TransportUnderTest.all)
+    func aStreamOfAnotherLengthIsAnError(length: Int64, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let body = RequestBody.stream(length: length) { Self.parts([Self.bytes(10)]) }
-        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        let error = await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).error
         guard case .transfer(let failure)? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -137,11 +142,12 @@ import Testing
         #expect(failure.reason == .bodyLengthChanged)
     }
 
-    @Test func aStreamThatGoesOnAfterItsLengthIsAnError() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aStreamThatGoesOnAfterItsLengthIsAnError(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let body = RequestBody.stream(length: 3) { Self.parts([Data("abc".utf8), Data("def".utf8)]) }
-        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        let error = await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).error
         guard case .transfer(let failure)? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -150,12 +156,13 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
-    @Test func cancellationOfAFormEndsIt() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func cancellationOfAFormEndsIt(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let file = try folder.file("a", Self.bytes(3_000_000))
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         for number in 0..<40 {
             var form = MultipartForm()
             form.append(fileAt: file, name: "file")
@@ -172,8 +179,8 @@ import Testing
 
     // MARK: Sent again
 
-    @Test(arguments: [307, 308])
-    func aRedirectSendsTheSameBytes(status: Int) async throws {
+    @Test(arguments: [307, 308], TransportUnderTest.all)
+    func aRedirectSendsTheSameBytes(status: Int, over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let content = Self.bytes(50_000)
         let server = try LoopbackServer { request in
@@ -181,31 +188,32 @@ import Testing
         }
         defer { server.stop() }
         for body in [RequestBody.file(try folder.file("a", content)), .stream { Self.parts([content]) }] {
-            let outcome = await Atom.forTest().outcome(of: endpoint(server, body))
+            let outcome = await Atom.forTest(over: transport).outcome(of: endpoint(server, body))
             #expect(outcome.response?.statusCode == 200)
         }
         let moved = server.requests.filter { $0.path == "/moved" }
         #expect(moved.map(\.body) == [content, content])
     }
 
-    @Test(arguments: [true, false])
-    func anErrorIsTheCallersAndTheBodyIsSentOnce(isRepeatable: Bool) async throws {
+    @Test(arguments: [true, false], TransportUnderTest.all)
+    func anErrorIsTheCallersAndTheBodyIsSentOnce(isRepeatable: Bool, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .text("busy", status: 503) }
         defer { server.stop() }
         let body = RequestBody.stream(isRepeatable: isRepeatable) { Self.parts([Self.bytes(100_000)]) }
-        let outcome = await Atom.forTest().outcome(of: endpoint(server, body))
+        let outcome = await Atom.forTest(over: transport).outcome(of: endpoint(server, body))
         #expect(outcome.response?.statusCode == 503)
         #expect(outcome.text == "busy")
         #expect(server.requests.map(\.body) == [Self.bytes(100_000)])
     }
 
-    @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aBodyThatCanBeReadOnceIsSentOnce(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in
             request.path == "/up" ? .redirect(307, location: "/moved") : .json("{}")
         }
         defer { server.stop() }
         let body = RequestBody.stream(isRepeatable: false) { Self.parts([Self.bytes(10)]) }
-        let error = await Atom.forTest().outcome(of: endpoint(server, body)).error
+        let error = await Atom.forTest(over: transport).outcome(of: endpoint(server, body)).error
         guard case .transfer(let failure)? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -216,11 +224,12 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func theSameBodyIsNotBegunTwice() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func theSameBodyIsNotBegunTwice(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let endpoint = endpoint(server, .stream(isRepeatable: false) { Self.parts([Self.bytes(10)]) })
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: transport)
         #expect(await atom.outcome(of: endpoint).response?.statusCode == 200)
         let error = await atom.outcome(of: endpoint).error
         guard case .transfer(let failure)? = error else {
@@ -233,12 +242,12 @@ import Testing
     }
 
     /// A session whose token the server refuses once.
-    private func signed(_ server: LoopbackServer) throws -> Atom {
+    private func signed(_ server: LoopbackServer, over transport: TransportUnderTest) throws -> Atom {
         let old = TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r")
         let authorization = try AuthorizationEndpoint(
             scheme: .http, host: server.host, port: server.port, path: "/token")
         let store = InMemoryTokenCredentialStore(old)
-        return Atom.forTest {
+        return Atom.forTest(over: transport) {
             $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)
         }
     }
@@ -252,20 +261,23 @@ import Testing
         }
     }
 
-    @Test func aFileIsSentAgainAfterA401() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aFileIsSentAgainAfterA401(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let content = Self.bytes(500_000)
         let server = try Self.server()
         defer { server.stop() }
-        let outcome = try await signed(server).outcome(of: endpoint(server, .file(folder.file("a", content))))
+        let outcome = try await signed(server, over: transport).outcome(
+            of: endpoint(server, .file(folder.file("a", content))))
         #expect(outcome.response?.statusCode == 200)
         #expect(server.requests.filter { $0.path == "/up" }.map(\.body) == [content, content])
     }
 
-    @Test func a401ForABodyThatCanBeReadOnceIsTheCallersAndTheSessionKnows() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func a401ForABodyThatCanBeReadOnceIsTheCallersAndTheSessionKnows(over transport: TransportUnderTest) async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let atom = try signed(server)
+        let atom = try signed(server, over: transport)
         let body = RequestBody.stream(length: 10, isRepeatable: false) { Self.parts([Self.bytes(10)]) }
         let error = await atom.outcome(of: endpoint(server, body)).error
         guard case .transfer(let failure)? = error else {
@@ -283,24 +295,27 @@ import Testing
 
     // MARK: Progress
 
-    @Test func progressCountsTheBytesOfAStreamOfUnknownLength() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func progressCountsTheBytesOfAStreamOfUnknownLength(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("[]") }
         defer { server.stop() }
         let calls = Locked<[TransferProgress]>([])
         let body = RequestBody.stream { Self.parts([Data("abc".utf8)]) }
-        let service = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }.enqueue(endpoint(server, body))
+        let service = Atom.forTest(over: transport) { $0.dispatchQueue = DispatchQueue(label: "test") }
+            .enqueue(endpoint(server, body))
         _ = try await service.resume(expecting: [Int].self) { progress in calls.with { $0.append(progress) } }
         #expect(await eventually { calls.value.last?.completed == 3 })
         #expect(calls.value.allSatisfy { $0.completed <= 3 })
     }
 
-    @Test func progressEndsAtTheWholeBody() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func progressEndsAtTheWholeBody(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
         let size = 4_000_000
         let server = try LoopbackServer { _ in .json("[]") }
         defer { server.stop() }
         let calls = Locked<[TransferProgress]>([])
-        let service = Atom.forTest { $0.dispatchQueue = DispatchQueue(label: "test") }
+        let service = Atom.forTest(over: transport) { $0.dispatchQueue = DispatchQueue(label: "test") }
             .enqueue(endpoint(server, .file(try folder.file("a", Self.bytes(size)))))
         let result = try await service.resume(expecting: [Int].self) { progress in calls.with { $0.append(progress) }
         }

@@ -43,12 +43,12 @@ extension RefusingPort {
 }
 
 extension Atom {
-    /// A service for a test: an idle timeout of one minute, a total of two, and
-    /// completions on any thread.
+    /// A service for a test, over a transport of its own.
     static func forTest(
-        request: Double = 60, resource: Double = 120, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+        over transport: TransportUnderTest, request: Double = 60, resource: Double = 120,
+        time: any TimeSource = SystemTimeSource(), _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) -> Atom {
-        Atom(serviceConfiguration: .forTest(request: request, resource: resource, change))
+        Atom(.forTest(over: transport.make(), request: request, resource: resource, time: time, change))
     }
 
     /// Sends one request and returns its result.
@@ -58,12 +58,16 @@ extension Atom {
 }
 
 extension ServiceConfiguration {
+    /// A configuration for a test: an idle timeout of one minute, a total of two,
+    /// and completions on any thread.
     static func forTest(
-        request: Double = 60, resource: Double = 120, _ change: (inout ServiceConfiguration) -> Void = { _ in }
+        over transport: any Transport, request: Double = 60, resource: Double = 120,
+        time: any TimeSource = SystemTimeSource(), _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) -> ServiceConfiguration {
         var configuration = ServiceConfiguration(
             dispatchQueue: .global(), timeout: ServiceTimeout(request: request, resource: resource))
-        configuration.transport = TransportUnderTest.make?()
+        configuration.transport = transport
+        configuration.timeSource = time
         change(&configuration)
         return configuration
     }
@@ -111,7 +115,7 @@ func eventually(
 
 /// Forwards everything to another transport, and reports the events first.
 struct SpyTransport: Transport {
-    var base: any Transport = TransportUnderTest.transport()
+    let base: any Transport
     let observe: @Sendable (TransportEvent) -> Void
 
     var exchangesPerOrigin: Int? { base.exchangesPerOrigin }

@@ -24,7 +24,7 @@ import Testing
             .status(200, headers: [("Content-Encoding", coding)], body: body)
         }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: .asyncHTTPClient).outcome(of: server.endpoint())
         #expect(outcome.text == #"{"seats": 180}"#)
         // As with URLSession.
         #expect(outcome.response?.headerFields["Content-Encoding"] == coding)
@@ -37,7 +37,8 @@ import Testing
             .status(200, headers: [("Content-Encoding", "br")], body: Data("as it is".utf8))
         }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint(headers: ["accept-encoding": "br"]))
+        let outcome = await Atom.forTest(over: .asyncHTTPClient).outcome(
+            of: server.endpoint(headers: ["accept-encoding": "br"]))
         #expect(outcome.text == "as it is")
         #expect(server.requests.first?.values(for: "Accept-Encoding") == ["br"])
     }
@@ -63,7 +64,7 @@ import Testing
         let body = try #require(Data(base64Encoded: Self.codings[0].1)).prefix(12)
         let server = try LoopbackServer { _ in .status(200, headers: [("Content-Encoding", "gzip")], body: body) }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: .asyncHTTPClient).outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .cannotDecodeRawData)
         #expect(outcome.error?.delivery == .answered)
     }

@@ -58,7 +58,7 @@ extension EventRecorder {
         defer { server.stop() }
         let transport = AsyncHTTPClientTransport(connectionsPerOrigin: limit)
         #expect(transport.exchangesPerOrigin == limit)
-        let atom = Atom.forTest { $0.transport = transport }
+        let atom = Atom(.forTest(over: transport))
         async let outcomes = withTaskGroup(of: Bool.self) { group in
             for _ in 0..<(limit * 3) { group.addTask { await atom.outcome(of: server.endpoint()).error == nil } }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -194,6 +194,14 @@ extension EventRecorder {
         await transport.shutdown()
     }
 
+    @Test func withOneEventLoopItMeetsTheWholeContract() async throws {
+        let oneLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await TransportContract.check(patience: .seconds(120)) {
+            AsyncHTTPClientTransport(eventLoopGroup: oneLoop)
+        }.get()
+        try await oneLoop.shutdownGracefully()
+    }
+
     @Test func itRunsOnEventLoopsOfTheAppsOwn() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try LoopbackServer { $0.path == "/held" ? .hang : .json("{}") }
@@ -216,7 +224,7 @@ extension EventRecorder {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = .init(connect: .milliseconds(50), read: .milliseconds(50), write: .milliseconds(50))
         let transport = AsyncHTTPClientTransport(configuration: configuration)
-        let atom = Atom.forTest(request: 1.5, resource: 60) { $0.transport = transport }
+        let atom = Atom(.forTest(over: transport, request: 1.5, resource: 60))
         var endpoint = WireEndpoint(host: "127.0.0.1", port: silent.port)
         endpoint.scheme = .https
         let outcome = await atom.outcome(of: endpoint)

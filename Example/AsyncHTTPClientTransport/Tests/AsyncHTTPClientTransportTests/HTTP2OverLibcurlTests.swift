@@ -42,7 +42,7 @@
             let server = try HTTP2Server()
             defer { server.stop() }
             let transport = try transport(server)
-            let atom = Atom.forTest { $0.transport = transport }
+            let atom = Atom(.forTest(over: transport))
             // Of more, NIO counts libcurl 7.88's late window updates as an attack
             // and ends the connection.
             let expected = Set((0..<150).map { "body \($0)" })
@@ -71,7 +71,7 @@
             let server = try HTTP2Server()
             defer { server.stop() }
             let transport = try transport(server)
-            let atom = Atom.forTest { $0.transport = transport }
+            let atom = Atom(.forTest(over: transport))
             let broken = WireEndpoint(scheme: .https, host: "localhost", port: server.port, rawPath: "/reset")
             async let failure = atom.outcome(of: broken)
             #expect(await outcomes(atom, server, 50).allSatisfy { $0?.hasPrefix("body ") == true })
@@ -84,7 +84,7 @@
             let server = try HTTP2Server()
             defer { server.stop() }
             let transport = try transport(server)
-            let atom = Atom.forTest { $0.transport = transport }
+            let atom = Atom(.forTest(over: transport))
             let hanging = WireEndpoint(scheme: .https, host: "localhost", port: server.port, rawPath: "/hang")
             let tasks = (0..<5).map { _ in Task { await atom.outcome(of: hanging) } }
             #expect(await eventually { server.requests.count == 5 })

@@ -28,7 +28,7 @@ struct HTTP2ConcurrencyTests {
         let server = try HTTP2Server()
         defer { server.stop() }
         let transport = transport(server)
-        let atom = Atom.forTest { $0.transport = transport }
+        let atom = Atom(.forTest(over: transport))
         let endpoint = WireEndpoint(scheme: .https, host: "localhost", port: server.port, rawPath: "/echo")
         let first = await atom.outcome(of: endpoint)
         #expect(first.response?.statusCode == 200)
@@ -80,7 +80,7 @@ struct HTTP2ConcurrencyTests {
         let server = try HTTP2Server()
         defer { server.stop() }
         let transport = transport(server)
-        let atom = Atom.forTest { $0.transport = transport }
+        let atom = Atom(.forTest(over: transport))
         let good = WireEndpoint(scheme: .https, host: "localhost", port: server.port, rawPath: "/echo")
         var bad = good
         bad.rawPath = "/reset"
@@ -117,7 +117,7 @@ struct HTTP2ConcurrencyTests {
         let server = try HTTP2Server()
         defer { server.stop() }
         let endpoint = WireEndpoint(scheme: .https, host: "localhost", port: server.port, rawPath: "/echo")
-        let outcome = await Atom.forTest().outcome(of: endpoint)
+        let outcome = await Atom.forTest(over: .asyncHTTPClient).outcome(of: endpoint)
         #expect(outcome.urlError?.code == .serverCertificateUntrusted)
         #expect(outcome.error?.delivery == .notSent)
         #expect(server.requests.isEmpty)
@@ -128,7 +128,7 @@ struct HTTP2ConcurrencyTests {
         defer { server.stop() }
         let transport = transport(server)
         let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port, rawPath: "/echo")
-        let outcome = await Atom.forTest { $0.transport = transport }.outcome(of: endpoint)
+        let outcome = await Atom(.forTest(over: transport)).outcome(of: endpoint)
         #expect(outcome.urlError?.code == .serverCertificateUntrusted)
         #expect(outcome.error?.delivery == .notSent)
         #expect(server.requests.isEmpty)
@@ -139,7 +139,7 @@ struct HTTP2ConcurrencyTests {
         defer { server.stop() }
         let transport = transport(server) { $0.httpVersion = .http1Only }
         let endpoint = WireEndpoint(scheme: .https, host: "localhost", port: server.port, rawPath: "/echo")
-        let outcome = await Atom.forTest { $0.transport = transport }.outcome(of: endpoint)
+        let outcome = await Atom(.forTest(over: transport)).outcome(of: endpoint)
         // The server insists on HTTP/2.
         #expect(outcome.error != nil)
         #expect(server.requests.isEmpty)

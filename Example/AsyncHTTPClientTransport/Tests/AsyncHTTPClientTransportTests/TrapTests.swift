@@ -15,7 +15,7 @@ import Testing
     @Test func anEndInTheMiddleOfTheHeadIsAFailure() async throws {
         let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: .asyncHTTPClient).outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .networkConnectionLost)
         #expect(outcome.error?.delivery == .maybeSent)
     }
@@ -24,13 +24,13 @@ import Testing
         let answer = LoopbackServer.Response.chunked([Data("hi".utf8)], trailers: [("X-Checksum", "1")])
         let server = try LoopbackServer { _ in answer }
         defer { server.stop() }
-        #expect(await Atom.forTest().outcome(of: server.endpoint()).text == "hi")
+        #expect(await Atom.forTest(over: .asyncHTTPClient).outcome(of: server.endpoint()).text == "hi")
     }
 
     @Test func aLocationWithAZoneLeadsNowhere() async throws {
         let server = try LoopbackServer { _ in .redirect(302, location: "//[::1%25eth0]:80/x") }
         defer { server.stop() }
-        let outcome = await Atom.forTest().outcome(of: server.endpoint())
+        let outcome = await Atom.forTest(over: .asyncHTTPClient).outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 302)
         #expect(outcome.error?.delivery == .answered)
     }
@@ -43,7 +43,7 @@ import Testing
     func whatComesAfterTheAnswerIsNobodys(wire: String) async throws {
         let server = try LoopbackServer { $0.path == "/next" ? .text("next") : .script([.write(text: wire)]) }
         defer { server.stop() }
-        let atom = Atom.forTest()
+        let atom = Atom.forTest(over: .asyncHTTPClient)
         var endpoint = server.endpoint()
         endpoint.acceptableStatusCodes = 200...399
         for _ in 0..<20 {

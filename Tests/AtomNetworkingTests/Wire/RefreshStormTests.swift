@@ -7,8 +7,9 @@ import Testing
 /// Storms of requests against an authorization server that rotates refresh
 /// tokens, over real connections.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RefreshStormTests {
-    @Test(arguments: StormSize.all) func anExpiredTokenIsRefreshedOnceAndNeverSent(_ size: StormSize) async throws {
-        let fixture = try StormFixture()
+    @Test(arguments: StormSize.all, TransportUnderTest.all)
+    func anExpiredTokenIsRefreshedOnceAndNeverSent(_ size: StormSize, over transport: TransportUnderTest) async throws {
+        let fixture = try StormFixture(over: transport)
         defer { fixture.server.stop() }
         for round in 1...size.rounds {
             let tally = try await fixture.run(size.requests, trigger: .expiry, round: round)
@@ -22,8 +23,9 @@ import Testing
         fixture.report("expired", size)
     }
 
-    @Test(arguments: StormSize.all) func aTokenRevokedWhileInUseIsRefreshedOnce(_ size: StormSize) async throws {
-        let fixture = try StormFixture()
+    @Test(arguments: StormSize.all, TransportUnderTest.all)
+    func aTokenRevokedWhileInUseIsRefreshedOnce(_ size: StormSize, over transport: TransportUnderTest) async throws {
+        let fixture = try StormFixture(over: transport)
         defer { fixture.server.stop() }
         for round in 1...size.rounds {
             let deadBefore = fixture.server.counts.dead
@@ -39,10 +41,12 @@ import Testing
         fixture.report("revoked", size)
     }
 
-    @Test(arguments: [StormTrigger.expiry, .revocation])
-    func twoServicesThatShareAStoreShareEveryRefresh(_ trigger: StormTrigger) async throws {
+    @Test(arguments: [StormTrigger.expiry, .revocation], TransportUnderTest.all)
+    func twoServicesThatShareAStoreShareEveryRefresh(
+        _ trigger: StormTrigger, over transport: TransportUnderTest
+    ) async throws {
         let size = StormSize.short
-        let fixture = try StormFixture(services: 2)
+        let fixture = try StormFixture(over: transport, services: 2)
         defer { fixture.server.stop() }
         for round in 1...size.rounds {
             let tally = try await fixture.run(size.requests, trigger: trigger, round: round)
@@ -54,10 +58,10 @@ import Testing
         fixture.expectOneRefreshEach(size.rounds)
     }
 
-    @Test(arguments: [StormTrigger.expiry, .revocation])
-    func whoLeavesAtAnyMomentTouchesNobodyElse(_ trigger: StormTrigger) async throws {
+    @Test(arguments: [StormTrigger.expiry, .revocation], TransportUnderTest.all)
+    func whoLeavesAtAnyMomentTouchesNoOther(_ trigger: StormTrigger, over transport: TransportUnderTest) async throws {
         let size = StormSize.short
-        let fixture = try StormFixture()
+        let fixture = try StormFixture(over: transport)
         defer { fixture.server.stop() }
         var generator = SeededGenerator(seed: 3_000)
         var cancelled = 0
@@ -79,9 +83,12 @@ import Testing
         fixture.expectOneRefreshEach(size.rounds)
     }
 
-    @Test func whoeverCameBeforeAnUnavailableServerRecoversHearsSoAndTheRestIsServed() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func whoeverCameBeforeAnUnavailableServerRecoversHearsSoAndTheRestIsServed(
+        over transport: TransportUnderTest
+    ) async throws {
         let count = StormSize.small.requests
-        let fixture = try StormFixture()
+        let fixture = try StormFixture(over: transport)
         defer { fixture.server.stop() }
         fixture.server.failRefreshes(2)
         fixture.expireToken()
@@ -103,12 +110,14 @@ import Testing
         #expect(fixture.server.counts == .init(refreshes: 3, tokensIssued: 1, accepted: count))
     }
 
-    @Test(arguments: [false, true])
-    func tokensThatLiveForAMomentAreRefreshedNoMoreOftenThanTheyExpire(revokesSuperseded: Bool) async throws {
+    @Test(arguments: [false, true], TransportUnderTest.all)
+    func tokensThatLiveForAMomentAreRefreshedNoMoreOftenThanTheyExpire(
+        revokesSuperseded: Bool, over transport: TransportUnderTest
+    ) async throws {
         let size = StormSize.short
         let lifetime = Duration.milliseconds(200)
         // On a loaded machine a refresh may take longer than such a token lives.
-        let fixture = try StormFixture(lifetime: lifetime, revokesSuperseded: revokesSuperseded) {
+        let fixture = try StormFixture(over: transport, lifetime: lifetime, revokesSuperseded: revokesSuperseded) {
             $0.fruitlessRefreshLimit = .max
         }
         defer { fixture.server.stop() }
@@ -148,13 +157,18 @@ private struct StormFixture {
     private let begin = ContinuousClock.now
 
     init(
-        services count: Int = 1, lifetime: Duration = .seconds(3_600), revokesSuperseded: Bool = false,
+        over transport: TransportUnderTest, services count: Int = 1, lifetime: Duration = .seconds(3_600),
+        revokesSuperseded: Bool = false,
         bearer configure: (inout BearerAuthentication) -> Void = { _ in }
     ) throws {
         server = try LoopbackAuthorizationServer(lifetime: lifetime, revokesSuperseded: revokesSuperseded)
         tokens = RecordingTokens(server.signIn())
-        configuration = try server.configuration(tokens: tokens, bearer: configure)
-        services = (0..<count).map { [configuration] _ in Atom(serviceConfiguration: configuration) }
+        configuration = try server.configuration(tokens: tokens, over: transport.make(), bearer: configure)
+        services = (0..<count).map { [configuration] _ in
+            var configuration = configuration
+            configuration.transport = transport.make()
+            return Atom(serviceConfiguration: configuration)
+        }
     }
 
     /// Runs one storm: of every two refreshes one is held until all requests
@@ -221,7 +235,7 @@ private struct StormFixture {
 
     /// How many requests can be on the wire together.
     func exchangesAtOnce(of requests: Int) -> Int {
-        TransportUnderTest.transport().exchangesPerOrigin ?? requests
+        configuration.transport?.exchangesPerOrigin ?? requests
     }
 
     /// Prints the figures of a storm.

@@ -17,7 +17,7 @@ import Testing
                 await #expect(processExitsWith: .success) {
                     let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nA: b") }
                     defer { server.stop() }
-                    _ = await Atom.forTest().outcome(of: server.endpoint())
+                    _ = await Atom.forTest(over: .urlSession).outcome(of: server.endpoint())
                 }
             }
         }
@@ -28,7 +28,7 @@ import Testing
                     let answer = LoopbackServer.Response.chunked([Data("hi".utf8)], trailers: [("X-Checksum", "1")])
                     let server = try LoopbackServer { _ in answer }
                     defer { server.stop() }
-                    _ = await Atom.forTest().outcome(of: server.endpoint())
+                    _ = await Atom.forTest(over: .urlSession).outcome(of: server.endpoint())
                 }
             }
         }
@@ -38,7 +38,7 @@ import Testing
                 await #expect(processExitsWith: .success) {
                     let server = try LoopbackServer { _ in .redirect(302, location: "//[::1%25eth0]:80/x") }
                     defer { server.stop() }
-                    _ = await Atom.forTest().outcome(of: server.endpoint())
+                    _ = await Atom.forTest(over: .urlSession).outcome(of: server.endpoint())
                 }
             }
         }

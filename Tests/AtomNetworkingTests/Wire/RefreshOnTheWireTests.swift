@@ -10,11 +10,12 @@ import Testing
 
 /// Refreshes over real connections.
 @Suite(.timeLimit(.minutes(5))) struct RefreshOnTheWireTests {
-    @Test func aRefreshDoesNotWaitForAConnectionThatRequestsHold() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aRefreshDoesNotWaitForAConnectionThatRequestsHold(over transport: TransportUnderTest) async throws {
         let server = try LoopbackAuthorizationServer()
         defer { server.stop() }
         let tokens = RecordingTokens(server.signIn())
-        let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens))
+        let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()))
         let gate = Gate()
         server.holdResources(until: gate)
         let held = CallerStorm(6)
@@ -36,12 +37,15 @@ import Testing
         #expect(server.counts.refreshes == 1)
     }
 
-    @Test func aRefreshWhoseAnswerIsLostFailsAtOnceAndIsNotSentAgain() async throws {
+    @Test(arguments: TransportUnderTest.all)
+    func aRefreshWhoseAnswerIsLostFailsAtOnceAndIsNotSentAgain(over transport: TransportUnderTest) async throws {
         let server = try LoopbackAuthorizationServer()
         defer { server.stop() }
         let tokens = RecordingTokens(server.signIn())
         let atom = Atom(
-            serviceConfiguration: try server.configuration(tokens: tokens) { $0.deadline = .seconds(10) })
+            serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()) {
+                $0.deadline = .seconds(10)
+            })
         // A first refresh leaves a connection open, which the next one could reuse.
         tokens.put(tokens.tokenCredential.expired)
         let first = CallerStorm(10)

@@ -17,7 +17,7 @@ import Testing
             count.withLock { $0 += 1 }
             session.httpAdditionalHeaders = ["X-App": "ours"]
         }
-        let atom = Atom.forTest { $0.transport = transport }
+        let atom = Atom(.forTest(over: transport))
         for _ in 0..<2 { _ = await atom.outcome(of: server.endpoint()) }
         #expect(count.withLock { $0 } == 1)
         #expect(server.requests.map { $0["X-App"] } == ["ours", "ours"])
@@ -63,7 +63,7 @@ import Testing
         let transport = URLSessionTransport(configuration: .background("sync")) { _ in
             isConfigured.withLock { $0 = true }
         }
-        let outcome = await Atom.forTest { $0.transport = transport }.outcome(of: server.endpoint())
+        let outcome = await Atom(.forTest(over: transport)).outcome(of: server.endpoint())
         guard case .failure(.requestable(.unsupportedConfiguration)) = outcome else {
             Issue.record("\(outcome)")
             return

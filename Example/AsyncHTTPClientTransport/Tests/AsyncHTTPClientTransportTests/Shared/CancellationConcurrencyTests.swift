@@ -1,1 +1,0 @@
-../../../../../Tests/AtomNetworkingTests/Wire/CancellationConcurrencyTests.swift

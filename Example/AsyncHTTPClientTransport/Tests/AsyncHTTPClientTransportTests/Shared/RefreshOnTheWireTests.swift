@@ -1,1 +1,0 @@
-../../../../../Tests/AtomNetworkingTests/Session/RefreshOnTheWireTests.swift

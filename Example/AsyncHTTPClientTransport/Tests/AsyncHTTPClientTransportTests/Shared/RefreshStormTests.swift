@@ -1,1 +1,0 @@
-../../../../../Tests/AtomNetworkingTests/Session/RefreshStormTests.swift

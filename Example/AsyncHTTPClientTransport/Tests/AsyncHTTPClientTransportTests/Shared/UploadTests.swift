@@ -1,1 +1,0 @@
-../../../../../Tests/AtomNetworkingTests/Wire/UploadTests.swift

@@ -1,0 +1,29 @@
+@testable import AtomNetworking
+
+/// The transports of this package.
+extension TransportUnderTest {
+    #if os(Linux)
+        static let all = [platformDefault, urlSession]
+
+        static let platformDefault = TransportUnderTest(kind: .curl) { ServiceConfiguration().makeDefaultTransport() }
+
+        // Foundation ends the process when a head breaks off, keeps header fields
+        // in a dictionary, and adds `Accept-Language`. Streams are written to a
+        // file before they are sent.
+        static let urlSession = TransportUnderTest(
+            kind: .urlSession,
+            exceptions: [
+                .brokenHeadsFail, .headerFieldLinesAreExact, .headerFieldsAreNotAdded, .streamsAreReadOnDemand,
+            ]
+        ) { URLSessionTransport() }
+    #else
+        static let all = [platformDefault]
+
+        // The system keeps header fields in a dictionary, and adds some. Streams
+        // are written to a file before they are sent.
+        static let platformDefault = TransportUnderTest(
+            kind: .urlSession,
+            exceptions: [.headerFieldLinesAreExact, .headerFieldsAreNotAdded, .streamsAreReadOnDemand]
+        ) { ServiceConfiguration().makeDefaultTransport() }
+    #endif
+}

@@ -1,1 +1,0 @@
-../../AtomNetworkingTests/Session/RefreshStormTests.swift

@@ -1,1 +1,0 @@
-../../AtomNetworkingTests/Wire/TransportContractReportTests.swift

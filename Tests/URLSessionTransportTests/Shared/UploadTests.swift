@@ -1,1 +1,0 @@
-../../AtomNetworkingTests/Wire/UploadTests.swift
