@@ -182,7 +182,7 @@ struct FileTokenCredentialStoreConcurrencyTests {
         // Uses the system's clock, on a machine that may be loaded.
         let stores = (0..<4).map { _ in FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(280)) }
         try await stores[0].save(.numbered(0))
-        let rounds = StormSize.isUnderThreadSanitizer ? 100 : 400
+        let rounds = TestExtent.isUnderThreadSanitizer ? 100 : 400
         let running = Locked(0)
         let ended = Locked(0)
         let cancelled = Locked(0)

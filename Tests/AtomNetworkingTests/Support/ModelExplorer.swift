@@ -22,14 +22,6 @@ protocol ModelledWorld {
     mutating func take(_ step: Step) throws(Violation)
 }
 
-/// How much of each world is walked: among the other tests the shortest ways only,
-/// and all of it with `ATOM_TESTS=whole swift test --filter Model`.
-enum ModelExtent {
-    static let isWhole = ProcessInfo.processInfo.environment["ATOM_TESTS"] == "whole"
-    /// A whole world that is larger than this has grown by mistake.
-    static let states = isWhole ? 300_000 : 4_000
-}
-
 extension ModelledWorld where Self: Sendable {
     /// Expects that no state of this world breaks a rule.
     func expectEveryRule(_ name: String) async {
@@ -37,7 +29,7 @@ extension ModelledWorld where Self: Sendable {
         let extent = result.isWhole ? "" : ", the shortest ways"
         print("model: \(name): \(result.states) states, \(result.transitions) transitions\(extent)")
         #expect(result.counterexample == nil, "\(result.counterexample ?? "")")
-        #expect(result.isWhole || !ModelExtent.isWhole, "more than \(ModelExtent.states) states")
+        #expect(result.isWhole || !TestExtent.isWhole, "more than \(ModelExplorer<Self>.states) states")
     }
 
     /// Expects that the bug that is planted in this world is found.
@@ -74,6 +66,10 @@ struct ModelExplorer<World: ModelledWorld> {
     /// Reversed edges of steps that happen by themselves.
     private var fairEdges: [(from: Int32, to: Int32)] = []
     private var quiet: [Int32] = []
+
+    /// How many are walked: among the other tests those of the shortest ways. A whole
+    /// world that is larger than this has grown by mistake.
+    static var states: Int { TestExtent.isWhole ? 300_000 : 4_000 }
 
     /// Walks a world on a thread of its own, and few worlds at the same time.
     static func explore(_ start: World) async -> Result where World: Sendable {
@@ -115,7 +111,7 @@ struct ModelExplorer<World: ModelledWorld> {
                     if known == nil { next.append((world, target)) }
                 }
             }
-            if origins.count > ModelExtent.states {
+            if origins.count > Self.states {
                 result.isWhole = false
                 break
             }

@@ -11,12 +11,7 @@ import Testing
 /// Many requests that handles and tasks cancel at random moments: each caller
 /// gets one result, nothing leaks and the process survives.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct CancellationStormTests {
-    /// The value of `ATOM_STORM_REQUESTS`, which is 30,000 in CI; otherwise few
-    /// enough not to disturb the other tests.
-    private static let requests: Int = {
-        if let wish = ProcessInfo.processInfo.environment["ATOM_STORM_REQUESTS"].flatMap({ Int($0) }) { return wish }
-        return dlsym(nil, "__tsan_init") == nil ? 4_000 : 2_000
-    }()
+    private static let requests = TestExtent.isWhole ? 30_000 : TestExtent.isUnderThreadSanitizer ? 2_000 : 4_000
 
     private struct Tally {
         var succeeded = 0

@@ -167,7 +167,7 @@ enum PlantedExchangeBug: String, CaseIterable, Sendable {
         .retryOfAnOlderAttempt,
     ]
 
-    static let inExtent = allCases.filter { ModelExtent.isWhole || !deep.contains($0) }
+    static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }
 
     var settings: ExchangeModelSettings {
         func named(_ name: String) -> ExchangeModelSettings {

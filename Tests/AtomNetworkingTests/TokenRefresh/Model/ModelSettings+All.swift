@@ -133,7 +133,7 @@ extension PlantedBug {
         .writeIsNotQueued,
     ]
 
-    static let inExtent = allCases.filter { ModelExtent.isWhole || !deep.contains($0) }
+    static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }
 
     /// Where it can show.
     var settings: ModelSettings {
