@@ -16,7 +16,7 @@
 
             private func atom(_ transport: RecordingTransport) -> Atom {
                 Atom(
-                    .forTest(over: transport) {
+                    .forTest(over: transport, time: SystemTimeSource()) {
                         $0.redirectPolicy = .doNotFollow
                         $0.maximumResponseSize = maximumSize
                     })

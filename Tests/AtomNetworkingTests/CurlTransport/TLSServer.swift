@@ -25,12 +25,12 @@
         /// Contains the certificates and keys; the shell removes it.
         let folder: URL
 
-        private let input: Pipe
-        private let shell: Process
+        private let input = Pipe()
+        private let shell = Process()
 
         private static let script = """
-            openssl=$1 folder=$2 port=$3 identity=$4
-            shift 4
+            openssl=$1 folder=$2 identity=$3
+            shift 3
             umask 077
             mkdir "$folder" && cd "$folder" || exit
             key() { "$openssl" genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out "$1.key"; }
@@ -58,7 +58,7 @@
                         "$openssl" dgst -sha256 -binary | "$openssl" base64 >$name.pin
                 done
             } >setup.log 2>&1 </dev/null
-            "$openssl" s_server -accept "127.0.0.1:$port" -cert "$identity.pem" -key "$identity.key" -www "$@" </dev/null &
+            "$openssl" s_server -accept 127.0.0.1:0 -cert "$identity.pem" -key "$identity.key" -www "$@" </dev/null &
             exec >/dev/null
             read -r nothing
             kill -KILL $!
@@ -69,55 +69,23 @@
         /// - Parameter arguments: Further ones for `s_server`, which runs in
         ///   the folder.
         init(_ identity: Identity = .server, _ arguments: [String] = []) async throws {
-            // Another test's server may take the port before openssl does.
-            for _ in 0..<5 {
-                let attempt = try await Attempt(identity, arguments)
-                guard attempt.isListening else { continue }
-                (folder, port, shell, input) = (attempt.folder, attempt.port, attempt.shell, attempt.input)
-                return
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments =
+                ["-c", Self.script, "sh", try #require(OpenSSL.path), folder.path, identity.rawValue] + arguments
+            // Or a process that another test starts meanwhile would hold it open too.
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            shell.standardInput = input
+            let output = Pipe()
+            shell.standardOutput = output
+            shell.standardError = FileHandle.nullDevice
+            await waitForFewDescriptors()
+            try shell.run()
+            let handle = output.fileHandleForReading
+            guard let port = await onAThreadOfItsOwn({ OpenSSLServer.port(in: handle) }) else {
+                throw Unexpected("openssl s_server doesn't start")
             }
-            throw Unexpected("openssl s_server doesn't start")
-        }
-
-        private struct Attempt {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
-            let port: Int
-            let shell = Process()
-            let input = Pipe()
-            let isListening: Bool
-
-            init(_ identity: Identity, _ arguments: [String]) async throws {
-                // This port was free a moment ago.
-                let free = try LoopbackServer { _ in .empty() }
-                free.stop()
-                port = free.port
-                shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-                shell.arguments =
-                    [
-                        "-c", TLSServer.script, "sh", try #require(OpenSSL.path), folder.path, "\(port)",
-                        identity.rawValue,
-                    ]
-                    + arguments
-                // Or a process that another test starts meanwhile would hold it open too.
-                _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-                shell.standardInput = input
-                let output = Pipe()
-                shell.standardOutput = output
-                shell.standardError = FileHandle.nullDevice
-                await waitForFewDescriptors()
-                try shell.run()
-                let handle = output.fileHandleForReading
-                isListening = await onAThreadOfItsOwn {
-                    var heard = Data()
-                    while heard.range(of: Data("ACCEPT".utf8)) == nil {
-                        let part = handle.availableData
-                        guard !part.isEmpty else { return false }
-                        heard += part
-                    }
-                    return true
-                }
-                if !isListening { try? input.fileHandleForWriting.close() }
-            }
+            self.port = port
         }
 
         deinit {

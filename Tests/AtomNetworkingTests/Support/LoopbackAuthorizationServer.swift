@@ -41,7 +41,7 @@ final class LoopbackAuthorizationServer: Sendable {
 
     fileprivate struct AccessToken {
         let family: Int
-        var expiresAt: ContinuousClock.Instant
+        var expiresAt: MonotonicInstant
         var isRevoked = false
     }
 
@@ -56,6 +56,7 @@ final class LoopbackAuthorizationServer: Sendable {
     }
 
     fileprivate struct State {
+        let time: ManualClock
         var counts = Counts()
         var lifetime: Duration
         var accessTokens: [String: AccessToken] = [:]
@@ -72,7 +73,8 @@ final class LoopbackAuthorizationServer: Sendable {
         var onAccepted: (@Sendable (Int) -> Void)?
     }
 
-    private let revokesSuperseded: Bool
+    /// The clock of the server and of its clients, which only the test advances.
+    let time: ManualClock
     private let state: Locked<State>
     private let loopback: LoopbackServer
 
@@ -81,9 +83,9 @@ final class LoopbackAuthorizationServer: Sendable {
     ///   - revokesSuperseded: Whether a refresh revokes the earlier access
     ///     tokens.
     init(lifetime: Duration = .seconds(3_600), revokesSuperseded: Bool = false) throws {
-        let state = Locked(State(lifetime: lifetime))
+        time = ManualClock()
+        let state = Locked(State(time: time, lifetime: lifetime))
         self.state = state
-        self.revokesSuperseded = revokesSuperseded
         loopback = try LoopbackServer { request in
             guard request.path == "/token" else { return Self.resource(request, state) }
             return Self.token(request, state, revokesSuperseded: revokesSuperseded)
@@ -98,7 +100,7 @@ final class LoopbackAuthorizationServer: Sendable {
     /// The number of issued access tokens that are still valid.
     var liveAccessTokens: Int {
         state.with { state in
-            let now = ContinuousClock.now
+            let now = time.now
             return state.accessTokens.values.count { !$0.isRevoked && now < $0.expiresAt }
         }
     }
@@ -120,7 +122,7 @@ extension LoopbackAuthorizationServer {
             state.families += 1
             let (access, refresh) = state.issue(family: state.families)
             return TokenCredential(
-                accessToken: access, expiresAt: Date(timeIntervalSinceNow: state.lifetime / .seconds(1)),
+                accessToken: access, expiresAt: time.date + state.lifetime / .seconds(1),
                 refreshToken: refresh)
         }
     }
@@ -140,6 +142,7 @@ extension LoopbackAuthorizationServer {
             authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),
             timeout: timeout)
         configuration.transport = transport
+        configuration.timeSource = time
         return configuration
     }
 
@@ -164,7 +167,7 @@ extension LoopbackAuthorizationServer {
     /// Expires every access token now.
     func expireAccessTokens() {
         state.with { state in
-            for token in state.accessTokens.keys { state.accessTokens[token]?.expiresAt = .now }
+            for token in state.accessTokens.keys { state.accessTokens[token]?.expiresAt = time.now }
         }
     }
 
@@ -242,7 +245,7 @@ extension LoopbackAuthorizationServer.State {
     fileprivate mutating func issue(family: Int) -> (access: String, refresh: String) {
         tokens += 1
         let (access, refresh) = ("A\(tokens)", "R\(tokens)")
-        accessTokens[access] = .init(family: family, expiresAt: .now + lifetime)
+        accessTokens[access] = .init(family: family, expiresAt: time.now.advanced(by: lifetime))
         refreshTokens[refresh] = .init(family: family)
         return (access, refresh)
     }
@@ -270,7 +273,7 @@ extension LoopbackAuthorizationServer.State {
             counts.unknown += 1
             return false
         }
-        guard !token.isRevoked, .now < token.expiresAt else {
+        guard !token.isRevoked, time.now < token.expiresAt else {
             counts.dead += 1
             return false
         }

@@ -42,10 +42,7 @@ import Testing
         let server = try LoopbackAuthorizationServer()
         defer { server.stop() }
         let tokens = RecordingTokens(server.signIn())
-        let atom = Atom(
-            serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()) {
-                $0.deadline = .seconds(10)
-            })
+        let atom = Atom(serviceConfiguration: try server.configuration(tokens: tokens, over: transport.make()))
         // A first refresh leaves a connection open, which the next one could reuse.
         tokens.put(tokens.tokenCredential.expired)
         let first = CallerStorm(10)
@@ -66,7 +63,6 @@ import Testing
         await second.end()
         #expect(second.tally == CallerStorm.Tally(failed: 10))
         #expect(second.errors.allSatisfy { $0.isAccessTokenRefreshFailure && $0.delivery == .notSent })
-        // The connection was lost; this is not the deadline.
         let causes = second.errors.compactMap { error -> URLError.Code? in
             guard case .authentication(.refreshFailed(AtomError.session(let cause), _, _)) = error else { return nil }
             return (cause as? URLError)?.code

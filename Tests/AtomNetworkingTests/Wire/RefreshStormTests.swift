@@ -105,7 +105,8 @@ import Testing
             #expect(fixture.server.counts.refreshes == failure)
         }
         let wave = await fixture.begin(count)
-        await fixture.end(wave)
+        // They wait for the next refresh, which comes after a pause.
+        await fixture.server.time.skippingPauses(upTo: .seconds(2)) { await fixture.end(wave) }
         #expect(wave.tally == CallerStorm.Tally(answered: count))
         #expect(fixture.server.counts == .init(refreshes: 3, tokensIssued: 1, accepted: count))
     }
@@ -116,12 +117,15 @@ import Testing
     ) async throws {
         let size = StormSize.short
         let lifetime = Duration.milliseconds(200)
-        // On a loaded machine a refresh may take longer than such a token lives.
+        // On the way a token may expire before it has been accepted.
         let fixture = try StormFixture(over: transport, lifetime: lifetime, revokesSuperseded: revokesSuperseded) {
             $0.fruitlessRefreshLimit = .max
         }
         defer { fixture.server.stop() }
-        let begin = ContinuousClock.now
+        let time = fixture.server.time
+        // A millisecond passes with each request.
+        fixture.server.onAccepted { _ in time.advance(by: .milliseconds(1)) }
+        let begin = time.now
         for _ in 1...size.rounds {
             let wave = await fixture.begin(size.requests)
             await fixture.end(wave)
@@ -131,7 +135,7 @@ import Testing
             #expect(wave.errors.allSatisfy { $0.isAuthorizationFailure })
         }
         // One is due every three quarters of a lifetime, counted from when the one before was sent.
-        let due = Int(begin.duration(to: .now) / (lifetime * 3 / 4)) + 1
+        let due = Int(begin.duration(to: time.now) / (lifetime * 3 / 4)) + 1
         let counts = fixture.server.counts
         #expect((1...due).contains(counts.refreshes))
         #expect(counts.refreshes == counts.tokensIssued)

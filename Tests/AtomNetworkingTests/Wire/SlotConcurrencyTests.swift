@@ -55,7 +55,7 @@ import Testing
         endpoints[0].timeout = ServiceTimeout(request: 1_000, resource: 1_000)
         async let all = outcomes(atom, endpoints)
         #expect(await server.waitForRequests(1))
-        // Only the first has a slot.
+        #expect(await eventually { atom.manager.slots.counts == (1, 11) })
         time.advance(by: .seconds(100))
         gate.open()
         let outcomes = await all
@@ -66,10 +66,15 @@ import Testing
     func waitingForASlotCountsInTheResourceTimeout(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .hang }
         defer { server.stop() }
-        let atom = Atom.forTest(over: transport) { $0.maximumExchangesPerOrigin = 1 }
+        let time = ManualClock()
+        let atom = Atom.forTest(over: transport, time: time) { $0.maximumExchangesPerOrigin = 1 }
         var endpoints = Array(repeating: server.endpoint(), count: 3)
         for index in endpoints.indices { endpoints[index].timeout = .init(request: 20, resource: index == 0 ? 6 : 0.4) }
-        let outcomes = await outcomes(atom, endpoints)
+        async let all = outcomes(atom, endpoints)
+        #expect(await server.waitForRequests(1))
+        #expect(await eventually { atom.manager.slots.counts == (1, 2) })
+        time.advance(by: .seconds(6))
+        let outcomes = await all
         #expect(outcomes.map { $0.urlError?.code } == [.timedOut, .timedOut, .timedOut])
         #expect(outcomes.map { $0.error?.delivery } == [.maybeSent, .notSent, .notSent])
         #expect(server.requestCount == 1)
@@ -102,7 +107,8 @@ import Testing
         ]
         let server = try LoopbackServer(handler: LoopbackServer.routes(routes))
         defer { server.stop() }
-        let atom = Atom.forTest(over: transport) {
+        let time = ManualClock()
+        let atom = Atom.forTest(over: transport, time: time) {
             $0.maximumExchangesPerOrigin = 1
             $0.maximumResponseSize = 1_000
         }
@@ -110,7 +116,9 @@ import Testing
             server.endpoint($0)
         }
         endpoints[2].timeout = ServiceTimeout(request: 0.2)
-        let outcomes = await outcomes(atom, endpoints + [server.endpoint("/ok")])
+        let outcomes = await time.skippingPauses(upTo: .milliseconds(200)) {
+            await self.outcomes(atom, endpoints + [server.endpoint("/ok")])
+        }
         #expect(outcomes.dropLast().allSatisfy { $0.error != nil })
         #expect(outcomes.last?.response?.statusCode == 200)
     }
@@ -134,7 +142,7 @@ import Testing
     func aThousandAtOnceAllComeBack(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { request in .text(request.path) }
         defer { server.stop() }
-        let atom = Atom.forTest(over: transport, request: 30, resource: 120)
+        let atom = Atom.forTest(over: transport)
         let outcomes = await outcomes(atom, (0..<1_000).map { server.endpoint("/\($0)") })
         #expect(outcomes.map(\.text) == (0..<1_000).map { "/\($0)" })
         #expect(server.requestCount == 1_000)

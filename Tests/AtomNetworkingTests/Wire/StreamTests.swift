@@ -303,9 +303,10 @@ import Testing
         }
         defer { server.stop() }
         var ids: [String] = []
-        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
+        let time = ManualClock()
+        let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(reconnection: .automatic(after: .seconds(60)))
-        for try await event in stream { ids.append(event.id) }
+        try await time.skippingPauses(upTo: .seconds(1)) { for try await event in stream { ids.append(event.id) } }
         #expect(ids == ["1", "2"])
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "1", "1", "2"])
     }
@@ -326,8 +327,10 @@ import Testing
                 ? .chunked([Data("retry: 1\ndata: a\n\nid: 9\n\n".utf8)], headers: Self.events) : .empty(204)
         }
         defer { server.stop() }
-        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
-        for try await _ in try await service.serverSentEvents(reconnection: .automatic()) {}
+        let time = ManualClock()
+        let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
+        let stream = try await service.serverSentEvents(reconnection: .automatic())
+        try await time.skippingPauses(upTo: .seconds(1)) { for try await _ in stream {} }
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "9"])
     }
 
@@ -335,10 +338,11 @@ import Testing
     func aStreamThatBringsNothingGivesUp(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .chunked([Data("retry: 1\n\n".utf8)], headers: Self.events) }
         defer { server.stop() }
-        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
+        let time = ManualClock()
+        let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(
             reconnection: .automatic(after: .milliseconds(1), maximumAttempts: 3))
-        for try await _ in stream { Issue.record("an event") }
+        try await time.skippingPauses(upTo: .seconds(1)) { for try await _ in stream { Issue.record("an event") } }
         #expect(server.requestCount == 4)
     }
 

@@ -36,7 +36,7 @@ import Testing
 
         @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), arguments: TransportUnderTest.all)
         func aSelfSignedCertificateIsNotTrusted(over transport: TransportUnderTest) async throws {
-            let server = try await OpenSSLServer.started()
+            let server = try await OpenSSLServer()
             let endpoint = WireEndpoint(scheme: .https, host: "127.0.0.1", port: server.port)
             let outcome = await Atom.forTest(over: transport).outcome(of: endpoint)
             await server.end()
@@ -49,7 +49,7 @@ import Testing
 
         @Test(.enabled(if: OpenSSL.path != nil, "openssl is not installed"), arguments: [true, false])
         func nothingIsLeftOfTheServerThatTheTestsStart(isEnded: Bool) async throws {
-            var server: OpenSSLServer? = try await OpenSSLServer.started()
+            var server: OpenSSLServer? = try await OpenSSLServer()
             let folder = try #require(server?.folder)
             if isEnded { await server?.end() }
             // This happens too when a test throws.
@@ -82,34 +82,21 @@ import Testing
         private let input = Pipe()
         private let shell: Process
 
-        /// Starts a server, if need be on another port: another test's server may
-        /// take the first one before openssl does.
-        static func started() async throws -> OpenSSLServer {
-            for _ in 0..<4 {
-                do { return try await OpenSSLServer() } catch is SetupError {}
-            }
-            return try await OpenSSLServer()
-        }
-
-        private init() async throws {
+        init() async throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
-            // This port was free a moment ago.
-            let free = try LoopbackServer { _ in .empty() }
-            free.stop()
-            port = free.port
             shell = Process()
             shell.executableURL = URL(fileURLWithPath: "/bin/sh")
             let script = """
                 mkdir -m 700 "$2" && cd "$2" || exit
                 "$1" req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=127.0.0.1
-                "$1" s_server -accept "127.0.0.1:$3" -cert certificate.pem -key key.pem -www </dev/null &
+                "$1" s_server -accept 127.0.0.1:0 -cert certificate.pem -key key.pem -www </dev/null &
                 exec >/dev/null
                 read -r nothing
                 kill -KILL $!
                 wait
                 rm -r "$2"
                 """
-            shell.arguments = ["-c", script, "sh", try #require(OpenSSL.path), folder.path, "\(port)"]
+            shell.arguments = ["-c", script, "sh", try #require(OpenSSL.path), folder.path]
             // Or a process that another test starts meanwhile would hold it open too.
             _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
             shell.standardInput = input
@@ -118,19 +105,22 @@ import Testing
             shell.standardError = FileHandle.nullDevice
             await waitForFewDescriptors()
             try shell.run()
-            // The server accepts one connection at a time, so a test connection
-            // could block others.
             let handle = output.fileHandleForReading
-            let isListening = await onAThreadOfItsOwn {
-                var heard = Data()
-                while heard.range(of: Data("ACCEPT".utf8)) == nil {
-                    let part = handle.availableData
-                    guard !part.isEmpty else { return false }
-                    heard += part
-                }
-                return true
+            guard let port = await onAThreadOfItsOwn({ Self.port(in: handle) }) else { throw SetupError() }
+            self.port = port
+        }
+
+        /// The port that `s_server` has chosen, which it tells when it listens;
+        /// `nil` if it has ended.
+        static func port(in output: FileHandle) -> Int? {
+            var heard = ""
+            while true {
+                let part = output.availableData
+                guard !part.isEmpty else { return nil }
+                heard += String(decoding: part, as: UTF8.self)
+                let line = heard.split(separator: "\n").first { $0.hasPrefix("ACCEPT") }
+                if let line, heard.hasSuffix("\n") { return line.split(separator: ":").last.flatMap { Int($0) } }
             }
-            guard isListening else { throw SetupError() }
         }
 
         deinit {

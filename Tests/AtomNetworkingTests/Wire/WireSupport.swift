@@ -43,10 +43,12 @@ extension RefusingPort {
 }
 
 extension Atom {
-    /// A service for a test, over a transport of its own.
+    /// A service for a test, over a transport of its own and with a clock that
+    /// stands still unless the test has given it another one: however slow the
+    /// machine is, no timeout and no pause ends by itself.
     static func forTest(
         over transport: TransportUnderTest, request: Double = 60, resource: Double = 120,
-        time: any TimeSource = SystemTimeSource(), _ change: (inout ServiceConfiguration) -> Void = { _ in }
+        time: any TimeSource = ManualClock(), _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) -> Atom {
         Atom(.forTest(over: transport.make(), request: request, resource: resource, time: time, change))
     }
@@ -58,11 +60,11 @@ extension Atom {
 }
 
 extension ServiceConfiguration {
-    /// A configuration for a test: an idle timeout of one minute, a total of two,
-    /// and completions on any thread.
+    /// A configuration for a test: a clock that stands still, an idle timeout of
+    /// one minute, a total of two, and completions on any thread.
     static func forTest(
         over transport: any Transport, request: Double = 60, resource: Double = 120,
-        time: any TimeSource = SystemTimeSource(), _ change: (inout ServiceConfiguration) -> Void = { _ in }
+        time: any TimeSource = ManualClock(), _ change: (inout ServiceConfiguration) -> Void = { _ in }
     ) -> ServiceConfiguration {
         var configuration = ServiceConfiguration(
             dispatchQueue: .global(), timeout: ServiceTimeout(request: request, resource: resource))
@@ -111,6 +113,21 @@ func eventually(
         }
     }
     return true
+}
+
+extension ManualClock {
+    /// Ends each pause and each timeout of at most this length as soon as a
+    /// service makes it, while the operation runs.
+    func skippingPauses<T>(upTo longest: Duration, while operation: () async throws -> T) async rethrows -> T {
+        let skipping = Task {
+            while await waitForAlarm(within: longest), let next = nextAlarm {
+                // The alarm may be another one by now.
+                advance(by: min(now.duration(to: next), longest))
+            }
+        }
+        defer { skipping.cancel() }
+        return try await operation()
+    }
 }
 
 /// Forwards everything to another transport, and reports the events first.

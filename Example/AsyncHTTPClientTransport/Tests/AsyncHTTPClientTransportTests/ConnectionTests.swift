@@ -224,7 +224,7 @@ extension EventRecorder {
         var configuration = HTTPClient.Configuration()
         configuration.timeout = .init(connect: .milliseconds(50), read: .milliseconds(50), write: .milliseconds(50))
         let transport = AsyncHTTPClientTransport(configuration: configuration)
-        let atom = Atom(.forTest(over: transport, request: 1.5, resource: 60))
+        let atom = Atom(.forTest(over: transport, request: 1.5, time: SystemTimeSource()))
         var endpoint = WireEndpoint(host: "127.0.0.1", port: silent.port)
         endpoint.scheme = .https
         let outcome = await atom.outcome(of: endpoint)
