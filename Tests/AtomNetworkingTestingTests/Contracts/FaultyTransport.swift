@@ -78,7 +78,8 @@ final class FaultyTransport: Transport {
         /// Silence is found by any patience, and nothing else may be found by impatience.
         var patience: Duration {
             switch self {
-            case .noEnd, .noEndAfterCancel, .forgetsEndWhenCancelledInside, .waitsInStart: .milliseconds(50)
+            case .noEnd, .noEndAfterCancel, .forgetsEndWhenCancelledInside, .waitsInStart, .endsWithTransport:
+                .milliseconds(50)
             default: .seconds(120)
             }
         }

@@ -67,8 +67,10 @@ struct ModelExplorer<World: ModelledWorld> {
     private var fairEdges: [(from: Int32, to: Int32)] = []
     private var quiet: [Int32] = []
 
-    /// How many are walked: among the other tests those of the shortest ways. A whole
-    /// world that is larger than this has grown by mistake.
+    /// How many states are walked.
+    ///
+    /// Among the other tests they are those of the shortest ways. A whole world that
+    /// is larger has grown by mistake.
     static var states: Int { TestExtent.isWhole ? 300_000 : 4_000 }
 
     /// Walks a world on a thread of its own, and few worlds at the same time.

@@ -17,8 +17,8 @@ import Testing
 enum TestExtent {
     static let isWhole = ProcessInfo.processInfo.environment["ATOM_TESTS"] == "whole"
 
-    /// With the thread sanitizer everything is ten times slower. Its runtime is then
-    /// part of the process.
+    /// Whether the thread sanitizer's runtime is part of the process; everything is
+    /// ten times slower then.
     static let isUnderThreadSanitizer: Bool = {
         guard let process = dlopen(nil, RTLD_NOW) else { return false }
         defer { dlclose(process) }
