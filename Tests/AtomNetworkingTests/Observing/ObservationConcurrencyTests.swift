@@ -42,6 +42,7 @@ import Testing
         }
         var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         configuration.observers = [observer]
         configuration.redirectPolicy = .follow(limit: 5)
         let atom = Atom(serviceConfiguration: configuration)
@@ -76,13 +77,13 @@ import Testing
         _ = await session.transport.exchange(1_000)
         let paths = (0..<1_000).map { "/\($0)" }
         #expect(session.sentPaths == paths)
+        for exchange in session.sent { exchange.answer() }
+        for call in calls + more { #expect(await call.status() == 200) }
         let sent = recorder.events.compactMap { event -> String? in
             guard event.purpose == .service, case .sent(let sent) = event.kind else { return nil }
             return sent.url
         }
         #expect(Set(sent) == Set(paths.map { "https://api.example.com\($0)" }) && sent.count == 1_000)
-        for exchange in session.sent { exchange.answer() }
-        for call in calls + more { #expect(await call.status() == 200) }
         #expect(observer.report.problems.isEmpty)
     }
 }

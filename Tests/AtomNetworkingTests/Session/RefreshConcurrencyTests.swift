@@ -71,6 +71,7 @@ import Testing
         #expect(await early.status() == 200)
 
         session.sent[1].answer(status: 401)
+        _ = await session.transport.exchange(4)
         #expect(session.sentPaths == ["/early", "/late", "/early", "/late"])
         #expect(session.sent[3].token == "A1")
         session.sent[3].answer()
@@ -192,10 +193,11 @@ import Testing
             session.call("/second")
         }
         refresh.grant(1)
-        _ = await session.transport.exchange(2)
-        // There is no signal for the end of what follows the refresh.
-        try await Task.sleep(for: .milliseconds(50))
-        session.sent[1].answer()
+        let first = await session.transport.exchange(2)
+        let actor = try #require(session.atom.manager.session)
+        await actor.refreshTask?.value
+        first.answer()
+        _ = await session.transport.exchange(3)
         #expect(session.sentPaths == ["/seen", "/first", "/second"])
         #expect(session.sent.map(\.token) == ["A0", "B0", "B0"])
         #expect(session.tokens.writes.isEmpty)
@@ -226,9 +228,12 @@ import Testing
         } else {
             _ = await session.transport.exchange(2)
             session.call("/after")
+            _ = await session.transport.exchange(3)
             #expect(session.sent.allSatisfy { $0.token == "B0" })
             #expect(session.sent.count == 3)
         }
+        let actor = try #require(session.atom.manager.session)
+        await actor.refreshTask?.value
         #expect(duringWrite.value != nil, "the setter was called")
         #expect(await eventually { session.tokens.tokenCredential == left }, "what was left is put back")
     }
@@ -308,6 +313,7 @@ import Testing
         await session.refresh().grant(1)
         _ = await session.transport.exchange(1)
         session.call("/second")
+        _ = await session.transport.exchange(2)
         #expect(session.sent.map(\.token) == ["A1", "A1"])
         #expect(session.tokens.writes.count == 1)
         #expect(session.refreshes.count == 1)

@@ -21,10 +21,11 @@ import Testing
             told.with { $0.append(calls.count { $0.count == 1 }) }
         }
         defer { observation.end() }
+        let events = session.atom.events
         await session.refresh().answer(
             #"{"error":"invalid_grant","error_description":"for the notification test"}"#, status: 400)
         for call in calls { _ = await call.outcome() }
-        await session.drainCompletions()
+        await events.firstEnd()
         await session.drainCompletions()
         #expect(told.value == [10])
     }
@@ -245,6 +246,7 @@ import Testing
             let transport = ScriptedTransport.held()
             var configuration = ServiceConfiguration(dispatchQueue: .main)
             configuration.transport = transport
+            configuration.timeSource = transport.clock
             let atom = Atom(serviceConfiguration: configuration)
             let order = Locked<[String]>([])
             let body = "round \(round)"

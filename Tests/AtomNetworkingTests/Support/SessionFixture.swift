@@ -77,6 +77,13 @@ struct SessionFixture {
     /// The paths of ``sent``.
     var sentPaths: [String] { sent.map { $0.request.target.url?.path ?? "" } }
 
+    /// Waits until all who waited have been sent: a call that comes then is sent before it returns.
+    ///
+    /// A request of those who waited may be answered before the last of them is sent.
+    func queueIsOver() async {
+        #expect(await eventually { atom.manager.session?.guarded.with { $0.isReleasing } != true })
+    }
+
     /// Waits for the refresh with this index.
     func refresh(_ index: Int = 0) async -> ScriptedExchange {
         var number = 0
