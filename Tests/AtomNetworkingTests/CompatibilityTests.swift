@@ -119,6 +119,7 @@ struct CompatibilityTests {
     ) -> Atom {
         var configuration = configuration
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         return Atom(serviceConfiguration: configuration)
     }
 

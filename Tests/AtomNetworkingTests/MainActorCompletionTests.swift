@@ -50,6 +50,7 @@ struct MainActorCompletionTests {
     private static func atom(_ transport: ScriptedTransport, _ queue: DispatchQueue = Place.queue) -> Atom {
         var configuration = ServiceConfiguration(dispatchQueue: queue)
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         return Atom(serviceConfiguration: configuration)
     }
 

@@ -27,6 +27,7 @@ import Testing
         }
         var configuration = ServiceConfiguration(authenticationMethod: isBasic ? .basic(basic) : .bearer(bearer))
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         return Atom(serviceConfiguration: configuration)
     }
 
@@ -57,6 +58,7 @@ import Testing
             if let allowed { bearer.allowedOrigins = allowed }
             var configuration = ServiceConfiguration(authenticationMethod: .bearer(bearer))
             configuration.transport = transport
+            configuration.timeSource = transport.clock
             let endpoint = Endpoint(base: try BaseURL(host: "api.example.com"))
             do throws(AtomError) {
                 try await Atom(serviceConfiguration: configuration).enqueue(endpoint).resume()
@@ -213,6 +215,7 @@ import Testing
                 try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"),
                 InMemoryTokenCredentialStore(tokens)))
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         configuration.headerItems = headerItems
         let atom = Atom(serviceConfiguration: configuration)
         return (atom, transport, try await atom.enqueue(endpoint).resume())

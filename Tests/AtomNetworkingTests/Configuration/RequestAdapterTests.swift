@@ -39,6 +39,7 @@ import Testing
     ) -> Atom {
         var configuration = ServiceConfiguration(authenticationMethod: method)
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         configuration.headerItems = ["X-Own": "service", "X-Common": "service"]
         configuration.adapters = changes.map(Adapter.init)
         return Atom(serviceConfiguration: configuration)

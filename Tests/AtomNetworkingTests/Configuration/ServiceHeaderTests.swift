@@ -74,6 +74,7 @@ struct ServiceHeaderTests {
                 try AuthorizationEndpoint(host: "auth.example.com", path: "/token"), ClientCredential(id: "app"), store)
         )
         configuration.transport = transport
+        configuration.timeSource = transport.clock
         configuration.headerItems = ["X-Client": "app"]
         try await Atom(serviceConfiguration: configuration).enqueue(Endpoint()).resume()
         #expect(transport.requests.map { $0.headerFields["X-Client"] } == [nil, "app"])

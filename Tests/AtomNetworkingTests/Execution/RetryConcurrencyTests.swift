@@ -32,7 +32,7 @@ struct RetryConcurrencyTests {
             client: ClientCredential(grantType: .refreshToken, id: "client"), writable: tokens)
         var configuration = ServiceConfiguration(
             authenticationMethod: .bearer(bearer), dispatchQueue: .global(),
-            timeout: ServiceTimeout(request: 60, resource: 60), isLogEnabled: true)
+            timeout: ServiceTimeout(request: 600, resource: 600), isLogEnabled: true)
         let retries = Locked(0)
         configuration.logHandler = { line in
             if line.contains("to be sent again") { retries.with { $0 += 1 } }
