@@ -29,8 +29,8 @@
         private let shell: Process
 
         private static let script = """
-            openssl=$1 folder=$2 port=$3 identity=$4
-            shift 4
+            openssl=$1 folder=$2 identity=$3
+            shift 3
             umask 077
             mkdir "$folder" && cd "$folder" || exit
             key() { "$openssl" genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out "$1.key"; }
@@ -58,7 +58,7 @@
                         "$openssl" dgst -sha256 -binary | "$openssl" base64 >$name.pin
                 done
             } >setup.log 2>&1 </dev/null
-            "$openssl" s_server -accept "127.0.0.1:$port" -cert "$identity.pem" -key "$identity.key" -www "$@" </dev/null &
+            "$openssl" s_server -accept 127.0.0.1:0 -cert "$identity.pem" -key "$identity.key" -www "$@" </dev/null &
             exec >/dev/null
             read -r nothing
             kill -KILL $!
@@ -69,55 +69,37 @@
         /// - Parameter arguments: Further ones for `s_server`, which runs in
         ///   the folder.
         init(_ identity: Identity = .server, _ arguments: [String] = []) async throws {
-            // Another test's server may take the port before openssl does.
-            for _ in 0..<5 {
-                let attempt = try await Attempt(identity, arguments)
-                guard attempt.isListening else { continue }
-                (folder, port, shell, input) = (attempt.folder, attempt.port, attempt.shell, attempt.input)
-                return
-            }
-            throw Unexpected("openssl s_server doesn't start")
-        }
-
-        private struct Attempt {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
-            let port: Int
-            let shell = Process()
-            let input = Pipe()
-            let isListening: Bool
-
-            init(_ identity: Identity, _ arguments: [String]) async throws {
-                // This port was free a moment ago.
-                let free = try LoopbackServer { _ in .empty() }
-                free.stop()
-                port = free.port
-                shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-                shell.arguments =
-                    [
-                        "-c", TLSServer.script, "sh", try #require(OpenSSL.path), folder.path, "\(port)",
-                        identity.rawValue,
-                    ]
-                    + arguments
-                // Or a process that another test starts meanwhile would hold it open too.
-                _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-                shell.standardInput = input
-                let output = Pipe()
-                shell.standardOutput = output
-                shell.standardError = FileHandle.nullDevice
-                await waitForFewDescriptors()
-                try shell.run()
-                let handle = output.fileHandleForReading
-                isListening = await onAThreadOfItsOwn {
-                    var heard = Data()
-                    while heard.range(of: Data("ACCEPT".utf8)) == nil {
-                        let part = handle.availableData
-                        guard !part.isEmpty else { return false }
-                        heard += part
-                    }
-                    return true
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
+            shell = Process()
+            input = Pipe()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments =
+                ["-c", Self.script, "sh", try #require(OpenSSL.path), folder.path, identity.rawValue] + arguments
+            // Or a process that another test starts meanwhile would hold it open too.
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            shell.standardInput = input
+            let output = Pipe()
+            shell.standardOutput = output
+            shell.standardError = FileHandle.nullDevice
+            await waitForFewDescriptors()
+            try shell.run()
+            let handle = output.fileHandleForReading
+            let line = await onAThreadOfItsOwn {
+                var heard = ""
+                while true {
+                    // It says where it listens: "ACCEPT 127.0.0.1:34923".
+                    let lines = heard.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                    if let line = lines.first(where: { $0.hasPrefix("ACCEPT") }) { return String(line) }
+                    let part = handle.availableData
+                    if part.isEmpty { return heard }
+                    heard += String(decoding: part, as: UTF8.self)
                 }
-                if !isListening { try? input.fileHandleForWriting.close() }
             }
+            guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+                try? input.fileHandleForWriting.close()
+                throw Unexpected("openssl s_server doesn't start: \(line)")
+            }
+            self.port = port
         }
 
         deinit {
