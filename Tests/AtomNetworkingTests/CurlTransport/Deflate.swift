@@ -59,14 +59,16 @@
                 for shift in (0..<length).reversed() { bits.append(UInt8((code >> shift) & 1)) }
             }
             append(0x30 + 0x61, 8)
-            for _ in 0..<repeats {
+            for _ in 0..<9 {
                 append(0b1100_0101, 8)
                 append(0, 5)
             }
-            var bytes = Data()
-            for start in stride(from: 0, to: bits.count - 7, by: 8) {
-                bytes.append((0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) })
+            let start = (0..<15).map { byte in
+                (0..<8).reduce(UInt8(0)) { $0 | bits[8 * byte + $1] << UInt8($1) }
             }
+            // Eight repeats are 13 bytes, which come again and again.
+            var bytes = Data(start.prefix(2))
+            for _ in 0..<(repeats / 8) { bytes += start.suffix(13) }
             return bytes
         }
 
