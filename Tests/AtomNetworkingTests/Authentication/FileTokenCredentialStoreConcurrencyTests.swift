@@ -179,10 +179,9 @@ struct FileTokenCredentialStoreConcurrencyTests {
 
     @Test("A storm of exchanges, saves, notes, readers and cancellations loses nothing")
     func storm() async throws {
-        // Uses the system's clock, on a machine that may be loaded.
-        let stores = (0..<4).map { _ in FileTokenCredentialStore(fileURL: folder.file, lockTimeout: .seconds(280)) }
+        let stores = (0..<4).map { _ in store() }
         try await stores[0].save(.numbered(0))
-        let rounds = StormSize.isUnderThreadSanitizer ? 100 : 400
+        let rounds = ModelExtent.isWhole ? 400 : 100
         let running = Locked(0)
         let ended = Locked(0)
         let cancelled = Locked(0)

@@ -191,7 +191,7 @@
             func killedWriter() async throws {
                 let path = folder.file.path
                 var seen: Set<Int> = []
-                for _ in 0..<12 {
+                for _ in 0..<(ModelExtent.isWhole ? 12 : 4) {
                     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
                         let store = FileTokenCredentialStore(fileURL: URL(fileURLWithPath: path))
                         let begun = DispatchSemaphore(value: 0)

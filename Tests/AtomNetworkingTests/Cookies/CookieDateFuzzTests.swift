@@ -16,7 +16,8 @@ import Testing
     @Test func everyMixtureOfPartsIsADateOrNone() {
         var random = SeededGenerator(seed: 32)
         var count = 0
-        for _ in 0..<20_000 {
+        let texts = ModelExtent.isWhole ? 20_000 : 5_000
+        for _ in 0..<texts {
             let text = (0..<Int.random(in: 0...8, using: &random)).map { _ in
                 Self.parts[Int.random(in: 0..<Self.parts.count, using: &random)]
             }.joined(separator: [" ", "-", ",", ";", "/"][Int.random(in: 0..<5, using: &random)])
@@ -25,13 +26,13 @@ import Testing
             // From 1601 on; a year has at most four digits.
             #expect((-11_644_473_600...253_402_300_799).contains(date.timeIntervalSince1970), "\(text)")
         }
-        #expect(count > 100)
+        #expect(count > texts / 200)
     }
 
     @Test func everyFieldOfBytesIsReadWithoutATrap() {
         var random = SeededGenerator(seed: 64)
         let now = Date(timeIntervalSince1970: 1_900_000_000)
-        for _ in 0..<20_000 {
+        for _ in 0..<(ModelExtent.isWhole ? 20_000 : 5_000) {
             let count = Int.random(in: 0...40, using: &random)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             let value = String(decoding: bytes, as: UTF8.self)

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func fiveThousandRandomFieldsTrapNothing(inFoundation: Bool) throws {
+    func thousandsOfRandomFieldsTrapNothing(inFoundation: Bool) throws {
         var generator = SeededGenerator(seed: 6_265)
         let pieces = [
             "=", ";", ",", " ", "\"", "a", "Expires", "Max-Age", "Domain", "Path", "Secure", "/", ".", "-", "9",
@@ -74,7 +74,7 @@ import Testing
             "Comment", "Discard", "\\", "__Host-", "__Secure-",
         ]
         var store = CookieStore(system: nil)
-        for round in 0..<5_000 {
+        for round in 0..<(ModelExtent.isWhole ? 5_000 : 1_000) {
             // Otherwise the test would only exercise a full jar, and be slow.
             if round % 100 == 0 { store = CookieStore(system: inFoundation ? try Self.storage() : nil) }
             let line = (0..<Int.random(in: 0...14, using: &generator)).map { _ in

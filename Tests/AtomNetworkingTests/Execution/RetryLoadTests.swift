@@ -10,35 +10,37 @@ import Testing
 
 @Suite("What retries add to a server's load", .timeLimit(.minutes(5)))
 struct RetryLoadTests {
+    private static let count = ModelExtent.isWhole ? 10_000 : 1_000
+
     @Test(
-        "10,000 requests at a dead host are retried at most 35 times in all",
+        "Thousands of requests at a dead host are retried at most 35 times in all",
         arguments: [RetryPolicy.standard, .none])
     func deadHost(policy: RetryPolicy) async throws {
         let service = RetryFixture(policy, exchangesPerOrigin: 6) { $0.fail(.cannotConnectToHost, delivery: .notSent) }
-        let calls = (0..<10_000).map { _ in service.call() }
+        let calls = (0..<Self.count).map { _ in service.call() }
         service.time.advance(by: .seconds(60))
         for call in calls { #expect(await call.error()?.delivery == .notSent) }
-        #expect(service.count == 10_035)
+        #expect(service.count == Self.count + 35)
         #expect(service.deadlines == 0 && service.atom.manager.slots.counts == (0, 0))
     }
 
-    @Test("10,000 requests at a closed port make at most 35 more connections")
+    @Test("Thousands of requests at a closed port make at most 35 more connections")
     func closedPort() async throws {
         let port = try RefusingPort()
         defer { withExtendedLifetime(port) {} }
         let endpoint = port.endpoint()
         let started = Locked(0)
-        let atom = Atom.forTest {
+        let atom = Atom.forTest(request: 600, resource: 600) {
             $0.retryPolicy = .standard
             $0.isLogEnabled = true
             $0.logHandler = { line in if line.contains("] →") { started.with { $0 += 1 } } }
         }
         let errors = await withTaskGroup(of: AtomError?.self) { group in
-            for _ in 0..<10_000 { group.addTask { await atom.outcome(of: endpoint).error } }
+            for _ in 0..<Self.count { group.addTask { await atom.outcome(of: endpoint).error } }
             return await group.reduce(into: [AtomError?]()) { $0.append($1) }
         }
         #expect(errors.allSatisfy { $0?.delivery == .notSent })
-        #expect((10_001...10_035).contains(started.value), "\(started.value)")
+        #expect((Self.count + 1...Self.count + 35).contains(started.value), "\(started.value)")
     }
 
     @Test("A success gives back what its retry has cost, or one if there was none")
