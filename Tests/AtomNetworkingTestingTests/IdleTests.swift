@@ -80,7 +80,7 @@ struct IdleTests {
 
     @MainActor
     @Test func oneAfterTheOtherToo() async throws {
-        for number in 0..<300 {
+        for number in 0..<SideBySide.count {
             let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)), .failure(.timedOut))
             let model = ListModel(atom: atom, pages: 1 + number % 2)
             model.appear()
@@ -98,7 +98,7 @@ struct IdleTests {
             var count: Int { lock.withLock { value } }
             func add() { lock.withLock { value += 1 } }
         }
-        for _ in 0..<200 {
+        for _ in 0..<SideBySide.count {
             let counter = Counter()
             let (atom, wire) = Atom.scripted(.json(Page(titles: Self.titles)).always) {
                 $0.dispatchQueue = DispatchQueue(label: "completions")

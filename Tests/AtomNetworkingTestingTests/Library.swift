@@ -72,4 +72,11 @@ final class Reports: @unchecked Sendable {
     var all: [ScriptProblem] { lock.withLock { problems } }
 
     func add(_ problem: ScriptProblem) { lock.withLock { problems.append(problem) } }
+
+    /// The first one, as soon as it is there: a wire that has answered may go away a moment after the test
+    /// has let it go.
+    func first() async -> ScriptProblem? {
+        while all.isEmpty, !Task.isCancelled { await Task.yield() }
+        return all.first
+    }
 }

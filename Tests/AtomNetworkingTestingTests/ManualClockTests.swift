@@ -80,8 +80,8 @@ struct ManualClockTests {
     @Test func manyAlarmsForOneInstantAreNoProblem() {
         let reports = Reports()
         let clock = ManualClock(onProblem: { reports.add($0) })
-        let alarms = (0..<4_000).map { _ in clock.makeAlarm {} }
-        for _ in 0..<3 {
+        let alarms = (0..<200).map { _ in clock.makeAlarm {} }
+        for _ in 0..<60 {
             // None of them is set again by another one.
             for alarm in alarms { alarm.set(clock.now) }
             clock.advance(by: .zero)

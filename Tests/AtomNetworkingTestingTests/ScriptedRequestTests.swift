@@ -169,7 +169,7 @@ struct ScriptedRequestTests {
             // No policy sends it again.
             #expect(wire.requests.count == 2)
         }
-        let findings = try #require(reports.all.first?.findings)
+        let findings = try #require(await reports.first()?.findings)
         #expect(reports.all.count == 1)
         #expect(findings.count == 2)
         #expect(findings[0].hasPrefix("Nobody answers GET https://api.example.com/x"))
@@ -199,6 +199,7 @@ struct ScriptedRequestTests {
             try wire.verify()
             _ = await failure(atom, Call())
         }
+        _ = await reports.first()
         #expect(reports.all.count == 1)
     }
 
@@ -214,6 +215,7 @@ struct ScriptedRequestTests {
             try wire.verify()
             wire.on(.get, "/x", times: 1) { _ in .status(204) }
         }
+        _ = await reports.first()
         #expect(reports.all.count == 1)
     }
 

@@ -52,6 +52,14 @@ final class FaultyStore: RefreshIntentRecording {
             }
         }
 
+        /// Silence is found by any patience, and nothing else may be found by impatience.
+        var patience: Duration {
+            switch self {
+            case .staysLocked, .waitsForever: .milliseconds(50)
+            default: .seconds(120)
+            }
+        }
+
         /// Whether it is a fault of a shared store, or of its notes.
         var isShared: Bool {
             switch self {

@@ -74,6 +74,15 @@ final class FaultyTransport: Transport {
             case .endsWithTransport: .exchangesOutliveTheTransport
             }
         }
+
+        /// Silence is found by any patience, and nothing else may be found by impatience.
+        var patience: Duration {
+            switch self {
+            case .noEnd, .noEndAfterCancel, .forgetsEndWhenCancelledInside, .waitsInStart, .endsWithTransport:
+                .milliseconds(50)
+            default: .seconds(120)
+            }
+        }
     }
 
     private let fault: Fault

@@ -58,7 +58,7 @@ import Testing
     func planted(fault: FaultyStore.Fault) async {
         let places = Places { SharedPlace() }
         let report = await TokenCredentialStoreContract.check(
-            [fault.check], isShared: fault.isShared, patience: .seconds(2)
+            [fault.check], isShared: fault.isShared, patience: fault.patience
         ) { place in
             guard fault.isShared else { return FaultyStore(fault, InMemoryTokenCredentialStore()) }
             let place = fault == .isNotShared ? SharedPlace() : places[place]

@@ -6,20 +6,22 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct TransportContractTests {
     @Test("The default transport meets the contract")
     func sound() async throws {
-        let report = await TransportContract.check { ServiceConfiguration().makeDefaultTransport() }
+        let report = await TransportContract.check(patience: .seconds(120)) {
+            ServiceConfiguration().makeDefaultTransport()
+        }
         try report.get()
         #expect(report.findings.count == TransportContract.Check.allCases.count)
     }
 
     @Test("Each planted fault is found by its check", arguments: FaultyTransport.Fault.allCases)
     func planted(fault: FaultyTransport.Fault) async {
-        let report = await TransportContract.check([fault.check], patience: .seconds(1)) { FaultyTransport(fault) }
+        let report = await TransportContract.check([fault.check], patience: fault.patience) { FaultyTransport(fault) }
         #expect(report.failures.map(\.name) == [fault.check.rawValue])
     }
 
     @Test("A report reads well")
     func description() async {
-        let report = await TransportContract.check([.cookiesAreNotKept, .targetsAreExact]) {
+        let report = await TransportContract.check([.cookiesAreNotKept, .targetsAreExact], patience: .seconds(120)) {
             FaultyTransport(.keepsCookies)
         }
         let expected = """

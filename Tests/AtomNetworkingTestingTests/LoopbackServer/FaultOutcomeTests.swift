@@ -80,7 +80,7 @@ import Testing
             Fault("in the body", hello.stalled(at: .bodyByte(2)), .timeout),
         ])
     func stalls(fault: Fault) async throws {
-        let result = try await outcome(fault.response, timeout: ServiceTimeout(request: 0.2, resource: 60))
+        let result = try await outcome(fault.response, timeout: ServiceTimeout(request: 0.05, resource: 600))
         #expect(Self.kind(of: result) == fault.expected, "\(result)")
     }
 
