@@ -13,7 +13,7 @@ import Testing
 ///
 /// A test run walks the shortest ways of each model, and storms are small: what
 /// takes both processors for a long time disturbs all other tests. With
-/// `ATOM_TESTS=whole swift test --filter Storm` everything has its full size.
+/// `ATOM_TESTS=whole swift test --no-parallel` everything has its full size.
 enum TestExtent {
     static let isWhole = ProcessInfo.processInfo.environment["ATOM_TESTS"] == "whole"
 
