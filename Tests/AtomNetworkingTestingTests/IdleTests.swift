@@ -74,8 +74,8 @@ struct IdleTests {
         let (atom, wire) = Atom.scripted(.json(Page(titles: ["\(number)"])), .json(Page(titles: ["b"])))
         let model = RepositoryModel()
         model.load(Repository(atom: atom))
-        await wire.idle()
-        return model.titles == ["\(number)", "b"]
+        // Nothing tells when code that isn't on the main actor has gone on.
+        return await wire.idle(until: { model.titles == ["\(number)", "b"] })
     }
 
     @MainActor
