@@ -35,7 +35,7 @@
                 for (number, answer) in answers.enumerated() {
                     var endpoint = server.endpoint("/hostile/\(number)")
                     endpoint.acceptableStatusCodes = 0...999
-                    if answer.mayWait { endpoint.timeout = ServiceTimeout(request: 0.05, resource: 60) }
+                    if answer.mayWait { endpoint.timeout = ServiceTimeout(request: 0.3, resource: 60) }
                     let outcome = await atom.outcome(of: endpoint)
                     if outcome.error == nil { counts.read += 1 } else { counts.failed += 1 }
                     let next = await atom.outcome(of: server.endpoint("/next"))

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Every interleaving of two exchanges over one slot", .timeLimit(.minutes(15)))
 struct ExchangeModelTests {
-    @Test("Keeps every rule in every state", arguments: ExchangeModelSettings.all)
+    @Test("Keeps every rule in every state that is walked", arguments: ExchangeModelSettings.all)
     func everyState(settings: ExchangeModelSettings) async throws {
         try await ExchangeWorld(settings).expectEveryRule(settings.name)
     }

@@ -10,7 +10,7 @@ struct SharingModelTests {
     }
 
     @Test(
-        "Keeps every rule in every state",
+        "Keeps every rule in every state that is walked",
         arguments: [
             Settings(things: [0, 0], signIns: 1), Settings(things: [0, 0, 0], signIns: 1),
             Settings(things: [0, 0, 1], signIns: 1), Settings(things: [0, 0, 1], signIns: 2),

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Every interleaving of a few requests and what can happen to them", .timeLimit(.minutes(15)))
 struct SessionModelTests {
-    @Test("Keeps every guarantee in every state", arguments: ModelSettings.all)
+    @Test("Keeps every guarantee in every state that is walked", arguments: ModelSettings.all)
     func everyState(settings: ModelSettings) async {
         await ModelWorld(settings, bug: nil).expectEveryRule(settings.name)
     }
