@@ -70,6 +70,15 @@ public struct Atom: Sendable {
     public func enqueue(_ requestable: any Requestable) -> Service {
         Service(requestable, manager: manager)
     }
+
+    /// Removes the cookies of this service, also those that responses still
+    /// bring home which are on their way now.
+    ///
+    /// A service with ``SessionConfiguration/ephemeral`` does so by itself when
+    /// somebody signs out, or signs in in somebody's place. With any other
+    /// configuration the cookies are in a storage that the whole process shares:
+    /// this removes all of them.
+    public func removeCookies() { manager.cookies.removeAll() }
 }
 
 // MARK: - The session

@@ -80,8 +80,12 @@ public struct AllowedOrigins: Sendable, Hashable {
     }
 
     /// Whether a request for a server's link is signed.
-    func signs(_ link: LinkedEndpoint) -> Bool {
-        allows(link.target.origin) && (namesOrigins || link.target.origin == link.source)
+    ///
+    /// - Parameter signatory: Who would sign it.
+    func signs(_ link: LinkedEndpoint, by signatory: Signatory?) -> Bool {
+        guard allows(link.target.origin) else { return false }
+        return namesOrigins
+            || link.target.origin == link.source && (link.signatory == .anyone || link.signatory == signatory)
     }
 
     /// The error for an origin that isn't allowed.

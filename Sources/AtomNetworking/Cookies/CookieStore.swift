@@ -18,57 +18,87 @@ import Foundation
 /// request, except with Foundation's storage, which other code fills too. That
 /// storage may write to disk and call observers, so no lock may be held during
 /// the call.
+///
+/// Cookies belong to an *era*: it ends when somebody has gone from the session,
+/// or when the app removes the cookies. The jar is empty then, and what an
+/// attempt of an older era brings home isn't kept.
 final class CookieStore: @unchecked Sendable {
     /// How many `Set-Cookie` lines of one response are read, from the first on,
     /// as with curl: as many as a domain may have.
     static let maximumPerAnswer = 50
 
     // Foundation's storage is thread-safe.
-    private enum Place {
-        case memory(Guarded<CookieJar>)
-        case system(HTTPCookieStorage)
-    }
+    private let storage: HTTPCookieStorage?
 
-    private let place: Place
+    private struct Content {
+        var jar = CookieJar()
+        var era = 0
+        /// How many people had gone from the session.
+        var departures = 0
 
-    /// - Parameter system: `nil` for a jar with the lifetime of this object.
-    init(system: HTTPCookieStorage?) {
-        place = system.map { .system($0) } ?? .memory(Guarded(CookieJar()))
-    }
-
-    /// Whether there may be cookies for a request.
-    var mayHaveCookies: Bool {
-        switch place {
-        case .memory(let jar): jar.withLock { !$0.isEmpty }
-        case .system: true
+        mutating func beginEra() {
+            era += 1
+            jar = CookieJar()
         }
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` if there is
-    /// none.
-    func field(for address: CookieAddress, at now: Date) -> String? {
-        switch place {
-        case .memory(let jar):
-            return jar.withLock { $0.field(for: address, at: now) }
-        case .system(let storage):
+    private let content = Guarded(Content())
+
+    /// - Parameter system: `nil` for a jar with the lifetime of this object.
+    init(system: HTTPCookieStorage?) { storage = system }
+
+    /// The era in which an attempt is sent, and whether there may be cookies for
+    /// it.
+    ///
+    /// - Parameter departures: How many people had gone from the session when
+    ///   the attempt was signed. If more have gone by now, it belongs to no era.
+    func era(since departures: Int) -> (Int, mayHaveCookies: Bool) {
+        content.withLock { content in
+            if departures > content.departures {
+                content.departures = departures
+                content.beginEra()
+            }
+            guard departures == content.departures else { return (-1, false) }
+            return (content.era, storage != nil || !content.jar.isEmpty)
+        }
+    }
+
+    /// Removes all cookies, and those that attempts in flight bring home.
+    func removeAll() {
+        content.withLock { $0.beginEra() }
+        for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
+    }
+
+    /// The value of the `Cookie` field for a request of an era, or `nil` if there
+    /// is none.
+    func field(for address: CookieAddress, of era: Int, at now: Date) -> String? {
+        let (isCurrent, field) = content.withLock { content in
+            guard era == content.era else { return (false, nil as String?) }
+            return (true, storage == nil ? content.jar.field(for: address, at: now) : nil)
+        }
+        if isCurrent, let storage {
             var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
             // The order of creation isn't known: with equal path lengths, the
             // name decides.
             for index in matching.indices { matching[index].creation = UInt64(index) }
             return CookieField(of: matching).value
         }
+        return field
     }
 
-    /// Stores the cookies that a response sets.
-    func keep(_ fields: HeaderFields, from address: CookieAddress, at now: Date) {
+    /// Stores the cookies that a response to an attempt of an era sets.
+    func keep(_ fields: HeaderFields, from address: CookieAddress, of era: Int, at now: Date) {
         var count = 0
         for field in fields where count < Self.maximumPerAnswer && HeaderFields.isSameName(field.name, "Set-Cookie") {
             count += 1
             guard let cookie = SetCookie(field.value, at: now).flatMap({ Cookie($0, from: address) }) else { continue }
-            switch place {
-            case .memory(let jar):
-                jar.withLock { $0.keep(cookie, from: address, at: now) }
-            case .system(let storage):
+            let isCurrent = content.withLock { content in
+                guard era == content.era else { return false }
+                if storage == nil { content.jar.keep(cookie, from: address, at: now) }
+                return true
+            }
+            guard isCurrent else { return }
+            if let storage {
                 if !address.isSecure, storage.kept(at: now).contains(where: { $0.isSecureAgainst(cookie) }) { continue }
                 // A cookie that has expired removes an older one with its name.
                 if let cookie = HTTPCookie(cookie) { storage.setCookie(cookie) }

@@ -35,10 +35,9 @@
                         guard let context else { return 1 }
                         return CurlTransfer.of(context).maySend() ? 0 : 1
                     },
-                    progress: { context, _, _, _, sent in
+                    progress: { context, length, received, _, sent in
                         guard let context else { return 1 }
-                        CurlTransfer.of(context).sent(sent)
-                        return 0
+                        return CurlTransfer.of(context).progressed(sent: sent, received: received, of: length) ? 0 : 1
                     },
                     connect: { context in
                         guard let context else { return false }

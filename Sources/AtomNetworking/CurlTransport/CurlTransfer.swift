@@ -17,8 +17,9 @@
             /// libcurl was about to send a request again that may be sent only
             /// once.
             case repeated
-            /// libcurl was about to send a request again that has its response:
-            /// a 417 to an `Expect` of the app.
+            /// The response is complete, and libcurl was about to send more: the
+            /// rest of the body, or the request again after a 417 to an `Expect` of
+            /// the app.
             case answered
             /// The body could not be read.
             case body(AtomError)
@@ -63,6 +64,8 @@
         @exclusivity(unchecked) private var isRepeated = false
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
+        /// Whether the response to a request with a body has none itself.
+        @exclusivity(unchecked) private var isBare = false
 
         init(_ loop: CurlLoop, settings: CurlSettings) {
             self.loop = loop
@@ -135,6 +138,12 @@
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
                     exchangesPerOrigin: exchange.isSecure ? settings.exchanges(isHTTP2: head.isHTTP2) : nil)
+                if exchange.request.body != nil {
+                    let length = response.headerFields["Content-Length"]
+                    isBare =
+                        response.statusCode == 204 || response.statusCode == 304
+                        || length == "0" && !response.headerFields.contains("Transfer-Encoding")
+                }
                 if isExpectationRefused {
                     refusedExpectation = response
                 } else {
@@ -248,11 +257,21 @@
             return true
         }
 
-        func sent(_ total: Int64) {
-            // After the head nobody waits for it.
-            guard let exchange, !head.isComplete else { return }
+        /// libcurl has sent so many bytes of the body, and received so many of a
+        /// response of this length, 0 if it isn't known.
+        ///
+        /// - Returns: Whether it goes on: with all of a response there is no reason
+        ///   to send more, and the server may not even read it.
+        func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
+            guard let exchange else { return false }
             // libcurl also counts what delimits chunks.
             reportSent(min(total, bodyOffset), of: exchange)
+            guard head.isComplete, let request = exchange.request.body else { return true }
+            guard isBare || length > 0 && received >= length,
+                total < request.length ?? (isBodyRead ? bodyOffset : .max)
+            else { return true }
+            abort = .answered
+            return false
         }
 
         private func reportSent(_ total: Int64, of exchange: CurlExchange) {
@@ -306,7 +325,7 @@
             head.reset()
             abort = nil
             (bodyOffset, reported) = (0, 0)
-            (isRepeated, isConnecting, isPrepared, isBodyRead) = (false, false, false, false)
+            (isRepeated, isConnecting, isPrepared, isBodyRead, isBare) = (false, false, false, false, false)
             refusedExpectation = nil
             reader = nil
         }

@@ -15,6 +15,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     let exchange: Exchange
     let request: TransportRequest
+    /// The era of the service's cookies in which it was sent.
+    let cookieEra: Int
 
     // Only the deadline queue uses these, under its lock.
     var deadlinePosition: Int?
@@ -42,9 +44,10 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// The bytes of the request's body that were sent.
     @exclusivity(unchecked) var sent: Int64 = 0
 
-    init(of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink) {
+    init(of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0) {
         self.exchange = exchange
         self.request = request
+        self.cookieEra = cookieEra
         self.sink = sink
     }
 

@@ -7,35 +7,51 @@ protocol ConnectivityMonitor: Sendable {
 
     /// Calls the closure once, on any thread, as soon as there is a network;
     /// also inside this call.
-    func whenOnline(_ proceed: @escaping @Sendable () -> Void)
+    ///
+    /// - Parameter waiter: Who waits, once at a time.
+    func whenOnline(_ waiter: ObjectIdentifier, _ proceed: @escaping @Sendable () -> Void)
+
+    /// Forgets somebody who doesn't wait any more.
+    func forget(_ waiter: ObjectIdentifier)
 }
 
 /// Keeps who waits for a network, until somebody says that there is one.
 final class NetworkWaiters: ConnectivityMonitor {
     private struct Content {
         var isOffline: Bool?
-        var waiting: [@Sendable () -> Void] = []
+        var waiting: [ObjectIdentifier: (place: Int, proceed: @Sendable () -> Void)] = [:]
+        var nextPlace = 0
     }
 
     private let content = Guarded(Content())
 
     var isOffline: Bool? { content.withLock { $0.isOffline } }
 
-    func whenOnline(_ proceed: @escaping @Sendable () -> Void) {
+    func whenOnline(_ waiter: ObjectIdentifier, _ proceed: @escaping @Sendable () -> Void) {
         let isOnline = content.withLock { content in
-            if content.isOffline != false { content.waiting.append(proceed) }
-            return content.isOffline == false
+            guard content.isOffline != false else { return true }
+            content.waiting[waiter] = (content.nextPlace, proceed)
+            content.nextPlace += 1
+            return false
         }
         if isOnline { proceed() }
     }
+
+    func forget(_ waiter: ObjectIdentifier) {
+        // Released outside the lock.
+        _ = content.withLock { $0.waiting.removeValue(forKey: waiter)?.proceed }
+    }
+
+    /// How many wait.
+    var count: Int { content.withLock { $0.waiting.count } }
 
     /// The network has come or gone.
     func changed(isOffline: Bool) {
         let released = content.withLock { content -> [@Sendable () -> Void] in
             content.isOffline = isOffline
             guard !isOffline else { return [] }
-            defer { content.waiting = [] }
-            return content.waiting
+            defer { content.waiting = [:] }
+            return content.waiting.values.sorted { $0.place < $1.place }.map { $0.proceed }
         }
         for proceed in released { proceed() }
     }
@@ -49,7 +65,11 @@ final class NetworkWaiters: ConnectivityMonitor {
     struct SystemConnectivity: ConnectivityMonitor {
         var isOffline: Bool? { PathWatch.shared.waiters.isOffline }
 
-        func whenOnline(_ proceed: @escaping @Sendable () -> Void) { PathWatch.shared.waiters.whenOnline(proceed) }
+        func whenOnline(_ waiter: ObjectIdentifier, _ proceed: @escaping @Sendable () -> Void) {
+            PathWatch.shared.waiters.whenOnline(waiter, proceed)
+        }
+
+        func forget(_ waiter: ObjectIdentifier) { PathWatch.shared.waiters.forget(waiter) }
     }
 
     // Unchecked, because not every version of the system's SDK declares the monitor as `Sendable`. It is used only in

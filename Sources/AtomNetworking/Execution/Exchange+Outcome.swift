@@ -16,7 +16,7 @@ extension Exchange {
         AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder,
-            isOfTrustedOrigin: needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin })
+            signatory: needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin } ? manager.signatory : nil)
     }
 
     /// The error of a request that would have to be sent again, and can't be.

@@ -37,10 +37,21 @@ extension Exchange {
         ).map { ($0, silent) }
     }
 
+    /// A wait for a network, if the session could not refresh without one.
+    func networkWait(after error: AuthenticationError, at now: MonotonicInstant) -> ExchangeMachine.Retry? {
+        guard retryPolicy.connectivityWait != nil, let code = AtomError.authentication(error).connectivityCode,
+            manager.connectivity?.isOffline == true
+        else { return nil }
+        let setback = RetryPolicy.Setback(.connection(code), delivery: .notSent)
+        return content.withLock { $0.machine.networkWait(after: setback, by: retryPolicy, at: now) }
+    }
+
+    private var retryPolicy: RetryPolicy { retrying?.policy ?? manager.retryPolicy }
+
     private func retry(
         after setback: RetryPolicy.Setback, of wire: AttemptOnWire, at now: MonotonicInstant
     ) -> ExchangeMachine.Retry? {
-        let retryPolicy = retrying?.policy ?? manager.retryPolicy
+        let retryPolicy = retryPolicy
         let isDeclared = retrying?.idempotency == .declared
         let chance = manager.random()
         let isOffline =
@@ -64,6 +75,10 @@ extension Exchange {
         guard step.effects.contains(.sendAgain) else {
             return manager.quotas.giveBack(retry.cost, at: wire.target.origin)
         }
+        tellRetry(retry)
+    }
+
+    func tellRetry(_ retry: ExchangeMachine.Retry) {
         guard observation != nil else { return }
         let now = manager.time.now
         let delay = retry.waitsForNetwork ? nil : retry.until.map { now.duration(to: $0) }
@@ -75,13 +90,13 @@ extension Exchange {
         deliver()
     }
 
-    /// Gives back what was paid for an attempt that is not made, because its pause
-    /// has ended otherwise.
+    /// Gives back what was paid for an attempt that is not made, because the
+    /// exchange has ended before.
     func giveBackUnusedRetry() {
         let (cost, origin) = content.withLock { content in
-            (content.machine.retries?.lastCost ?? 0, content.machine.attempt.target.origin)
+            (content.machine.unusedCost, content.machine.attempt.target.origin)
         }
-        manager.quotas.giveBack(cost, at: origin)
+        if cost > 0 { manager.quotas.giveBack(cost, at: origin) }
     }
 
     /// The session has to know of a pause, so that a sign-out ends it.
@@ -92,7 +107,14 @@ extension Exchange {
         handle { $0.pauseNoted() }
         let (waits, number) = content.withLock { ($0.machine.waitsForNetwork, $0.machine.number) }
         guard waits, let connectivity = manager.connectivity else { return }
-        // Weakly: the exchange may end long before there is a network.
-        connectivity.whenOnline { [weak self] in self?.handle { $0.networkReturned(after: number) } }
+        connectivity.whenOnline(ObjectIdentifier(self)) { [self] in handle { $0.networkReturned(after: number) } }
+        // It may have ended before it was entered there.
+        if !content.withLock({ $0.machine.isPausing }) { connectivity.forget(ObjectIdentifier(self)) }
+    }
+
+    /// The pause is over: nobody has to wake this exchange any more.
+    func pauseEnded() {
+        manager.session?.pauseEnded(self)
+        if content.withLock({ $0.machine.waitsForNetwork }) { manager.connectivity?.forget(ObjectIdentifier(self)) }
     }
 }

@@ -7,6 +7,8 @@ extension Exchange {
     private struct Signature {
         var authorization: String?
         var version: Int?
+        /// How many people had gone.
+        var departures = 0
     }
 
     /// Signs the attempt and hands it to the transport.
@@ -17,7 +19,7 @@ extension Exchange {
         while true {
             // Signed directly before sending, so that the token is still good.
             let signature = signature()
-            let cookie = cookie()
+            let (cookie, cookieEra) = cookie(since: signature.departures)
             let additions = hasSigners ? additions(to: signature, cookie) : nil
             // Signers take their time, and the token may have been rejected meanwhile.
             if hasSigners, self.signature().version != signature.version { continue }
@@ -33,7 +35,7 @@ extension Exchange {
                     needsFreshConnection: policy.needsFreshConnection, wantsMetrics: observation != nil,
                     number: content.machine.number)
                 if observation != nil { content.events.sent(request, at: now) }
-                let wire = AttemptOnWire(of: self, request, sink: sink)
+                let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: cookieEra)
                 content.wire = wire
                 return (step, wire)
             }
@@ -47,11 +49,14 @@ extension Exchange {
     }
 
     private func signature() -> Signature {
-        guard needsSignature else { return Signature() }
-        guard let gate = manager.gate else { return Signature(authorization: manager.basicAuthorization) }
+        guard let gate = manager.gate else {
+            return Signature(authorization: needsSignature ? manager.basicAuthorization : nil)
+        }
+        guard needsSignature else { return Signature(departures: gate.departures) }
         return switch gate.signature(for: self) {
-        case .authorization(let value, let version): Signature(authorization: value, version: version)
-        case .none, .outdated: Signature()
+        case (.authorization(let value, let version), let departures):
+            Signature(authorization: value, version: version, departures: departures)
+        case (.none, let departures), (.outdated, let departures): Signature(departures: departures)
         }
     }
 
@@ -97,12 +102,15 @@ extension Exchange {
         }
     }
 
-    private func cookie() -> String? {
-        guard policy.usesCookies, manager.cookies.mayHaveCookies else { return nil }
+    /// The cookies of the attempt, and the era that those it brings home belong to.
+    private func cookie(since departures: Int) -> (field: String?, era: Int) {
+        guard policy.usesCookies else { return (nil, 0) }
+        let (era, mayHaveCookies) = manager.cookies.era(since: departures)
+        guard mayHaveCookies else { return (nil, era) }
         let attempt = content.withLock { $0.machine.attempt }
         // Cookies are not bound to a port (RFC 6265 §8.5), so the jar would also match another origin of the same host.
-        guard !attempt.hasLeftOrigin, !attempt.headerFields.contains("Cookie") else { return nil }
-        return manager.cookies.field(for: attempt.target.cookieAddress, at: manager.time.date)
+        guard !attempt.hasLeftOrigin, !attempt.headerFields.contains("Cookie") else { return (nil, era) }
+        return (manager.cookies.field(for: attempt.target.cookieAddress, of: era, at: manager.time.date), era)
     }
 
     private func start(_ wire: AttemptOnWire) {
@@ -179,10 +187,6 @@ extension Exchange {
                 retry: retry, at: now)
             return (step, content.letGo(for: step), content.machine.deliversHead)
         }
-        // Before anyone can be told of the end.
-        if isDelivered, bodyLength == nil, wire.sent > 0 {
-            progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: now)
-        }
         if let turn, let observation {
             tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)
         }
@@ -192,7 +196,7 @@ extension Exchange {
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         // Before the action, so that the next attempt carries them.
         if step.effects.contains(.keepCookies) {
-            manager.cookies.keep(head.headerFields, from: wire.target.cookieAddress, at: manager.time.date)
+            manager.keepCookies(of: head, from: wire)
         }
         if step.effects.contains(.limitRest) {
             wire.hasRestLimit = true
@@ -293,6 +297,10 @@ extension Exchange {
         if let retry { settleQuota(of: retry, step, at: wire) }
         if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3, disarms: true) }
         if let answer {
+            // Before anyone can be told of the end.
+            if bodyLength == nil, wire.sent > 0 {
+                progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: manager.time.now)
+            }
             do {
                 let body = try wire.finishSink()
                 settle(

@@ -153,7 +153,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         let now = manager.time.now
         // Before the machine decides: as soon as it has, another thread may end the response and release the notices.
         manager.session?.notices.hold()
-        let step = handle { $0.refused(error, at: now) }
+        let networkWait = networkWait(after: error, at: now)
+        let step = handle { $0.refused(error, networkWait: networkWait, at: now) }
+        if let networkWait, step.effects.contains(.sendAgain) { tellRetry(networkWait) }
         if !step.effects.contains(.keepNotice) { manager.session?.notices.release() }
     }
 
@@ -216,10 +218,8 @@ extension Exchange {
         guard !step.effects.isEmpty else { return }
         if step.effects.contains(.leaveSession) { manager.session?.left(self) }
         if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
-        if step.effects.contains(.leavePause) {
-            manager.session?.pauseEnded(self)
-            if case .tell = step.action { giveBackUnusedRetry() }
-        }
+        if step.effects.contains(.leavePause) { pauseEnded() }
+        if case .tell = step.action { giveBackUnusedRetry() }
     }
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }

@@ -10,9 +10,11 @@ extension ExchangeMachine {
     mutating func sent(by number: Int, at now: MonotonicInstant) {
         guard number == self.number else { return }
         touch(at: now)
-        // A body may be as large as it likes; the deadline queue asks again.
-        if terms.hasStreamedBody, case .sending = state {
-            deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        guard terms.hasStreamedBody, deadline != nil else { return }
+        // A body may be as large as it likes, also after an early response; the deadline queue asks again.
+        switch state {
+        case .sending, .receiving: deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        case .waitingForSession, .waitingForSlot, .pausing, .ended: break
         }
     }
 
@@ -76,7 +78,7 @@ extension ExchangeMachine {
         case .redirected(let next):
             // What a retry has cost belongs to the server that was asked.
             if let made = retries, next.target.origin != attempt.target.origin {
-                retries = Retries(failures: made.failures, lastCost: 0)
+                retries = Retries(failures: made.failures, lastCost: 0, lastNumber: made.lastNumber)
             }
             attempt = next
             step.effects.formUnion(slotGivenBack(by: transmission))

@@ -35,6 +35,8 @@ extension ExchangeMachine {
         let failures: [AttemptFailure]
         /// What the last retry has cost.
         let lastCost: Int
+        /// The attempt that the last retry follows.
+        let lastNumber: Int
         /// Whether the last one waits, or has waited, for a network.
         let waitsForNetwork: Bool
         /// When the exchange doesn't wait for a network any more; `nil` if it has
@@ -42,11 +44,12 @@ extension ExchangeMachine {
         let networkDeadline: MonotonicInstant?
 
         init(
-            failures: [AttemptFailure], lastCost: Int, waitsForNetwork: Bool = false,
+            failures: [AttemptFailure], lastCost: Int, lastNumber: Int, waitsForNetwork: Bool = false,
             networkDeadline: MonotonicInstant? = nil
         ) {
             self.failures = failures
             self.lastCost = lastCost
+            self.lastNumber = lastNumber
             self.waitsForNetwork = waitsForNetwork
             self.networkDeadline = networkDeadline
         }
@@ -70,10 +73,7 @@ extension ExchangeMachine {
             setback.delivery == .notSent || isDeclaredIdempotent
                 || Idempotency.allows(attempt.method, attempt.headerFields)
         else { return nil }
-        if isOffline, setback.isOfflineFailure, let wait = policy.connectivityWait {
-            let end = retries?.networkDeadline ?? now.advanced(by: wait)
-            if now < end { return Retry(number: number, setback: setback, until: end, cost: 0, waitsForNetwork: true) }
-        }
+        if isOffline, let wait = networkWait(after: setback, by: policy, at: now) { return wait }
         guard
             let delay = policy.delay(
                 after: setback, attempt: (retries?.failures.count ?? 0) + 1, chance: chance)
@@ -83,6 +83,16 @@ extension ExchangeMachine {
         if let deadline, until >= deadline { return nil }
         return Retry(
             number: number, setback: setback, until: delay > .zero ? until : nil, cost: policy.cost(after: setback))
+    }
+
+    /// A wait for a network, if the policy has time for one.
+    ///
+    /// For an attempt, or for a refresh that has failed.
+    func networkWait(after setback: RetryPolicy.Setback, by policy: RetryPolicy, at now: MonotonicInstant) -> Retry? {
+        guard terms.policy.retries, setback.isOfflineFailure, let wait = policy.connectivityWait else { return nil }
+        let end = retries?.networkDeadline ?? now.advanced(by: wait)
+        guard now < end else { return nil }
+        return Retry(number: number, setback: setback, until: end, cost: 0, waitsForNetwork: true)
     }
 
     /// The retry, if it is one of the current attempt.
@@ -112,7 +122,7 @@ extension ExchangeMachine {
     @inline(never)
     mutating func sendAgain(_ retry: Retry, _ step: inout Step) {
         retries = Retries(
-            failures: (retries?.failures ?? []) + [retry.setback.failure], lastCost: retry.cost,
+            failures: (retries?.failures ?? []) + [retry.setback.failure], lastCost: retry.cost, lastNumber: number,
             waitsForNetwork: retry.waitsForNetwork,
             networkDeadline: retries?.networkDeadline ?? (retry.waitsForNetwork ? retry.until : nil))
         if retry.setback.delivery == .maybeSent { reach = .maybeSent }
@@ -154,6 +164,11 @@ extension ExchangeMachine {
         beginAgain(&step)
         return step
     }
+
+    var isPausing: Bool { if case .pausing = state { true } else { false } }
+
+    /// What was paid for a retry that has not been sent.
+    var unusedCost: Int { retries.map { $0.lastNumber == number ? $0.lastCost : 0 } ?? 0 }
 
     /// Whether the pause ends as soon as there is a network.
     var waitsForNetwork: Bool { retries?.waitsForNetwork ?? false }

@@ -27,9 +27,19 @@ extension ExchangeMachine {
     }
 
     /// The session doesn't admit the request.
-    mutating func refused(_ error: AuthenticationError, at now: MonotonicInstant) -> Step {
+    ///
+    /// - Parameter networkWait: A pause after which it asks again.
+    mutating func refused(
+        _ error: AuthenticationError, networkWait: Retry? = nil, at now: MonotonicInstant
+    ) -> Step {
         let rejection: Rejection?
         switch state {
+        case .waitingForSession(let waiting, _) where networkWait?.number == number:
+            var step = Step()
+            // The 401 can't be the outcome any more.
+            if case .arriving? = waiting?.body { step.effects = .stop }
+            if let networkWait { sendAgain(networkWait, &step) }
+            return step
         case .waitingForSession(let waiting, _): rejection = waiting
         case .pausing: rejection = nil
         case .waitingForSlot, .sending, .receiving, .ended: return Step()

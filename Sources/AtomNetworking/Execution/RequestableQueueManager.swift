@@ -42,6 +42,9 @@ final class RequestableQueueManager: Sendable {
     /// The value of `Authorization` for Basic authentication.
     let basicAuthorization: String?
 
+    /// Whose credential signs requests; `nil` for nobody's.
+    let signatory: Signatory?
+
     /// The options of bearer authentication.
     private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
@@ -125,6 +128,8 @@ final class RequestableQueueManager: Sendable {
         }
         self.session = session
         gate = session?.gate
+        // A hash is the same for the same user only in this process, and tells nothing of the password.
+        signatory = (session?.number ?? basicAuthorization?.hashValue).map { .known(id: $0) }
         self.bearer = bearer
         renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
@@ -207,7 +212,7 @@ final class RequestableQueueManager: Sendable {
     private func prepare(_ link: LinkedEndpoint) throws(AtomError) -> PreparedRequest {
         var description = try link.members()
         var common = commonFields
-        let isTrusted = allowedOrigins.signs(link)
+        let isTrusted = allowedOrigins.signs(link, by: signatory)
         if isTrusted {
             description = try adapted(description, of: link)
         } else {
@@ -258,6 +263,12 @@ final class RequestableQueueManager: Sendable {
     @inline(__always)
     func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
         observers == nil ? nil : RequestObservation(request, time: time)
+    }
+
+    /// Keeps the cookies that a response sets, unless whoever it is for has gone.
+    func keepCookies(of head: TransportResponse, from wire: AttemptOnWire) {
+        _ = cookies.era(since: gate?.departures ?? 0)
+        cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.cookieEra, at: time.date)
     }
 
     /// Starts or queues a request before it returns.

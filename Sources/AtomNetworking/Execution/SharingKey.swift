@@ -39,8 +39,9 @@ struct SharingKey: Hashable, Sendable {
         }
         for field in request.headerFields { add(field.name, field.value) }
         // The cookies of a person who has signed in with them are another person's after the next sign-in.
-        if manager.cookies.mayHaveCookies, !request.headerFields.contains("Cookie"),
-            let cookie = manager.cookies.field(for: request.target.cookieAddress, at: manager.time.date)
+        let (era, mayHaveCookies) = manager.cookies.era(since: manager.gate?.departures ?? 0)
+        if mayHaveCookies, !request.headerFields.contains("Cookie"),
+            let cookie = manager.cookies.field(for: request.target.cookieAddress, of: era, at: manager.time.date)
         {
             add("Cookie", cookie)
         }

@@ -99,7 +99,10 @@ extension AtomError {
     ///
     /// A timeout isn't included, because a server that is slow causes it too.
     /// Of a failed refresh and a transfer, the cause counts.
-    public var isConnectivityFailure: Bool {
+    public var isConnectivityFailure: Bool { connectivityCode != nil }
+
+    /// What the network lacked, here or in the cause.
+    var connectivityCode: URLError.Code? {
         let cause: (any Error)? =
             switch self {
             case .session(let error): error
@@ -107,15 +110,15 @@ extension AtomError {
             case .transfer(let error): error.underlyingError
             case .decoder, .requestable, .response, .cancelled, .unexpected: nil
             }
-        return cause.map(Self.isConnectivityFailure) ?? false
+        return cause.flatMap(Self.connectivityCode)
     }
 
-    private static func isConnectivityFailure(_ error: any Error) -> Bool {
+    private static func connectivityCode(of error: any Error) -> URLError.Code? {
         switch error {
-        case let error as AtomError: error.isConnectivityFailure
-        case let error as URLError: error.connectivityProblem != nil
-        case let error as any ErrorWithCause: isConnectivityFailure(error.cause)
-        default: false
+        case let error as AtomError: error.connectivityCode
+        case let error as URLError: error.connectivityProblem == nil ? nil : error.code
+        case let error as any ErrorWithCause: connectivityCode(of: error.cause)
+        default: nil
         }
     }
 

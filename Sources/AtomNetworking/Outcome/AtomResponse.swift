@@ -27,9 +27,9 @@ public struct AtomResponse: Sendable {
     /// an error's body.
     let decoder: ResponseDecoder?
 
-    /// Whether the server that responded may be trusted with the credential:
-    /// the request to it was signed, or the app has made this response.
-    let isOfTrustedOrigin: Bool
+    /// Whose credential the request to this server was signed with; `nil` if it
+    /// was not signed, or a redirect had led elsewhere.
+    let signatory: Signatory?
 
     /// What an error with this response says of the attempts; `nil` for nothing
     /// that the response itself doesn't say.
@@ -43,21 +43,21 @@ public struct AtomResponse: Sendable {
 
     init(
         data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: ResponseDecoder?,
-        isOfTrustedOrigin: Bool = true
+        signatory: Signatory? = .anyone
     ) {
         self.data = data
         self.statusCode = statusCode
         self.headerFields = headerFields
         self.address = address
         self.decoder = decoder
-        self.isOfTrustedOrigin = isOfTrustedOrigin
+        self.signatory = signatory
     }
 
     /// The same response with another body.
     func replacing(data: Data) -> AtomResponse {
         AtomResponse(
             data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
-            isOfTrustedOrigin: isOfTrustedOrigin)
+            signatory: signatory)
     }
 
     /// The same response with what an error says of the attempts.
@@ -106,6 +106,14 @@ public struct AtomResponse: Sendable {
         }
         return HTTPURLResponse(url: url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: joined)
     }
+}
+
+/// Who signs requests: services with the same session, or with the same user
+/// name and password, are the same signatory.
+enum Signatory: Equatable, Sendable {
+    /// The app has made the response itself.
+    case anyone
+    case known(id: Int)
 }
 
 extension AtomResponse: Equatable {

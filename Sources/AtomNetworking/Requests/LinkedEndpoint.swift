@@ -7,9 +7,11 @@ import Foundation
 /// server's word can't lead a credential astray: for the origins that
 /// ``BearerAuthentication/allowedOrigins`` names or, if it names none, for the
 /// origin of the response that carried the URL, if the request for that response
-/// was signed itself and no redirect led elsewhere. To any other origin the
-/// request goes without a credential and without the service's own header
-/// fields, which is what a storage service with signed URLs expects.
+/// was signed itself and no redirect led elsewhere. It also has to be the same
+/// credential: that of the same session, or the same user name. To any other
+/// origin, and from another service, the request goes without a credential and
+/// without the service's own header fields, which is what a storage service with
+/// signed URLs expects.
 ///
 /// Enqueue it itself: an endpoint of yours can't pass its members on.
 ///
@@ -54,6 +56,8 @@ public struct LinkedEndpoint: Requestable {
     let target: TargetURL
     /// The origin of the response, if the credential may go there.
     let source: Origin?
+    /// Whose credential that is.
+    let signatory: Signatory?
 
     /// Creates an endpoint.
     ///
@@ -75,9 +79,9 @@ public struct LinkedEndpoint: Requestable {
                         reason: "it is not an http or https URL, nor relative to the URL of the response")))
         }
         self.target = target
+        signatory = response.signatory
         source =
-            response.isOfTrustedOrigin
-            ? base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin } : nil
+            signatory == nil ? nil : base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin }
     }
 
     /// Creates an endpoint for a link that was decoded as a URL.

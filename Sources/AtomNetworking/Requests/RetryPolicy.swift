@@ -83,15 +83,17 @@ public struct RetryPolicy: Sendable {
     ///   - quota: How much all retries at one server (scheme, host and port) may
     ///     cost together. A success gives back what its last retry has cost, or
     ///     1 if there was none.
-    ///   - cost: What a retry costs.
+    ///   - cost: What a retry costs. One after which the device had no network
+    ///     costs nothing.
     ///   - throttledCost: What a retry costs if the server wants fewer requests.
     ///   - statusCodes: The statuses after which a request is sent again, unless
     ///     the endpoint accepts them. A 401 and redirects are not among them,
     ///     even if they are named.
     ///   - connectivityWait: How long a request waits for a network, in all, if
     ///     the device has none; `nil` for not at all. It is sent as soon as there
-    ///     is one, also if `maximumAttempts` have been made. This needs a system
-    ///     that tells: one of Apple's. Elsewhere it has no effect.
+    ///     is one, also if `maximumAttempts` have been made. So does a request
+    ///     whose tokens can't be refreshed for want of a network. This needs a
+    ///     system that tells: one of Apple's. Elsewhere it has no effect.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(50),
@@ -171,9 +173,17 @@ extension RetryPolicy {
             }
         }
 
-        private static let offlineCodes: Set<URLError.Code> = [
-            .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .cannotFindHost, .dnsLookupFailed,
-            .cannotConnectToHost, .networkConnectionLost,
+        private static let offlineCodes = certainlyOfflineCodes.union([
+            .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
+        ])
+
+        /// Whether there was no network, which no server is to blame for.
+        var isCertainlyOffline: Bool {
+            if case .connection(let code) = failure { Self.certainlyOfflineCodes.contains(code) } else { false }
+        }
+
+        private static let certainlyOfflineCodes: Set<URLError.Code> = [
+            .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff,
         ]
 
         /// Whether the server wants fewer requests.
@@ -201,7 +211,8 @@ extension RetryPolicy {
 
     /// What a retry after this costs.
     func cost(after setback: Setback) -> Int {
-        setback.isThrottled ? box.values.throttledCost : box.values.cost
+        if setback.isCertainlyOffline { return 0 }
+        return setback.isThrottled ? box.values.throttledCost : box.values.cost
     }
 
     private func isTemporary(_ failure: AttemptFailure) -> Bool {

@@ -102,13 +102,13 @@ extension SessionActor {
         of service: any RenewalService, replacing rejected: TokenCredential?, for number: Int
     ) async -> Result<TokenCredential, any Error> {
         guard let provider = service.provider else { return .failure(AtomError.unexpected) }
+        // Not within the deadline of this call: it might be shorter than the patience.
+        if let providerCall { _ = await BoundedWait.result(of: providerCall, within: Self.patience, time: time) }
         // The app may have signed in or out by now.
         guard guarded.with({ $0.isRunning(number) }) else { return .failure(CancellationError()) }
         let isDead = guarded.with { $0.held?.isRejected ?? false }
-        let earlier = providerCall
         let mark = SessionOperation(of: self)
-        let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) { [time] in
-            if let earlier { _ = await BoundedWait.result(of: earlier, within: Self.patience, time: time) }
+        let call = Task<Result<TokenCredential, any Error>, Never>.detached(priority: .userInitiated) {
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             return await Result {
                 defer { mark.end() }

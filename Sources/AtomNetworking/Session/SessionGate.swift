@@ -44,15 +44,21 @@ final class SessionGate: Sendable {
         return goes ? .go : .askSession(read: read)
     }
 
-    /// What a request is signed with that is about to be sent.
-    func signature(for waiter: any SessionWaiter) -> SessionSignature {
+    /// What a request is signed with that is about to be sent, and how many had
+    /// gone by then.
+    func signature(for waiter: any SessionWaiter) -> (SessionSignature, departures: Int) {
         let now = time.now
         return guarded.with { machine in
             // Not with `??`: its closure would copy the machine.
-            guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
-            return machine.signature(of: place.generation, ticket: place.ticket, at: now)
+            guard let place = waiter.sessionPlace else {
+                return (machine.signature(of: machine.generation, at: now), machine.departures)
+            }
+            return (machine.signature(of: place.generation, ticket: place.ticket, at: now), machine.departures)
         }
     }
+
+    /// How many people have gone: what was kept for one of them is nobody else's.
+    var departures: Int { guarded.with { $0.departures } }
 
     /// The server has accepted a request signed with this version.
     func accepted(version: Int) { guarded.with { $0.accepted(version: version) } }

@@ -1,8 +1,9 @@
 /// Keeps a session's credential in a store.
 ///
 /// A credential that could not be written counts as stored for this process.
-/// The write is tried again until it succeeds, or until somebody else has stored
-/// something newer.
+/// The write is tried again until it succeeds, until somebody else has stored
+/// something newer, or until it has failed for some ten minutes: then the next
+/// refresh, sign-in or sign-out writes.
 final class StoreKeeper: SessionKeeper {
     private struct State {
         /// The last operation on the store: they run one after the other.
@@ -236,14 +237,22 @@ final class StoreKeeper: SessionKeeper {
     // MARK: What could not be written
 
     /// Keeps what the store should hold, and tries again later.
+    ///
+    /// - Returns: Whether it is; not after too many failures in a row.
+    @discardableResult
     private func tryAgainLater(
         _ credential: TokenCredential?, over replaced: UnwrittenCredential.Replaced, in generation: Int,
         for session: SessionActor
-    ) {
-        state.withLock { state in
-            guard !state.isMarked(since: generation) else { return }
+    ) -> Bool {
+        let last = state.withLock { state -> (any Alarm)? in
+            guard !state.isMarked(since: generation) else { return nil }
             state.unwritten = UnwrittenCredential(credential: credential, replaced: replaced)
             state.failedWrites += 1
+            guard state.failedWrites < Self.maximumWrites else {
+                // The session is not held any longer, and what comes next has as many tries again.
+                state.failedWrites = 1
+                return state.alarm.take()
+            }
             let delay = min(Duration.seconds(1) * (1 << min(state.failedWrites - 1, 6)), .seconds(60))
             // The alarm holds the session until the credential is written.
             let alarm =
@@ -253,8 +262,14 @@ final class StoreKeeper: SessionKeeper {
                 }
             state.alarm = alarm
             alarm.set(session.time.now.advanced(by: delay))
+            return nil
         }
+        last?.invalidate()
+        return last == nil
     }
+
+    /// After 1, 2, 4, 8, 16 and 32 s, and then each minute for ten minutes.
+    private static let maximumWrites = 17
 
     /// Notes that the store holds what it should.
     ///
@@ -312,7 +327,9 @@ final class StoreKeeper: SessionKeeper {
                     })
             } catch {
                 guard guarded.with({ $0.generation == generation }) else { return forget(unwritten) }
-                tryAgainLater(unwritten.credential, over: unwritten.replaced, in: generation, for: session)
+                if !tryAgainLater(unwritten.credential, over: unwritten.replaced, in: generation, for: session) {
+                    session.announce(.credentialNotStored(.credentialNotStored(cause: error, delivery: .notSent)))
+                }
             }
         }.value
     }

@@ -86,6 +86,7 @@ extension SessionMachine {
             running?.isSignedOut = false
         }
         let refusals = refuseAll(.signedOut(delivery: .notSent))
+        if mayBeSomebodys(read) { departures += 1 }
         generation += 1
         refusedRefreshToken = nil
         fruitless = []
@@ -99,6 +100,16 @@ extension SessionMachine {
         }
         let adopted = adopt(credential, now: now)
         return (credential, refusals + announcing(.signedIn, with: adopted))
+    }
+
+    /// Whether somebody may have been signed in before a sign-in.
+    ///
+    /// - Parameter read: What the app's variable held.
+    private func mayBeSomebodys(_ read: TokenCredential?) -> Bool {
+        if held != nil { return true }
+        if let read { return !read.isEmpty }
+        if case .signedOut = phase { return false }
+        return true
     }
 
     /// Whether the credential is being replaced, or its successor is being
@@ -282,6 +293,7 @@ extension SessionMachine {
     private mutating func switchAccessToken(to credential: TokenCredential, now: Moment) {
         // What a store holds at first takes nobody's place: requests have waited for it.
         if lastTokenNumber > 0 || !needsLoading { takeoverCount += 1 }
+        if held != nil { departures += 1 }
         if let known = known.find(credential.accessToken) {
             // A token that is known to be dead stays dead, whoever puts it back.
             replace(by: known.heldAgain(credential, now: now, policy: policy))
@@ -315,6 +327,7 @@ extension SessionMachine {
     /// Nobody is signed in any more.
     private mutating func forget() -> [Action] {
         generation += 1
+        departures += 1
         version += 1
         fruitless = []
         runningLoad = nil

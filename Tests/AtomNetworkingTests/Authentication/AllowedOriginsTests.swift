@@ -237,6 +237,28 @@ import Testing
         #expect(request.headerFields["Authorization"] == nil)
     }
 
+    @Test func aLinkOfOneServiceIsNotSignedByAnother() async throws {
+        let (_, _, response) = try await answer(Self.list) { $0.answer("{}") }
+        let (other, transport, _) = try await answer(Self.list, headerItems: ["X-API-Key": "key"]) { $0.answer("{}") }
+        try await other.enqueue(LinkedEndpoint("/p2", in: response)).resume()
+        let request = try #require(transport.requests.last)
+        #expect(request.headerFields["Authorization"] == nil && request.headerFields["X-API-Key"] == nil)
+    }
+
+    @Test(arguments: ["ada", "bob"])
+    func servicesOfTheSameUserSignEachOthersLinks(user: String) async throws {
+        func atom(_ user: String) -> Atom {
+            var configuration = ServiceConfiguration(
+                authenticationMethod: .basic(BasicCredential(password: "secret", username: user)))
+            configuration.transport = transport
+            return Atom(serviceConfiguration: configuration)
+        }
+        let response = try await atom("ada").enqueue(Self.list).resume()
+        try await atom(user).enqueue(LinkedEndpoint("/p2", in: response)).resume()
+        let last = try #require(transport.requests.last)
+        #expect((last.headerFields["Authorization"] != nil) == (user == "ada"))
+    }
+
     @Test func aLinkOfAnUnsignedLinkIsNotSigned() async throws {
         let (atom, transport, first) = try await answer(Self.list) { $0.answer("{}") }
         let second = try await atom.enqueue(LinkedEndpoint("https://files.example.org/a", in: first)).resume()

@@ -122,12 +122,86 @@ import Testing
     @Test func allWhoWaitHearOnceInTheirOrder() {
         let heard = Locked<[Int]>([])
         network.changed(isOffline: true)
-        for number in 0..<3 { network.whenOnline { heard.with { $0.append(number) } } }
-        #expect(heard.value.isEmpty)
+        let waiters = (0..<5).map { _ in Signal() }
+        for (number, waiter) in waiters.enumerated().dropLast() {
+            network.whenOnline(ObjectIdentifier(waiter)) { heard.with { $0.append(number) } }
+        }
+        network.forget(ObjectIdentifier(waiters[1]))
+        #expect(heard.value.isEmpty && network.count == 3)
         network.changed(isOffline: false)
         network.changed(isOffline: false)
-        #expect(heard.value == [0, 1, 2])
-        network.whenOnline { heard.with { $0.append(3) } }
-        #expect(heard.value == [0, 1, 2, 3])
+        #expect(heard.value == [0, 2, 3] && network.count == 0)
+        network.whenOnline(ObjectIdentifier(waiters[4])) { heard.with { $0.append(4) } }
+        #expect(heard.value == [0, 2, 3, 4])
+    }
+
+    @Test(arguments: ["cancelled", "its own deadline", "the policy's", "signed out"])
+    func whoeverIsGoneIsForgotten(by end: String) async throws {
+        network.changed(isOffline: true)
+        let session = try signedSession()
+        let call = session.call(timeout: ServiceTimeout(request: 10, resource: end == "its own deadline" ? 30 : 300))
+        session.transport.exchanges[0].fail(.notConnectedToInternet, delivery: .notSent)
+        #expect(network.count == 1)
+        switch end {
+        case "cancelled": call.cancel()
+        case "signed out": try await session.atom.signOut()
+        default: session.time.advance(by: .seconds(60))
+        }
+        if end == "the policy's" {
+            await session.transport.exchange(1).fail(.notConnectedToInternet, delivery: .notSent)
+        }
+        #expect(await call.error() != nil)
+        #expect(network.count == 0)
+    }
+
+    @Test(arguments: [0, 1])
+    func aRequestWhoseTokenHasExpiredWaitsToo(rejections: Int) async throws {
+        network.changed(isOffline: true)
+        let session = try signedSession(lifetime: rejections == 0 ? 0 : 3_600)
+        let calls = (0..<3).map { session.call("/\($0)") }
+        if rejections == 1 { for exchange in session.sent { exchange.answer(status: 401) } }
+        await session.refresh().fail(.notConnectedToInternet, delivery: .notSent)
+        #expect(await eventually { network.count == 3 })
+        #expect(calls.allSatisfy { $0.count == 0 })
+        session.time.advance(by: .seconds(59))
+        network.changed(isOffline: false)
+        await session.refresh(1).grant(1)
+        _ = await session.transport.exchange(rejections * 3 + 4)
+        let last = session.sent.suffix(3)
+        #expect(last.map { $0.request.target.url?.path } == ["/0", "/1", "/2"])
+        for exchange in last {
+            #expect(exchange.token == "A1")
+            exchange.answer()
+        }
+        for call in calls { #expect(await call.status() == 200) }
+        #expect(session.refreshes.count == 2)
+    }
+
+    @Test func aRefreshThatFailsForLackOfANetworkFailsItsRequestsWhenTheWaitIsOver() async throws {
+        network.changed(isOffline: true)
+        let session = try signedSession(lifetime: 0)
+        let call = session.call()
+        await session.refresh().fail(.notConnectedToInternet, delivery: .notSent)
+        #expect(await eventually { network.count == 1 })
+        session.time.advance(by: .seconds(60))
+        await session.refresh(1).fail(.notConnectedToInternet, delivery: .notSent)
+        let error = try #require(await call.error())
+        #expect(error.isAccessTokenRefreshFailure && error.isConnectivityFailure && error.delivery == .notSent)
+        #expect(network.count == 0)
+    }
+
+    @Test func aRefreshThatTheServerRefusesIsNoReasonToWait() async throws {
+        network.changed(isOffline: true)
+        let session = try signedSession(lifetime: 0)
+        let call = session.call()
+        await session.refresh().answer(status: 503)
+        #expect(await call.error()?.isAccessTokenRefreshFailure == true)
+        #expect(network.count == 0)
+    }
+
+    private func signedSession(lifetime: Double = 3_600) throws -> SessionFixture {
+        try SessionFixture(lifetime: lifetime, time: time, connectivity: network) { _ in } change: {
+            $0.retryPolicy = RetryPolicy(maximumAttempts: 1, connectivityWait: .seconds(60))
+        }
     }
 }

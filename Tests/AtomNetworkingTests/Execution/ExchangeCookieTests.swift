@@ -59,6 +59,85 @@ import Testing
         #expect(fixture.sent.map { $0.request.headerFields["Cookie"] } == [nil, "a=1"])
     }
 
+    // MARK: Whose they are
+
+    /// Answers with a cookie that is named after the token, and shows each cookie that was sent.
+    private func session(store: (any TokenCredentialStore)? = nil) throws -> SessionFixture {
+        try SessionFixture(store: store) { exchange in
+            guard exchange.request.target.url?.path != "/late" else { return }
+            exchange.answer(headers: [("Set-Cookie", "sid=\(exchange.token ?? "nobody"); Path=/")])
+        }
+    }
+
+    private func cookies(_ session: SessionFixture) -> [String?] {
+        session.sent.map { $0.request.headerFields["Cookie"] }
+    }
+
+    @Test(arguments: ["sign-out and sign-in", "sign-in", "the app's variable", "another process"])
+    func cookiesGoWithTheirPerson(by change: String) async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try session(store: change == "the app's variable" ? nil : disk)
+        for _ in 0..<2 { _ = await session.call().outcome() }
+        switch change {
+        case "sign-in": try await session.atom.signIn(with: .issued(5))
+        case "the app's variable": session.tokens.put(.issued(5))
+        case "another process":
+            disk.stored = .issued(5)
+            let actor = try #require(session.atom.manager.session)
+            _ = actor.guarded.act { $0.observed(.issued(5), now: actor.moment) }
+        default:
+            try await session.atom.signOut()
+            try await session.atom.signIn(with: .issued(5))
+        }
+        for _ in 0..<2 { _ = await session.call().outcome() }
+        _ = await session.call(signed: false).outcome()
+        #expect(cookies(session) == [nil, "sid=A0", nil, "sid=A5", "sid=A5"])
+    }
+
+    @Test(arguments: [true, false])
+    func whatAnAttemptOfThePersonBeforeBringsHomeIsDropped(isSigned: Bool) async throws {
+        let session = try session()
+        let late = session.call("/late", signed: isSigned)
+        try await session.atom.signIn(with: .issued(5))
+        session.sent.first?.answer(headers: [("Set-Cookie", "sid=late; Path=/")])
+        #expect(await late.status() == 200)
+        _ = await session.call().outcome()
+        #expect(cookies(session) == [nil, nil])
+    }
+
+    @Test func aCookieOfALoginStaysIfNobodyWasSignedIn() async throws {
+        let session = try session(store: RecordingTokenCredentialStore())
+        try await session.atom.loadSession()
+        _ = await session.call("/login", signed: false).outcome()
+        try await session.atom.signIn(with: .issued(1))
+        _ = await session.call().outcome()
+        #expect(cookies(session) == [nil, "sid=nobody"])
+    }
+
+    @Test func aRefreshKeepsThem() async throws {
+        let session = try SessionFixture(lifetime: 100) { exchange in
+            if exchange.request.target.url?.path == "/token" { return exchange.grant(1) }
+            exchange.answer(headers: [("Set-Cookie", "sid=1; Path=/")])
+        }
+        _ = await session.call().outcome()
+        session.time.advance(by: .seconds(100))
+        _ = await session.call().outcome()
+        #expect(session.refreshes.count == 1)
+        #expect(cookies(session) == [nil, "sid=1"])
+    }
+
+    @Test func theAppRemovesThem() async throws {
+        let session = try session()
+        _ = await session.call().outcome()
+        let late = session.call("/late")
+        session.atom.removeCookies()
+        session.sent.last?.answer(headers: [("Set-Cookie", "sid=late; Path=/")])
+        #expect(await late.status() == 200)
+        _ = await session.call().outcome()
+        _ = await session.call().outcome()
+        #expect(cookies(session) == [nil, "sid=A0", nil, "sid=A0"])
+    }
+
     @Test func anAnswerNobodyWaitsForSetsNothing() async throws {
         let transport = ScriptedTransport.held(endsOnCancel: false)
         let atom = Self.atom(transport, time: ManualClock())

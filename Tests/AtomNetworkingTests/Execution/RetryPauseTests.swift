@@ -47,6 +47,40 @@ struct RetryPauseTests {
         #expect(service.quotaSpent == 0, "no attempt was made with what was paid")
     }
 
+    @Test("Costs nothing if its attempt is never made", arguments: ["in the lane", "in the session's queue"])
+    func unused(place: String) async throws {
+        let isSigned = place != "in the lane"
+        let session = try SessionFixture(exchangesPerOrigin: 1, change: { $0.retryPolicy = .standard })
+        for number in 0..<100 {
+            let call = session.call("/\(number)", signed: isSigned)
+            let sent = try #require(session.sent.last)
+            if isSigned { session.tokens.put(.issued(number, life: 0)) }
+            sent.answer(status: 503)
+            let other = isSigned ? nil : session.call("/other", signed: false)
+            session.time.advance(by: .seconds(1))
+            #expect(call.count == 0)
+            call.cancel()
+            #expect(await call.error()?.isCancelled == true)
+            if isSigned { session.tokens.put(.issued(number + 1_000)) }
+            session.sent.last?.answer()
+            _ = await other?.outcome()
+        }
+        #expect(session.atom.manager.quotas.spent(at: Origin(scheme: .https, host: "api.example.com", port: 443)) == 0)
+    }
+
+    @Test("Costs nothing without a network")
+    func offline() async throws {
+        let service = RetryFixture()
+        let call = service.call()
+        for count in 1...3 {
+            try #require(service.count == count)
+            try service.last.fail(.notConnectedToInternet, delivery: .notSent)
+            service.time.advance(by: .seconds(1))
+        }
+        #expect(await call.error()?.isConnectivityFailure == true)
+        #expect(service.quotaSpent == 0)
+    }
+
     @Test("Counts towards the whole time of the request")
     func deadline() async throws {
         let service = RetryFixture(chance: 0.999)

@@ -180,6 +180,44 @@ import Testing
         #expect((cause as? AtomError)?.description.contains("20") == true)
     }
 
+    @Test func aProviderThatHangsKeepsTheNextPersonForTenSeconds() async throws {
+        let login = ScriptedLogin(endsOnCancel: false)
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(), provider: login, bearer: { $0.deadline = .seconds(2) })
+        let first = session.call()
+        let hanging = await login.form(0)
+        await session.time.waitForAlarm(within: .seconds(2))
+        session.time.advance(by: .seconds(2))
+        guard case .authentication(.credentialNotProvided) = await first.error() else { throw Unexpected("not told") }
+        try await session.atom.signOut()
+        let second = session.call()
+        await session.time.waitForAlarm(within: .seconds(10))
+        session.time.advance(by: .milliseconds(9_999))
+        #expect(login.count == 1 && second.count == 0, "its own deadline has not begun")
+        session.time.advance(by: .milliseconds(1))
+        let next = await login.form(1)
+        hanging.finish(.success(.issued(1)))
+        next.finish(.success(.issued(2)))
+        let exchange = await session.transport.exchange(0)
+        #expect(exchange.token == "A2")
+        exchange.answer()
+        #expect(await second.status() == 200)
+    }
+
+    @Test func aProviderThatHangsKeepsNobodyFromSigningInThroughTheApp() async throws {
+        let login = ScriptedLogin(endsOnCancel: false)
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
+        let first = session.call()
+        _ = await login.form(0)
+        try await session.atom.signIn(with: .issued(5))
+        guard case .authentication(.signedOut) = await first.error() else { throw Unexpected("not told") }
+        let second = session.call()
+        let exchange = await session.transport.exchange(0)
+        #expect(exchange.token == "A5")
+        exchange.answer()
+        #expect(await second.status() == 200)
+    }
+
     @Test func anotherProcessThatSignedInIsAdoptedInsteadOfAsking() async throws {
         let login = ScriptedLogin()
         let disk = RecordingTokenCredentialStore(.issued(0))

@@ -79,6 +79,51 @@ struct StoreKeeperTests {
         #expect(await eventually { time.alarmCount == 0 }, "nothing is left to be written")
     }
 
+    @Test("A store that never takes a write is told of twice, and keeps its session for some ten minutes")
+    func givenUp() async throws {
+        disk.saveError = DiskFailure()
+        let begin = time.now
+        var session: SessionActor? = session()
+        let told = Locked(0)
+        let events = try #require(session?.events)
+        let listener = Task {
+            for await case .credentialNotStored in events { told.with { $0 += 1 } }
+        }
+        await #expect(throws: AuthenticationError.self) { try await session?.signIn(with: .issued(1)) }
+        weak let weakly = session
+        session = nil
+        while let alarm = time.nextAlarm {
+            let reads = disk.operations.count
+            time.advance(by: time.now.duration(to: alarm))
+            try #require(await eventually { disk.operations.count > reads })
+            try #require(await eventually { time.nextAlarm != nil || weakly == nil })
+        }
+        #expect(begin.duration(to: time.now) == .seconds(663))
+        await listener.value
+        #expect(told.value == 2)
+    }
+
+    @Test("What was given up is written with what comes next, and then it is stored")
+    func writtenAfterAll() async throws {
+        disk.saveError = DiskFailure()
+        let session = session()
+        await #expect(throws: AuthenticationError.self) { try await session.signIn(with: .issued(1)) }
+        while let alarm = time.nextAlarm {
+            let reads = disk.operations.count
+            time.advance(by: time.now.duration(to: alarm))
+            try #require(await eventually { disk.operations.count > reads })
+            await session.keeper.serially(for: session) {}.value
+        }
+        #expect(session.guarded.with { $0.held?.credential } == .issued(1))
+        disk.saveError = nil
+        var events = session.events.makeAsyncIterator()
+        try await session.signIn(with: .issued(2))
+        #expect(disk.stored == .issued(2))
+        var isTold = false
+        while !isTold, let event = await events.next() { if case .credentialStored = event { isTold = true } }
+        #expect(isTold)
+    }
+
     @Test("A write that failed is given up if another process has stored something since")
     func newerInStore() async throws {
         disk.saveError = DiskFailure()

@@ -25,7 +25,9 @@ struct SessionFixture {
         provider: (any TokenCredentialProvider)? = nil, signIn login: (any TokenCredentialProvider)? = nil,
         grant: GrantType = .refreshToken,
         time: ManualClock = ManualClock(), script: ScriptedTransport.Script? = nil,
-        bearer configure: (inout BearerAuthentication) -> Void = { _ in }
+        connectivity: (any ConnectivityMonitor)? = nil,
+        bearer configure: (inout BearerAuthentication) -> Void = { _ in },
+        change: (inout ServiceConfiguration) -> Void = { _ in }
     ) throws {
         self.time = time
         let first = TokenCredential(
@@ -51,8 +53,9 @@ struct SessionFixture {
             authenticationMethod: .bearer(bearer), dispatchQueue: DispatchQueue(label: "completions"),
             timeout: timeout)
         configuration.transport = transport
+        change(&configuration)
         self.configuration = configuration
-        atom = Atom(configuration, time: time)
+        atom = Atom(configuration, time: time, connectivity: connectivity)
     }
 
     /// Resumes a request with a completion.

@@ -241,6 +241,51 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
+    // MARK: Answers before the end of the body
+
+    private func early(_ server: EarlyServer, body: RequestBody) -> WireEndpoint {
+        WireEndpoint(host: "127.0.0.1", port: server.port, method: .post, body: body)
+    }
+
+    @Test(arguments: ["Content-Length: 2\r\n\r\nok", "Content-Length: 0\r\n\r\n"], TransportUnderTest.all)
+    func aCompleteAnswerEndsTheUpload(rest: String, over transport: TransportUnderTest) async throws {
+        let content = Data(count: 32 << 20)
+        for body in [RequestBody.data(content), .stream { Self.parts([content]) }] {
+            let server = try EarlyServer("HTTP/1.1 201 Created\r\n" + rest)
+            defer { server.stop() }
+            // The server never reads on.
+            let outcome = await Atom.forTest(over: transport).outcome(of: early(server, body: body))
+            #expect(outcome.response?.statusCode == 201)
+            #expect(outcome.text == (rest.hasSuffix("ok") ? "ok" : ""))
+        }
+    }
+
+    @Test(arguments: TransportUnderTest.all)
+    func whatIsSentAfterTheHeadCounts(over transport: TransportUnderTest) async throws {
+        let server = try EarlyServer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        defer { server.stop() }
+        let (time, observer) = (ManualClock(), RecordingObserver())
+        let progress = Locked<Int64>(0)
+        let atom = Atom.forTest(over: transport, request: 10, resource: 15, time: time) { $0.observers = [observer] }
+        let size = 32 << 20
+        let body = RequestBody.stream(length: Int64(size)) { Self.parts([Data(count: size)]) }
+        async let response = atom.enqueue(early(server, body: body)).resume(expecting: String.self) { told in
+            progress.with { $0 = told.completed }
+        }
+        await server.hasAnswered.wait()
+        try #require(await eventually { observer.story().contains { $0.contains("200") } })
+        for _ in 0..<5 {
+            let before = progress.value
+            time.advance(by: .seconds(8))
+            server.read(4 << 20)
+            try #require(await eventually { progress.value > before }, "the idle time and the deadline are renewed")
+        }
+        server.read(size)
+        server.write("2\r\nok\r\n0\r\n\r\n")
+        #expect(try await response == "ok")
+        #expect(progress.value == size)
+    }
+
     /// A session whose token the server refuses once.
     private func signed(_ server: LoopbackServer, over transport: TransportUnderTest) throws -> Atom {
         let old = TokenCredential(accessToken: "old", expiresAt: .distantFuture, refreshToken: "r")
