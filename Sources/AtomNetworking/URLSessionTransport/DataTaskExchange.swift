@@ -15,6 +15,14 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var task: URLSessionTask?
     var statusCode: Int?
     var isCancelled = false
+    /// How many bytes of the response's body are still to come; `nil` if that
+    /// isn't known.
+    var missing: Int64?
+    /// How many bytes of the request's body were sent.
+    var sent: Int64 = 0
+    /// Whether the task was cancelled because the server has answered in full
+    /// before it has read the whole body.
+    var isAnsweredEarly = false
     var isChallenged = false
     /// Stops the writing of the body to a file.
     var stopPreparing: (@Sendable () -> Void)?

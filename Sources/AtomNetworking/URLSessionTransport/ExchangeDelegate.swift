@@ -222,21 +222,40 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             let receive = state.withLock { state in
                 let exchange = state.exchanges[dataTask.taskIdentifier]
                 exchange?.statusCode = response.statusCode
+                exchange?.missing = response.lengthOfBody
                 return exchange?.receive
             }
             receive?(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce(with: dataTask))))
         }
         completionHandler(.allow)
+        endIfAnswered(dataTask)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         receiver(of: dataTask)?(.data(data))
+        endIfAnswered(dataTask, after: data.count)
+    }
+
+    /// Ends a task whose response is complete, although the server has not read
+    /// the whole body, and may never do so.
+    private func endIfAnswered(_ task: URLSessionTask, after count: Int = 0) {
+        let early = state.withLock { state -> DataTaskExchange? in
+            guard let exchange = state.exchanges[task.taskIdentifier], let missing = exchange.missing else {
+                return nil
+            }
+            exchange.missing = missing - Int64(count)
+            guard missing <= count, exchange.sent < task.lengthOfBody else { return nil }
+            exchange.isAnsweredEarly = true
+            return exchange
+        }
+        if let early { cancel(early) }
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
+        state.withLock { $0.exchanges[task.taskIdentifier]?.sent += bytesSent }
         receiver(of: task)?(.sent(Int(clamping: bytesSent)))
     }
 
@@ -283,6 +302,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             let hasResponse: Bool
             let isRefused: Bool
             let isBodyLost: Bool
+            let isAnsweredEarly: Bool
             let bodyFailure: AtomError?
         }
         let ended = state.withLock { state -> End? in
@@ -296,6 +316,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
                 exchange: exchange, hasResponse: hasResponse,
                 isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled,
                 isBodyLost: exchange.isBodyLost && !hasResponse,
+                isAnsweredEarly: exchange.isAnsweredEarly,
                 bodyFailure: exchange.isCancelled ? nil : exchange.bodyFailure)
         }
         guard let ended else { return }
@@ -323,7 +344,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         if let failure = ended.bodyFailure {
             let delivery = hasResponse ? AtomError.Delivery.answered : failure.delivery
             exchange.receive(.failed(TransportFailure(failure, delivery: delivery)))
-        } else if ended.isRefused {
+        } else if ended.isRefused || ended.isAnsweredEarly {
             exchange.receive(.finished)
         } else {
             // A caller that also cancelled the exchange doesn't get this error.
@@ -339,6 +360,23 @@ extension ExchangeDelegate: URLSessionDataDelegate {
 extension HTTPURLResponse {
     /// Whether this is the last head of the exchange (RFC 9110 §15.2).
     fileprivate var isFinal: Bool { statusCode >= 200 || statusCode == 101 }
+
+    /// How many bytes Foundation hands over; `nil` if that isn't known.
+    fileprivate var lengthOfBody: Int64? {
+        if statusCode == 204 || statusCode == 304 { return 0 }
+        let isEncoded = value(forHTTPHeaderField: "Content-Encoding") != nil
+        return isEncoded || expectedContentLength < 0 ? nil : expectedContentLength
+    }
+}
+
+extension URLSessionTask {
+    /// The length of the request's body; on Linux a task doesn't know it by
+    /// itself.
+    fileprivate var lengthOfBody: Int64 {
+        let request = originalRequest
+        if let body = request?.httpBody { return Int64(body.count) }
+        return request?.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } ?? countOfBytesExpectedToSend
+    }
 }
 
 extension TransportResponse {

@@ -51,14 +51,16 @@ final class EarlyServer: @unchecked Sendable {
         }
     }
 
-    /// Reads a number of bytes; fewer at the end.
-    ///
-    /// - Returns: How many were read.
-    @discardableResult
-    func read(_ count: Int) -> Int {
-        var left = count
-        while left > 0, let part = readSome(min(left, 64 << 10)) { left -= part.count }
-        return count - left
+    /// Reads so many bytes of the body, or all that the client sends.
+    func read(_ count: Int) async {
+        // On a thread of its own: it blocks.
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                var left = count
+                while left > 0, let part = readSome(min(left, 64 << 10)) { left -= part.count }
+                continuation.resume()
+            }
+        }
     }
 
     func write(_ text: String) {

@@ -277,10 +277,10 @@ import Testing
         for _ in 0..<5 {
             let before = progress.value
             time.advance(by: .seconds(8))
-            server.read(4 << 20)
+            await server.read(4 << 20)
             try #require(await eventually { progress.value > before }, "the idle time and the deadline are renewed")
         }
-        server.read(size)
+        await server.read(size - (20 << 20))
         server.write("2\r\nok\r\n0\r\n\r\n")
         #expect(try await response == "ok")
         #expect(progress.value == size)
