@@ -1,3 +1,5 @@
+import Foundation
+
 /// The part of a session that a request with a good token goes through.
 ///
 /// Nobody refers to it weakly, as the registry does to the session: an object
@@ -16,6 +18,8 @@ final class SessionGate: Sendable {
     private let guarded: GuardedMachine
     private let keeper: any SessionKeeper
     private let time: any TimeSource
+    /// Another one for each session of each process.
+    private let mark = UUID().uuidString
 
     init(_ guarded: GuardedMachine, keeper: any SessionKeeper, time: any TimeSource) {
         self.guarded = guarded
@@ -51,6 +55,15 @@ final class SessionGate: Sendable {
             // Not with `??`: its closure would copy the machine.
             guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
             return machine.signature(of: place.generation, ticket: place.ticket, at: now)
+        }
+    }
+
+    /// Who has signed with this version; `nil` if the session has another token
+    /// by now.
+    func signer(of version: Int) -> SessionSigner? {
+        guarded.with { [mark] machine in
+            guard let tokens = machine.tokens(of: version) else { return nil }
+            return SessionSigner(holder: "\(mark) \(machine.holder)", tokens: tokens)
         }
     }
 
