@@ -41,9 +41,12 @@ extension Service {
         ///   - fileURL: The destination. Its folder must exist.
         ///   - isResumable: Whether a download that fails leaves `NAME.partial`
         ///     and `NAME.partial.json` beside the destination, with which the next
-        ///     one goes on (RFC 9110 §14). The server must send a strong `ETag`. If
-        ///     the file has changed on the server, it is downloaded from its
-        ///     beginning.
+        ///     one goes on (RFC 9110 §14), for the same URL and the same person. The
+        ///     server must send a strong `ETag`. If the file has changed on the
+        ///     server, it is downloaded from its beginning.
+        ///   - identity: What is downloaded, in place of the URL, if that changes
+        ///     although it names the same: a signed URL with a new signature. A
+        ///     partial file is continued only for the same identity.
         ///   - maximumSize: A limit in bytes; `nil` for none.
         ///   - progress: Called on the configuration's queue, at most thirty
         ///     times a second, and always when the body is complete.
@@ -52,11 +55,11 @@ extension Service {
         ///   be written.
         @discardableResult
         public nonisolated(nonsending) func download(
-            to fileURL: URL, isResumable: Bool = false, maximumSize: Int64? = nil,
+            to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
             progress: (@Sendable (TransferProgress) -> Void)? = nil
         ) async throws(AtomError) -> AtomResponse {
             let (pending, download) = try beginDownload(
-                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
             defer { manager.resultHandler?() }
             do {
                 return try download.checked(await pending.response())
@@ -83,12 +86,12 @@ extension Service {
         /// Sends the request and writes the body of the response to a file.
         @discardableResult
         public func download(
-            to fileURL: URL, isResumable: Bool = false, maximumSize: Int64? = nil,
+            to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
             isolation: isolated (any Actor)? = #isolation,
             progress: (@Sendable (TransferProgress) -> Void)? = nil
         ) async throws(AtomError) -> AtomResponse {
             let (pending, download) = try beginDownload(
-                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
             defer { manager.resultHandler?() }
             do {
                 return try download.checked(await pending.response())
@@ -120,14 +123,14 @@ extension Service {
     /// - Returns: A handle that can cancel the download.
     @discardableResult
     public func download(
-        to fileURL: URL, isResumable: Bool = false, maximumSize: Int64? = nil,
+        to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
         let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
         do {
             let (request, download) = try prepareDownload(
-                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
             let listener = Exchange.Listener.completion { result in
                 let result = Result { () throws(AtomError) in try download.checked(result.get()) }
                     .mapError { download.noted($0) }
@@ -145,12 +148,13 @@ extension Service {
     }
 
     private func beginDownload(
-        to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
+        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
+        progress: (@Sendable (TransferProgress) -> Void)?
     ) throws(AtomError) -> (PendingResponse, FileDownload) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         do {
             let (request, download) = try prepareDownload(
-                to: fileURL, isResumable: isResumable, maximumSize: maximumSize, progress: progress)
+                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
             return (PendingResponse(request, manager: manager, destination: download), download)
         } catch {
             manager.resultHandler?()
@@ -159,36 +163,30 @@ extension Service {
     }
 
     private func prepareDownload(
-        to fileURL: URL, isResumable: Bool, maximumSize: Int64?, progress: (@Sendable (TransferProgress) -> Void)?
+        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
+        progress: (@Sendable (TransferProgress) -> Void)?
     ) throws(AtomError) -> (PreparedRequest, FileDownload) {
         var request = try manager.prepare(requestable)
         let place: DownloadPlace
         do throws(AtomError) {
-            place = try DownloadPlace(fileURL)
+            place = try DownloadPlace(fileURL, isResumable: isResumable)
         } catch {
             manager.refused(requestable, error)
             throw error
         }
         let download = FileDownload(
-            place, address: "\(request.target)", isResumable: isResumable,
-            isOfRange: request.headerFields.contains("Range"), limit: maximumSize, progress: reporter(progress),
-            time: manager.time)
+            place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
+            progress: reporter(progress), time: manager.time)
         // Ranges, lengths and progress count the bytes of the file.
         request.add("Accept-Encoding", "identity")
-        if let partial = download.partial {
-            request.set("Range", "bytes=\(partial.offset)-")
-            request.set("If-Range", partial.entityTag)
-        }
         return (request, download)
     }
 }
 
 extension FileDownload {
-    /// Ends the file before the caller is told, and forgets a partial file that
-    /// the server has no range for.
+    /// Ends the file before the caller is told.
     fileprivate func noted(_ error: AtomError) -> AtomError {
         giveUp()
-        if partial != nil, case .response(let response) = error, response.statusCode == 416 { discardPartial() }
         return error
     }
 }

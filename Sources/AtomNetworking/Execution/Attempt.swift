@@ -68,6 +68,7 @@ extension Attempt {
     /// The request for the transport.
     ///
     /// - Parameters:
+    ///   - own: The SDK's own fields, in place of the app's with these names.
     ///   - authorization: The SDK's credential.
     ///   - cookie: The SDK's cookies.
     ///   - signed: All header fields, if the app's signers have added to them.
@@ -76,11 +77,13 @@ extension Attempt {
     ///   - wantsMetrics: Whether somebody observes it.
     ///   - number: Which sending it is.
     func transportRequest(
-        authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil, idleTimeout: Duration,
+        own: [HeaderFields.Field] = [], authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil,
+        idleTimeout: Duration,
         needsFreshConnection: Bool, wantsMetrics: Bool = false, number: Int
     ) -> TransportRequest {
         var fields = signed ?? headerFields
         if signed == nil {
+            for field in own { fields[field.name] = field.value }
             if let authorization { fields.append(name: "Authorization", value: authorization) }
             if let cookie { fields.append(name: "Cookie", value: cookie) }
         }
@@ -96,7 +99,7 @@ extension Attempt {
         headerFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
     }
 
-    /// Drops every header field that may be a secret.
+    /// Drops every header field of the app's that may be a secret.
     private mutating func leaveOrigin() {
         hasLeftOrigin = true
         headerFields.removeAll { !HTTPGrammar.isHarmlessFieldName($0.name) }

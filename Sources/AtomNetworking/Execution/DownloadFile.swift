@@ -32,18 +32,19 @@ final class DownloadFile: Sendable {
     /// Opens the file to go on, or creates it.
     ///
     /// - Parameters:
-    ///   - offset: Where to go on; what follows is cut off. The file has to
-    ///     exist, and to be longer.
+    ///   - size: Where to go on; what follows is cut off. The file has to exist,
+    ///     and must not be shorter.
     ///   - isKept: Whether a later download may go on with it. Then its name is
     ///     always the same.
+    ///   - mode: Who may use it, as far as the process lets others.
     ///   - prepare: Called when no other download can use the file, before it is
     ///     changed.
     init(
-        _ path: String, offset: Int64, isKept: Bool, prepare: () throws(AtomError) -> Void
+        _ path: String, size: Int64, isKept: Bool, mode: mode_t, prepare: () throws(AtomError) -> Void
     ) throws(AtomError) {
-        let flags = O_RDWR | (offset > 0 ? 0 : O_CREAT) | (isKept ? 0 : O_EXCL)
-        guard let descriptor = Descriptor(path, flags, mode: 0o666) else {
-            throw Self.failure(errno, offset > 0 ? "opened" : "created", path)
+        let flags = O_RDWR | (size > 0 ? 0 : O_CREAT) | (isKept ? 0 : O_EXCL)
+        guard let descriptor = Descriptor(path, flags, mode: mode) else {
+            throw Self.failure(errno, size > 0 ? "opened" : "created", path)
         }
         let isFree: Bool? = try? descriptor.tryLock()
         // Until it was locked, another download may have moved or removed it.
@@ -51,19 +52,19 @@ final class DownloadFile: Sendable {
             throw DownloadPlace.unusable(
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }
-        guard offset == 0 || Self.status(of: descriptor).map({ Int64($0.st_size) > offset }) == true else {
+        guard size == 0 || Self.status(of: descriptor).map({ Int64($0.st_size) >= size }) == true else {
             throw DownloadPlace.unusable(
                 "“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
         }
         try prepare()
-        guard let end = off_t(exactly: offset) else { throw Self.failure(EFBIG, "written", path) }
+        guard let end = off_t(exactly: size) else { throw Self.failure(EFBIG, "written", path) }
         guard uninterrupted({ ftruncate(descriptor.number, end) }) == 0 else {
             throw Self.failure(errno, "written", path)
         }
         self.path = path
         self.descriptor = descriptor
         self.isKept = isKept
-        state = Guarded(State(size: offset))
+        state = Guarded(State(size: size))
     }
 
     deinit { giveUp() }
@@ -79,15 +80,25 @@ final class DownloadFile: Sendable {
         guard code == 0 else { throw Self.failure(code, "written", path) }
     }
 
+    /// Whether the file has these bytes at this place.
+    func holds(_ part: Data, at offset: Int64) -> Bool {
+        guard let place = off_t(exactly: offset) else { return false }
+        var bytes = [UInt8](repeating: 0, count: part.count)
+        // A file of the disk reads short only at its end.
+        let count = uninterrupted { pread(descriptor.number, &bytes, bytes.count, place) }
+        return count == part.count && part.elementsEqual(bytes)
+    }
+
     /// Leaves the file for a later download, or removes it.
     ///
+    /// - Parameter isUseless: Whether no later download can go on with it.
     /// - Returns: Whether there is a file for a later download.
     @discardableResult
-    func giveUp() -> Bool {
+    func giveUp(isUseless: Bool = false) -> Bool {
         state.withLock { state in
             guard !state.isOver else { return isKept && state.size > 0 }
             state.isOver = true
-            let remains = isKept && state.size > 0
+            let remains = isKept && state.size > 0 && !isUseless
             if !remains { unlink(path) }
             descriptor.unlock()
             return remains
@@ -95,10 +106,14 @@ final class DownloadFile: Sendable {
     }
 
     /// Moves the file to its destination, in place of what is there.
-    func move(to destination: String) throws(AtomError) {
+    ///
+    /// - Parameter mode: Who may use it; `nil` for those who may already.
+    func move(to destination: String, mode: mode_t?) throws(AtomError) {
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return ECANCELED }
             guard Self.isNamed(path, descriptor) else { return ENOENT }
+            // A file system without modes refuses it, and nobody misses them there.
+            if let mode { _ = fchmod(descriptor.number, mode) }
             guard rename(path, destination) == 0 else { return errno }
             state.isOver = true
             return 0

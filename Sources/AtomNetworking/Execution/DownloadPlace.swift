@@ -17,7 +17,10 @@ struct DownloadPlace: Sendable {
     private let folder: String
 
     /// Checks the destination before anything is sent.
-    init(_ url: URL) throws(AtomError) {
+    ///
+    /// - Parameter isResumable: Whether names with an ending are needed beside
+    ///   it.
+    init(_ url: URL, isResumable: Bool = false) throws(AtomError) {
         guard url.isFileURL else { throw Self.unusable("its URL is not a file URL") }
         let named = url.absoluteURL.path
         guard !named.utf8.contains(0) else { throw Self.unusable("its path contains a NUL character") }
@@ -33,6 +36,12 @@ struct DownloadPlace: Sendable {
         }
         destination = path
         self.folder = folder
+        var status = stat()
+        // The file system knows what is too long for it.
+        guard lstat(isResumable ? notes : path, &status) == 0 || errno != ENAMETOOLONG else {
+            throw Self.unusable(
+                "the name “\(Self.name(of: isResumable ? notes : path))” is too long for the file system")
+        }
     }
 
     /// The file that a path names, also by a symbolic link; it need not exist.
@@ -67,14 +76,25 @@ struct DownloadPlace: Sendable {
 
     /// A name of its own for a download that is not resumed.
     func makeTemporary() -> String {
-        "\(folder)/.\(Self.name(of: destination)).\(UUID().uuidString.prefix(8)).download"
+        var name = Self.name(of: destination)
+        // With what is added it must not be longer than a name may be.
+        while name.utf8.count > 100 { name.removeLast() }
+        return "\(folder)/.\(name).\(UUID().uuidString.prefix(8)).download"
+    }
+
+    /// Who may use the file at the destination; `nil` if there is none.
+    var mode: mode_t? {
+        var status = stat()
+        return lstat(destination, &status) == 0 ? mode_t(truncatingIfNeeded: status.st_mode & 0o777) : nil
     }
 
     /// Checks that the disk has space for so many bytes, as far as that is
-    /// known.
+    /// known: some file systems tell no size, or zero.
     func checkSpace(for count: Int64) throws(AtomError) {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder)
-        guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value, free < count else { return }
+        guard let size = (attributes?[.systemSize] as? NSNumber)?.uint64Value, size > 0,
+            let free = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value, free < UInt64(max(count, 0))
+        else { return }
         throw .transfer(
             TransferError(
                 .noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.",

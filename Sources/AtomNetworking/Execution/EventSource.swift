@@ -8,6 +8,8 @@ final class EventSource: @unchecked Sendable {
     private let reconnection: Reconnection
     private let manager: RequestableQueueManager
     private let isBegun = Guarded(false)
+    /// The SDK's own header fields, which follow a redirect to another origin.
+    private let fields: [HeaderFields.Field]
 
     // Used by the stream's reader only.
     private var handle: StreamHandle?
@@ -22,7 +24,8 @@ final class EventSource: @unchecked Sendable {
         manager: RequestableQueueManager
     ) {
         request.add("Accept", "text/event-stream")
-        request.add("Cache-Control", "no-store")
+        fields =
+            request.headerFields.contains("Cache-Control") ? [] : [.init(name: "Cache-Control", value: "no-store")]
         self.request = request
         self.lastEventID = lastEventID
         self.reconnection = reconnection
@@ -42,9 +45,9 @@ final class EventSource: @unchecked Sendable {
     /// - Parameter isAgain: Whether there was a connection before. Then the pauses
     ///   and the limit are those of the stream, and not those of a retry policy.
     func open(isAgain: Bool = false) async throws(AtomError) -> AtomResponse {
-        var request = isAgain ? request.following(RetryPolicy.none) : request
-        if !lastEventID.isEmpty { request.set("Last-Event-ID", lastEventID) }
-        let handle = manager.openStream(request)
+        let request = isAgain ? request.following(RetryPolicy.none) : request
+        let place = HeaderFields.Field(name: "Last-Event-ID", value: lastEventID)
+        let handle = manager.openStream(request, fields: lastEventID.isEmpty ? fields : fields + [place])
         let head = try await handle.stream.head()
         if head.statusCode != 204 { try Self.check(head) }
         isOver = head.statusCode == 204

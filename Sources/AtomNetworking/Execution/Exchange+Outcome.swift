@@ -7,8 +7,13 @@ extension Exchange {
         _ head: TransportResponse, _ body: Data, from target: TargetURL
     ) -> Result<AtomResponse, AtomError> {
         let answer = response(head, body, from: target)
-        return acceptableStatusCodes.contains(head.statusCode)
-            ? .success(answer) : .failure(completed(.response(answer)))
+        return accepts(head.statusCode) ? .success(answer) : .failure(completed(.response(answer)))
+    }
+
+    /// Whether a status is a success: for the endpoint, or for what the SDK
+    /// itself has asked for.
+    func accepts(_ statusCode: Int) -> Bool {
+        acceptableStatusCodes.contains(statusCode) || destination?.takes(statusCode, isAcceptable: false) == true
     }
 
     /// A response as the caller gets it.

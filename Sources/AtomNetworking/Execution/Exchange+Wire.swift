@@ -20,7 +20,8 @@ extension Exchange {
             // Signed directly before sending, so that the token is still good.
             let signature = signature()
             let (cookie, cookieEra) = cookie(since: signature.departures)
-            let additions = hasSigners ? additions(to: signature, cookie) : nil
+            guard let own = ownFields(with: signature, cookie) else { continue }
+            let additions = hasSigners ? additions(to: signature, cookie, own) : nil
             // Signers take their time, and the token may have been rejected meanwhile.
             if hasSigners, self.signature().version != signature.version { continue }
             let now = manager.time.now
@@ -31,9 +32,9 @@ extension Exchange {
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
                 let authorization = content.machine.attemptNeedsSignature ? signature.authorization : nil
                 let request = content.machine.attempt.transportRequest(
-                    authorization: authorization, cookie: cookie, replacedBy: additions, idleTimeout: idleTimeout,
-                    needsFreshConnection: policy.needsFreshConnection, wantsMetrics: observation != nil,
-                    number: content.machine.number)
+                    own: own, authorization: authorization, cookie: cookie, replacedBy: additions,
+                    idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
+                    wantsMetrics: observation != nil, number: content.machine.number)
                 if observation != nil { content.events.sent(request, at: now) }
                 let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: cookieEra)
                 content.wire = wire
@@ -60,11 +61,29 @@ extension Exchange {
         }
     }
 
+    /// The SDK's own header fields of the attempt; `nil` if the session has
+    /// another token by now.
+    @inline(__always)
+    private func ownFields(with signature: Signature, _ cookie: String?) -> [HeaderFields.Field]? {
+        guard let destination else { return [] }
+        var asker = Asker(cookie: cookie)
+        if let version = signature.version {
+            // By the version, so that it is the one who signs.
+            guard let signer = manager.gate?.signer(of: version) else { return nil }
+            asker.signer = signer
+        } else {
+            asker.authorization = signature.authorization
+        }
+        return destination.fields(for: content.withLock { $0.machine.attempt }, by: asker)
+    }
+
     /// Lets the app's signers add to the attempt.
     ///
     /// - Returns: All header fields of the attempt; `nil` if it isn't sent, or
     ///   if nothing may be added.
-    private func additions(to signature: Signature, _ cookie: String?) -> HeaderFields? {
+    private func additions(
+        to signature: Signature, _ cookie: String?, _ own: [HeaderFields.Field]
+    ) -> HeaderFields? {
         let draft = content.withLock { content -> SignableRequest? in
             let machine = content.machine
             guard machine.isReadyToSend(isSigned: signature.authorization != nil), !machine.attempt.hasLeftOrigin
@@ -72,7 +91,7 @@ extension Exchange {
             let authorization = machine.attemptNeedsSignature ? signature.authorization : nil
             return SignableRequest(
                 machine.attempt.transportRequest(
-                    authorization: authorization, cookie: cookie, idleTimeout: idleTimeout,
+                    own: own, authorization: authorization, cookie: cookie, idleTimeout: idleTimeout,
                     needsFreshConnection: policy.needsFreshConnection, number: machine.number + 1),
                 requestID: observation?.requestID,
                 requiresAuthorization: requiresAuthorization, isAuthorized: authorization != nil,
@@ -232,8 +251,8 @@ extension Exchange {
     /// Where the body of a response goes, if it is acceptable; `nil` for memory.
     private func destination(of head: TransportResponse) -> (any ResponseDestination)? {
         // A 401 is never what a stream or a file is for.
-        guard let destination, acceptableStatusCodes.contains(head.statusCode), head.statusCode != 401,
-            destination.takes(head.statusCode)
+        guard let destination, head.statusCode != 401,
+            destination.takes(head.statusCode, isAcceptable: acceptableStatusCodes.contains(head.statusCode))
         else { return nil }
         return destination
     }
@@ -243,8 +262,27 @@ extension Exchange {
         do {
             wire.replaceSink(try destination.sink(for: response(head, Data(), from: wire.target), of: wire))
         } catch {
-            handle { $0.sinkFailed(error, of: wire.number) }
+            sinkFailed(error, of: wire)
         }
+    }
+
+    /// The sink doesn't take the response, which may be asked for again.
+    private func sinkFailed(_ error: AtomError, of wire: AttemptOnWire) {
+        guard destination?.asksAgain == true else {
+            handle { $0.sinkFailed(error, of: wire.number) }
+            return
+        }
+        let now = manager.time.now
+        let (step, concerned) = content.withLock { content in
+            if observation != nil, content.wire === wire, case .receiving(_, let head) = content.machine.state {
+                content.events.append(
+                    .retried(after: .status(head.statusCode), delivery: .answered, delay: nil), at: now)
+            }
+            let step = content.machine.responseRefused(of: wire.number, at: now)
+            return (step, content.letGo(for: step))
+        }
+        perform(step, concerned)
+        if observation != nil { deliver() }
     }
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
@@ -261,7 +299,7 @@ extension Exchange {
             do {
                 try wire.keep(part)
             } catch {
-                handle { $0.sinkFailed(error, of: wire.number) }
+                sinkFailed(error, of: wire)
             }
         } else if let concerned {
             stop(concerned)
@@ -316,7 +354,7 @@ extension Exchange {
         if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
         let hasRetries =
             step.effects.contains(.giveSlotBack) ? manager.slots.release(origin: wire.target.origin) : true
-        if hasRetries, let answer, acceptableStatusCodes.contains(answer.head.statusCode) {
+        if hasRetries, let answer, accepts(answer.head.statusCode) {
             manager.quotas.giveBack(max(answer.cost, 1), at: wire.target.origin)
         }
     }

@@ -163,6 +163,21 @@ extension ExchangeMachine {
         return giveRestUp()
     }
 
+    /// The destination can't use the response that has begun to go there, and
+    /// asks for another one.
+    ///
+    /// It does so once, at the same place and without a part of the response.
+    mutating func responseRefused(of number: Int, at now: MonotonicInstant) -> Step {
+        guard number == self.number, case .receiving(let transmission, _) = state, transmission.isStreamed
+        else { return Step() }
+        // The head has ended the time for all, and another one is waited for.
+        deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        var step = Step(effects: .stop)
+        beginAgain(&step)
+        step.deadline = armed()
+        return step
+    }
+
     /// The attempt is complete; this is its last event.
     mutating func finished(_ number: Int) -> Step {
         guard number == self.number else { return Step() }

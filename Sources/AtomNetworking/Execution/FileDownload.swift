@@ -15,58 +15,93 @@ import Foundation
 /// The body is written beside its destination, and moved there when it is
 /// complete.
 final class FileDownload: ResponseDestination {
-    /// What an earlier download has left.
-    struct Partial: Codable, Sendable {
+    /// What an earlier download has left, as its notes say.
+    ///
+    /// Digests tell what it is of and whose: URLs and tokens are secrets.
+    struct Partial: Codable, Equatable, Sendable {
         /// The strong validator of the representation (RFC 9110 §8.8.3).
         var entityTag: String
-        /// The URL that the endpoint named, without the values of its query,
-        /// which may be secret.
+        /// Of what was asked for.
         var address: String
-        /// Where to go on: at the last byte, so that there is always one to ask
-        /// for.
-        ///
-        /// It isn't written, since the file's size says it.
-        var offset: Int64 = 0
+        /// Of where redirects led to; empty if there were none.
+        var location: String
+        /// Of those who asked; each of these is the same person.
+        var people: Set<String>
+        /// The length of the whole file, if it is known.
+        var total: Int64?
+        /// Who may use the file when it is complete, if nothing is replaced.
+        var mode: mode_t?
+        /// The file's own size, which isn't written.
+        var size: Int64 = 0
 
         private enum CodingKeys: String, CodingKey {
-            case entityTag, address
+            case entityTag, address, location, people, total, mode
         }
+
+        /// Where to go on: before its end, so that the bytes that overlap show
+        /// whether it is the same file.
+        var offset: Int64 { max(0, size - FileDownload.overlap) }
     }
 
+    /// How many bytes are asked for again.
+    static let overlap: Int64 = 16 << 10
+
     let place: DownloadPlace
-    /// What this download goes on with, if anything.
-    let partial: Partial?
-    private let keepsPartial: Bool
+    /// A digest of what is asked for; `nil` if nothing is kept for a later
+    /// download.
+    private let address: String?
+    /// Whether the app says what is asked for, and not the URL.
+    private let hasIdentity: Bool
     /// Whether the endpoint itself asks for a range.
     private let isOfRange: Bool
-    private let address: String
     private let limit: Int64?
     private let progress: ProgressReporter?
     private let time: any TimeSource
 
     private struct State {
+        /// What this download goes on with, if it may.
+        var partial: Partial?
+        /// Who asks, as in the notes.
+        var people: Set<String> = []
+        /// Where redirects have led to, as in the notes.
+        var location = ""
+        /// Whether the attempt asks for the rest of the partial file.
+        var asksForRest = false
+        var hasContent = true
+        /// Whether the request may be sent again, as it asks for nothing but the
+        /// file.
+        var isRepeatable = false
+        var asksAgain = false
         var file: DownloadFile?
         var isGivenUp = false
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
     /// Looks for a partial file, if the download is to be resumed.
     ///
     /// What the endpoint's own range names is a whole file, which can't be
-    /// resumed.
+    /// resumed; nor can what a body asks for that isn't in memory.
     init(
-        _ place: DownloadPlace, address: String, isResumable: Bool, isOfRange: Bool, limit: Int64?,
-        progress: ProgressReporter?, time: any TimeSource
+        _ place: DownloadPlace, of request: borrowing PreparedRequest, isResumable: Bool, identity: String?,
+        limit: Int64?, progress: ProgressReporter?, time: any TimeSource
     ) {
         self.place = place
-        self.address = address
         self.limit = limit
         self.progress = progress
         self.time = time
-        self.isOfRange = isOfRange
-        keepsPartial = isResumable && !isOfRange
-        partial = keepsPartial ? Self.partial(at: place, of: address) : nil
+        isOfRange = request.headerFields.contains("Range")
+        hasIdentity = identity != nil
+        var address: String?
+        if isResumable, !isOfRange {
+            if let identity {
+                address = SHA256.hex("identity\n\(identity)")
+            } else if let body = request.body == nil ? Data() : request.body?.data {
+                address = SHA256.hex(Array("\(request.method) \(request.target.absoluteString)\n".utf8) + body)
+            }
+        }
+        self.address = address
+        state = Guarded(State(partial: address.flatMap { Self.partial(at: place, of: $0) }))
     }
 
     private static func partial(at place: DownloadPlace, of address: String) -> Partial? {
@@ -75,14 +110,14 @@ final class FileDownload: ResponseDestination {
             HTTPGrammar.violation(inFieldValue: partial.entityTag) == nil,
             let attributes = try? FileManager.default.attributesOfItem(atPath: place.partial),
             attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = (attributes[.size] as? NSNumber)?.int64Value, size > 0
+            let size = (attributes[.size] as? NSNumber)?.int64Value, size > 0, size <= partial.total ?? size
         else { return nil }
-        partial.offset = size - 1
+        partial.size = size
         return partial
     }
 
     /// Forgets what an earlier download has left.
-    func discardPartial() {
+    private func discardPartial() {
         // Another download may be writing it.
         let descriptor = Descriptor(place.partial, O_RDWR)
         let isFree: Bool? = try? descriptor?.tryLock()
@@ -104,8 +139,8 @@ final class FileDownload: ResponseDestination {
     }
 
     /// Gives a file up, and with it what is known of it.
-    fileprivate func end(_ file: DownloadFile) {
-        if !file.giveUp(), file.isKept { unlink(place.notes) }
+    fileprivate func end(_ file: DownloadFile, isUseless: Bool = false) {
+        if !file.giveUp(isUseless: isUseless), file.isKept { unlink(place.notes) }
     }
 
     /// The response, if its body is in the file.
@@ -114,63 +149,165 @@ final class FileDownload: ResponseDestination {
         return response
     }
 
-    func takes(_ statusCode: Int) -> Bool { (200...299).contains(statusCode) }
+    // MARK: What is asked for
+
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field] {
+        let people = attempt.hasLeftOrigin ? nil : people(of: attempt, asker)
+        let location = location(of: attempt)
+        return state.withLock { state in
+            // Another origin isn't told who asks, but what it sends is for whom the first one has sent there.
+            if let people { state.people = people }
+            state.location = location
+            state.hasContent = attempt.method != "HEAD"
+            state.isRepeatable = attempt.method == "GET"
+            state.asksAgain = false
+            state.asksForRest = false
+            guard let partial = state.partial, partial.location == location,
+                !partial.people.isDisjoint(with: state.people)
+            else { return [] }
+            state.asksForRest = true
+            return [
+                .init(name: "Range", value: "bytes=\(partial.offset)-"),
+                .init(name: "If-Range", value: partial.entityTag),
+            ]
+        }
+    }
+
+    /// Who asks: the session's person, or whoever has the credentials.
+    private func people(of attempt: Attempt, _ asker: Asker) -> Set<String> {
+        guard let address else { return [] }
+        var credentials = attempt.headerFields.filter { CredentialName.isOne($0.name) }.map {
+            "\($0.name.lowercased()): \($0.value)"
+        }
+        guard let signer = asker.signer else {
+            credentials += ["authorization: \(asker.authorization ?? "")", "cookie: \(asker.cookie ?? "")"]
+            return [SHA256.hex(([address] + credentials).joined(separator: "\n"))]
+        }
+        // The service's cookies are those of the session's person.
+        return Set(
+            ([signer.holder] + signer.tokens).map {
+                SHA256.hex(([address, "session: \($0)"] + credentials).joined(separator: "\n"))
+            })
+    }
+
+    /// Where redirects have led to. The query of a signed URL changes, so it
+    /// doesn't count if the app says what is asked for.
+    private func location(of attempt: Attempt) -> String {
+        guard address != nil, attempt.redirects > 0 else { return "" }
+        let target = attempt.target
+        guard hasIdentity else { return SHA256.hex(target.absoluteString) }
+        return SHA256.hex("\(target.scheme.rawValue)://\(target.host):\(target.port)\(target.path)")
+    }
+
+    // MARK: The response
+
+    func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool {
+        let (asksForRest, hasContent) = state.withLock { ($0.asksForRest, $0.hasContent) }
+        if asksForRest, statusCode == 206 || statusCode == 416 { return true }
+        return isAcceptable && (200...299).contains(statusCode) && ![204, 205].contains(statusCode) && hasContent
+    }
+
+    var asksAgain: Bool { state.withLock { $0.asksAgain } }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink {
-        var offset: Int64 = 0
-        let length = Self.length(of: head)
-        var total = length
-        if head.statusCode == 206, !isOfRange {
-            guard let partial, let range = ContentRange(head.headerFields["Content-Range"]),
-                range.first == partial.offset, let end = range.total, range.last == end - 1,
-                head.headerFields["ETag"] == partial.entityTag
+        let sent = state.withLock { $0 }
+        var rest: Partial?
+        var total = Self.length(of: head)
+        if sent.asksForRest, head.statusCode == 206 || head.statusCode == 416 {
+            rest = sent.partial
+            guard let rest, head.statusCode == 206, let range = ContentRange(head.headerFields["Content-Range"]),
+                range.first == rest.offset, let end = range.total, range.last == end - 1, rest.size <= end,
+                rest.total ?? end == end, head.headerFields["ETag"] == rest.entityTag
             else {
                 discardPartial()
-                throw .transfer(
-                    TransferError(
-                        .incompleteResponse, "The server sent another range than was asked for.", delivery: .answered))
+                throw useless()
             }
-            offset = partial.offset
-            total = range.total ?? length.map { $0 + offset }
+            total = end
+        } else if head.statusCode == 206, !isOfRange {
+            throw .transfer(
+                TransferError(
+                    .incompleteResponse, "The server sent a range that was not asked for.", delivery: .answered))
         }
         if let limit, let total, total > limit { throw Self.tooLarge(limit) }
-        if let total { try place.checkSpace(for: total - offset) }
+        // Its space is free then.
+        if address != nil, rest == nil { discardPartial() }
+        if let total { try place.checkSpace(for: total - (rest?.size ?? 0)) }
 
-        let entityTag = Self.strongValidator(of: head) ?? (offset > 0 ? partial?.entityTag : nil)
-        let isKept = keepsPartial && entityTag != nil
-        if !isKept, keepsPartial { discardPartial() }
+        let entityTag = rest?.entityTag ?? Self.strongValidator(of: head)
+        let isKept = address != nil && entityTag != nil
+        let replaced = place.mode
         let file = try DownloadFile(
-            isKept ? place.partial : place.makeTemporary(), offset: offset, isKept: isKept
+            isKept ? place.partial : place.makeTemporary(), size: rest?.size ?? 0, isKept: isKept,
+            mode: isKept || replaced != nil ? 0o600 : 0o666
         ) { () throws(AtomError) in
-            if offset > 0 { try checkNotes() } else if isKept { unlink(place.notes) }
+            if let rest { try check(rest) }
         }
-        if isKept, offset == 0, let entityTag { try writeNotes(entityTag, for: file) }
+        var mode = rest?.mode
+        if let address, let entityTag, rest?.people != sent.people {
+            let notes = Partial(
+                entityTag: entityTag, address: address, location: sent.location, people: sent.people, total: total,
+                mode: mode ?? replaced)
+            mode = try write(notes, for: file)
+        }
         let isGivenUp = state.withLock { state in
             state.file = file
             return state.isGivenUp
         }
         if isGivenUp { end(file) }
-        return FileSink(download: self, file: file, total: total, limit: limit)
+        return FileSink(
+            download: self, file: file, overlap: rest.map { $0.size - $0.offset } ?? 0, total: total, limit: limit,
+            mode: mode)
     }
 
-    /// The partial file must still be of the version that was asked for.
-    private func checkNotes() throws(AtomError) {
-        guard let partial, Self.partial(at: place, of: address)?.entityTag == partial.entityTag else {
+    /// The partial file must still be the one whose rest was asked for.
+    private func check(_ partial: Partial) throws(AtomError) {
+        var found = Self.partial(at: place, of: partial.address)
+        found?.size = partial.size
+        guard found == partial else {
             throw DownloadPlace.unusable(
                 "“\(DownloadPlace.name(of: place.partial))” was changed during the request", delivery: .answered)
         }
     }
 
-    private func writeNotes(_ entityTag: String, for file: DownloadFile) throws(AtomError) {
-        let notes = try? JSONEncoder().encode(Partial(entityTag: entityTag, address: address))
-        guard FileManager.default.createFile(atPath: place.notes, contents: notes) else {
-            // A partial file without its version is of no use.
-            end(file)
-            unlink(place.partial)
+    /// Writes the notes of a file, for nobody else to read.
+    ///
+    /// - Returns: Who may use the file when it is complete.
+    private func write(_ notes: Partial, for file: DownloadFile) throws(AtomError) -> mode_t? {
+        var notes = notes
+        unlink(place.notes)
+        // The file is for as many people as one that the app itself creates; only the system knows how many.
+        let descriptor = Descriptor(place.notes, O_WRONLY | O_CREAT | O_EXCL, mode: notes.mode == nil ? 0o666 : 0o600)
+        do {
+            guard let descriptor else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            if notes.mode == nil { notes.mode = mode_t(truncatingIfNeeded: try descriptor.status().st_mode & 0o777) }
+            _ = fchmod(descriptor.number, 0o600)
+            try descriptor.write(JSONEncoder().encode(notes))
+            return notes.mode
+        } catch {
+            // A partial file without its notes is of no use.
+            end(file, isUseless: true)
             let name = DownloadPlace.name(of: place.notes)
             throw .transfer(
-                TransferError(.writingFailed, "The file “\(name)” could not be written.", delivery: .answered))
+                TransferError(
+                    .writingFailed, "The file “\(name)” could not be written.", delivery: .answered,
+                    underlying: error))
         }
+    }
+
+    /// The partial file is not the beginning of what the server has: everything
+    /// is asked for.
+    fileprivate func useless(_ file: DownloadFile? = nil) -> AtomError {
+        if let file { end(file, isUseless: true) }
+        state.withLock { state in
+            state.partial = nil
+            state.file = nil
+            state.asksAgain = state.isRepeatable
+        }
+        return .transfer(
+            TransferError(
+                .incompleteResponse,
+                "The rest that the server sent doesn't belong to the partial file. The next download begins anew.",
+                delivery: .answered))
     }
 
     /// The number of bytes that follow, if they arrive as they are stored.
@@ -205,18 +342,24 @@ private struct FileSink: ResponseSink {
     let download: FileDownload
     /// `nil` after the end.
     var file: DownloadFile?
+    /// How many bytes still come that the file already has.
+    var overlap: Int64
     let total: Int64?
     let limit: Int64?
-
-    init(download: FileDownload, file: DownloadFile, total: Int64?, limit: Int64?) {
-        self.download = download
-        self.file = file
-        self.total = total
-        self.limit = limit
-    }
+    /// Who may use the file, unless it replaces one.
+    let mode: mode_t?
 
     mutating func receive(_ part: Data) throws(AtomError) {
         guard let file else { return }
+        let known = part.prefix(Int(clamping: overlap))
+        if !known.isEmpty {
+            guard file.holds(known, at: file.size - overlap) else {
+                self.file = nil
+                throw download.useless(file)
+            }
+            overlap -= Int64(known.count)
+        }
+        let part = part.dropFirst(known.count)
         if let limit, file.size + Int64(part.count) > limit { throw FileDownload.tooLarge(limit) }
         try file.append(part)
         download.report(file.size, of: total, isLast: false)
@@ -224,13 +367,14 @@ private struct FileSink: ResponseSink {
 
     mutating func finish() throws(AtomError) -> Data {
         guard let file = file.take() else { return Data() }
-        if let total, file.size != total {
-            download.end(file)
+        let received = file.size - overlap
+        if overlap > 0 || received != total ?? received {
+            download.end(file, isUseless: received > total ?? received)
             throw .transfer(
                 TransferError(
-                    .incompleteResponse, "The server sent \(file.size) of \(total) bytes.", delivery: .answered))
+                    .incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.", delivery: .answered))
         }
-        try file.move(to: download.place.destination)
+        try file.move(to: download.place.destination, mode: download.place.mode ?? mode)
         if file.isKept { unlink(download.place.notes) }
         download.report(file.size, of: total, isLast: true)
         return Data()

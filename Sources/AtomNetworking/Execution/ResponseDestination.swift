@@ -2,9 +2,23 @@ import Foundation
 
 /// Where the body of an acceptable response goes, instead of into memory.
 protocol ResponseDestination: AnyObject, Sendable {
+    /// The SDK's own header fields for an attempt, in place of the app's with
+    /// these names.
+    ///
+    /// They are no secrets, so an attempt at another origin has them too. Asked
+    /// for directly before an attempt is sent, with what signs it; the last time
+    /// counts.
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field]
+
     /// Whether a response with this status goes there; the body of any other
     /// one is collected in memory.
-    func takes(_ statusCode: Int) -> Bool
+    ///
+    /// - Parameter isAcceptable: Whether the endpoint accepts the status.
+    func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool
+
+    /// Whether the response that could not go there is asked for again: with
+    /// other header fields, another one comes.
+    var asksAgain: Bool { get }
 
     /// Opens the sink for a response.
     ///
@@ -15,6 +29,16 @@ protocol ResponseDestination: AnyObject, Sendable {
     ///   - attempt: Its attempt, whose body can be held back.
     /// - Throws: Why the body can't go there. The exchange fails with it.
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink
+}
+
+/// Who asks for a response: what signs an attempt besides its own header fields.
+struct Asker: Sendable {
+    /// For a token of the session.
+    var signer: SessionSigner?
+    /// For Basic authentication.
+    var authorization: String?
+    /// The service's cookies.
+    var cookie: String?
 }
 
 extension AttemptOnWire {

@@ -20,8 +20,10 @@ final class StreamHandle: Sendable {
 extension RequestableQueueManager {
     /// Starts a request whose response is read as a stream, in the caller's
     /// isolation.
-    func openStream(_ request: consuming PreparedRequest) -> StreamHandle {
-        let stream = StreamedResponse()
+    ///
+    /// - Parameter fields: The SDK's own header fields of the request.
+    func openStream(_ request: consuming PreparedRequest, fields: [HeaderFields.Field] = []) -> StreamHandle {
+        let stream = StreamedResponse(fields: fields)
         stream.started(run(request, listener: .streamed(stream), destination: stream))
         return StreamHandle(stream)
     }

@@ -36,10 +36,18 @@ final class StreamedResponse: ResponseDestination {
     }
 
     private let state = Guarded(State())
+    private let fields: [HeaderFields.Field]
+
+    /// - Parameter fields: The SDK's own header fields of the request.
+    init(fields: [HeaderFields.Field] = []) { self.fields = fields }
 
     // MARK: The exchange's side
 
-    func takes(_ statusCode: Int) -> Bool { true }
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field] { fields }
+
+    func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
+
+    var asksAgain: Bool { false }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
         let reader = state.withLock { state in

@@ -161,14 +161,6 @@ struct PreparedRequest: Sendable {
         if !headerFields.contains(name) { message.headerFields.append(name: name, value: value) }
     }
 
-    /// Sets a field of the SDK's, also if the endpoint has set it.
-    mutating func set(_ name: String, _ value: String) {
-        var fields = headerFields
-        fields.removeAll { HeaderFields.isSameName($0.name, name) }
-        fields.append(name: name, value: value)
-        message.headerFields = fields
-    }
-
     /// The header fields that a service adds to its requests.
     struct CommonFields: Sendable {
         fileprivate let fields: HeaderFields

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The part of a session that a request with a good token goes through.
 ///
 /// Nobody refers to it weakly, as the registry does to the session: an object
@@ -16,6 +18,8 @@ final class SessionGate: Sendable {
     private let guarded: GuardedMachine
     private let keeper: any SessionKeeper
     private let time: any TimeSource
+    /// Another one for each session of each process.
+    private let mark = UUID().uuidString
 
     init(_ guarded: GuardedMachine, keeper: any SessionKeeper, time: any TimeSource) {
         self.guarded = guarded
@@ -59,6 +63,15 @@ final class SessionGate: Sendable {
 
     /// How many people have gone: what was kept for one of them is nobody else's.
     var departures: Int { guarded.with { $0.departures } }
+
+    /// Who has signed with this version; `nil` if the session has another token
+    /// by now.
+    func signer(of version: Int) -> SessionSigner? {
+        guarded.with { [mark] machine in
+            guard let tokens = machine.tokens(of: version) else { return nil }
+            return SessionSigner(holder: "\(mark) \(machine.holder)", tokens: tokens)
+        }
+    }
 
     /// The server has accepted a request signed with this version.
     func accepted(version: Int) { guarded.with { $0.accepted(version: version) } }

@@ -24,6 +24,11 @@ struct SpentTokens: Sendable {
         entries.last { $0.refreshToken == credential.refreshToken }?.successor
     }
 
+    /// The refresh tokens that were exchanged for this credential.
+    func predecessors(of credential: TokenCredential) -> [String] {
+        entries.filter { $0.successor?.refreshToken == credential.refreshToken }.map(\.refreshToken)
+    }
+
     /// Records that a refresh has exchanged a credential for a new one.
     ///
     /// - Parameter isWanted: Whether the session that the refresh was for goes

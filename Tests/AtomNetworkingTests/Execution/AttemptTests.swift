@@ -98,6 +98,21 @@ struct AttemptTests {
         #expect(next.hasLeftOrigin)
     }
 
+    @Test("The SDK's own fields come along, in place of the app's with their names")
+    func ownFields() throws {
+        let attempt = try Self.attempt(headers: ["range": "bytes=1-2", "Cache-Control": "mine", "Accept": "*/*"])
+        let own = [HeaderFields.Field(name: "Range", value: "bytes=9-"), .init(name: "If-Range", value: "e")]
+        func fields(_ attempt: Attempt) -> [String] {
+            attempt.transportRequest(
+                own: own, authorization: nil, cookie: nil, idleTimeout: .seconds(1), needsFreshConnection: false,
+                number: 1
+            ).headerFields.map { "\($0.name): \($0.value)" }
+        }
+        #expect(fields(attempt) == ["Range: bytes=9-", "Cache-Control: mine", "Accept: */*", "If-Range: e"])
+        let next = try #require(Self.next(attempt, 302, to: "https://b.example/"))
+        #expect(fields(next) == ["Accept: */*", "Range: bytes=9-", "If-Range: e"])
+    }
+
     @Test(
         "At the same origin everything comes along, however the origin is spelt",
         arguments: [

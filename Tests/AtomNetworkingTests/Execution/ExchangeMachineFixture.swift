@@ -48,7 +48,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned
     case admittedWithSlot, cancelled, ringEarly, ringSilent, ringOver
     case sent, head200, head401, head302, head302Last, headWithCookie, part, bigPart, sinkFailed, finished, bodyKept
-    case restExpired, oldRestExpired
+    case restExpired, oldRestExpired, refusedByDestination
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
     case lostUnsent, lost
     case offline, networkReturned
@@ -99,6 +99,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .part: return machine.partArrived(1, of: number, at: now)
         case .bigPart: return machine.partArrived(ExchangeMachine.maximumRest + 1, of: number, at: now)
         case .sinkFailed: return machine.sinkFailed(failure, of: number)
+        case .refusedByDestination: return machine.responseRefused(of: number, at: now)
         case .restExpired: return machine.restExpired(number)
         case .oldRestExpired: return machine.restExpired(number - 1)
         case .finished: return machine.finished(number)

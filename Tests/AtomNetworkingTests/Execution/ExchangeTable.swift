@@ -27,6 +27,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: session, deadline 100
         pauseNoted: session, leavePause
         offline: session
+        refusedByDestination: session
         """,
         .rejectedAndArriving: """
         admitted: lane, enterLane, letGo, limitRest
@@ -49,6 +50,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: session after a 401 (0), deadline 100
         pauseNoted: session after a 401 (0), leavePause
         offline: session after a 401 (given up)
+        refusedByDestination: session after a 401 (0)
         """,
         .rejectedAndComplete: """
         admitted: lane, enterLane
@@ -66,6 +68,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: session after a 401 (complete), deadline 100
         pauseNoted: session after a 401 (complete), leavePause
         offline: session after a 401 (complete)
+        refusedByDestination: session after a 401 (complete)
         """,
         .rejectedAndGivenUp: """
         admitted: lane, enterLane
@@ -83,6 +86,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: session after a 401 (given up), deadline 100
         pauseNoted: session after a 401 (given up), leavePause
         offline: session after a 401 (given up)
+        refusedByDestination: session after a 401 (given up)
         """,
         .keepsItsPlace: """
         admitted: lane in its place, enterLane in its place
@@ -99,6 +103,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: session in its place, deadline 100
         pauseNoted: session in its place, leavePause
         offline: session in its place
+        refusedByDestination: session in its place
         """,
         .standsInLane: """
         admitted, queuedBySession, refusedMissing, refusedOver, sent, head200, head401, head302,
@@ -115,6 +120,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: lane, deadline 100
         pauseNoted: lane, leavePause
         offline: lane
+        refusedByDestination: lane
         """,
         .sendingSigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -144,6 +150,7 @@ enum ExchangeTable {
         pauseNoted: sending 7, leavePause
         oldRetry: receiving 503, accepted 7
         offline: pausing until 6, pause, sendAgain, giveSlotBack
+        refusedByDestination: sending 7
         """,
         .sendingSignedAgain: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -173,6 +180,7 @@ enum ExchangeTable {
         pauseNoted: sending 7, leavePause
         oldRetry: receiving 503, accepted 7
         offline: pausing until 6, pause, sendAgain, giveSlotBack
+        refusedByDestination: sending 7
         """,
         .sendingUnsigned: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -202,6 +210,7 @@ enum ExchangeTable {
         pauseNoted: sending, leavePause
         oldRetry: receiving 503
         offline: pausing until 6, pause, sendAgain, giveSlotBack
+        refusedByDestination: sending
         """,
         .sendingToken: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, slotSigned, slotUnsigned,
@@ -229,6 +238,7 @@ enum ExchangeTable {
         pauseNoted: sending, leavePause
         oldRetry: receiving 503 without slot
         offline: ended -1009 notSent, tell, no deadline
+        refusedByDestination: sending
         """,
         .receiving: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -254,6 +264,7 @@ enum ExchangeTable {
         ringPause: receiving 200, deadline 11
         pauseNoted: receiving 200, leavePause
         offline: pausing until 6, pause, sendAgain, giveSlotBack
+        refusedByDestination: receiving 200
         """,
         .receivingRefused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -279,6 +290,7 @@ enum ExchangeTable {
         ringPause: receiving 401 without slot, deadline 11
         pauseNoted: receiving 401 without slot, leavePause
         offline: ended -1009 answered, tell, no deadline, releaseNotice
+        refusedByDestination: receiving 401 without slot
         """,
         .sendingStream: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, part, bigPart,
@@ -308,6 +320,7 @@ enum ExchangeTable {
         pauseNoted: sending 7, leavePause
         oldRetry: receiving 503, accepted 7
         offline: pausing until 6, pause, sendAgain, giveSlotBack
+        refusedByDestination: sending 7
         """,
         .receivingStream: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -331,6 +344,7 @@ enum ExchangeTable {
         ringPause: receiving 200 without slot, deadline 11
         pauseNoted: receiving 200 without slot, leavePause
         offline: ended -1009 answered, tell, no deadline
+        refusedByDestination: session, askSession anew, deadline 101, stop
         """,
         .receivingPaused: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -352,6 +366,7 @@ enum ExchangeTable {
         ringSilentAgain, ringPause: receiving 200 without slot paused, no deadline
         pauseNoted: receiving 200 without slot paused, leavePause
         offline: ended -1009 answered, tell, no deadline
+        refusedByDestination: session, askSession anew, deadline 101, stop
         """,
         .receivingSpent: """
         admitted, queuedBySession, refusedMissing, refusedOver, queuedForSlot, sent, head200, head401,
@@ -375,6 +390,7 @@ enum ExchangeTable {
         ringPause: receiving 307 spent, deadline 11
         pauseNoted: receiving 307 spent, leavePause
         offline: ended -1009 answered, tell, no deadline, giveSlotBack
+        refusedByDestination: receiving 307 spent
         """,
         .pausing: """
         admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
@@ -388,6 +404,7 @@ enum ExchangeTable {
         ringPause, ringSilent, ringSilentAgain: session, askSession anew, leavePause
         ringOver: ended -1001 answered, tell, no deadline, leavePause
         offline: pausing until 6
+        refusedByDestination: pausing until 6
         """,
         .pausingUnsigned: """
         admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
@@ -401,6 +418,7 @@ enum ExchangeTable {
         ringPause, ringSilent, ringSilentAgain: lane, enterLane, leavePause
         ringOver: ended -1001 answered, tell, no deadline, leavePause
         offline: pausing until 6
+        refusedByDestination: pausing until 6
         """,
         .pausingForNetwork: """
         admitted, queuedBySession, queuedForSlot, sent, head200, head401, head302, head302Last, headWithCookie, part,
@@ -414,6 +432,7 @@ enum ExchangeTable {
         networkReturned, ringPause, ringSilent, ringSilentAgain: session, askSession anew, leavePause
         ringOver: ended -1009 notSent, tell, no deadline, leavePause
         offline: pausing until 6
+        refusedByDestination: pausing until 6
         """,
         .ended: """
         admitted, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -426,6 +445,7 @@ enum ExchangeTable {
         oldRetry, busy, busyAtOnce, lostAgain, lostUnsentAgain, ringSilentAgain, ringPause: ended 200
         pauseNoted: ended 200, leavePause
         offline: ended 200
+        refusedByDestination: ended 200
         """,
         .endedHoldingSlot: """
         admitted, restExpired, oldRestExpired, refusedMissing, refusedOver, cancelled, ringEarly, ringSilent, ringOver, sent, head200,
@@ -440,6 +460,7 @@ enum ExchangeTable {
         lostAgain, lostUnsentAgain: ended cancelled answered, giveSlotBack
         pauseNoted: ended cancelled answered holding a slot, leavePause
         offline: ended cancelled answered, giveSlotBack
+        refusedByDestination: ended cancelled answered holding a slot
         """,
     ]
 

@@ -210,6 +210,37 @@ import Testing
         #expect(observer.summaries.last?.sendings == 3)
     }
 
+    @Test func aDownloadThatIsAskedForAsAWholeIsSentAgain() async throws {
+        let session = try SessionFixture()
+        let folder = try TransferFolder()
+        let service = atom(session).enqueue(PathEndpoint(pathText: "/x", requiresAuthorization: false))
+        let file = try folder.file("a")
+        func download() -> Call {
+            let call = Call()
+            call.keep(service.download(to: file, isResumable: true) { call.heard($0) })
+            return call
+        }
+        let first = download()
+        session.sent[0].send(
+            .response(
+                TransportResponse(
+                    statusCode: 200, headerFields: HeaderFields([.init(name: "ETag", value: "\"v\"")]))))
+        session.sent[0].send(.data(Data("whole".utf8)))
+        session.sent[0].fail(.networkConnectionLost)
+        _ = await first.status()
+        let second = download()
+        await session.transport.exchange(1).answer(status: 416)
+        await session.transport.exchange(2).answer("whole")
+        #expect(await second.status() == 200)
+        #expect(session.transport.requests.map { $0.headerFields["Range"] } == [nil, "bytes=0-", nil])
+        #expect(
+            observer.story().suffix(6) == [
+                "sent 1: GET https://api.example.com/x", "answered 1: HTTP 416",
+                "HTTP 416 Range Not Satisfiable: to be sent again at once", "sent 2: GET https://api.example.com/x",
+                "answered 2: HTTP 200", "finished in 0.0 seconds: HTTP 200",
+            ])
+    }
+
     @Test func anEndpointThatCannotBeSentIsRefused() async throws {
         let session = try SessionFixture()
         #expect(await call(atom(session), "/a\u{0}b").error() != nil)

@@ -235,7 +235,7 @@ import Testing
         #expect(response.statusCode == 206)
         #expect(try Data(contentsOf: file) == Self.content(size))
         #expect(folder.names == ["a.bin"])
-        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=0-", "bytes=39999-", "bytes=69999-"])
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=0-", "bytes=23616-", "bytes=53616-"])
         #expect(server.requests.dropFirst().allSatisfy { $0["If-Range"] == "\"v1\"" })
     }
 
@@ -256,30 +256,6 @@ import Testing
         #expect(folder.names == ["a.bin"])
     }
 
-    @Test(
-        arguments: [
-            "bytes 0-99/100", "bytes 5-99/100", "nonsense", "bytes 49-98/98", "bytes 49-98/*", "bytes 49-60/100",
-        ], TransportUnderTest.all)
-    func anotherRangeThanTheOneAskedForIsAnError(range: String, over transport: TransportUnderTest) async throws {
-        let folder = try TransferFolder()
-        let file = try folder.file("a")
-        let server = try LoopbackServer { request in
-            request["Range"] == nil
-                ? .truncated(
-                    declaredLength: 100, body: Data(count: 50), headers: [("ETag", "\"v\"")])
-                : .status(206, headers: [("Content-Range", range), ("ETag", "\"v\"")], body: Data(count: 50))
-        }
-        defer { server.stop() }
-        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
-        await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
-        let error = await transferError { () throws(AtomError) in
-            try await service.download(to: file, isResumable: true)
-        }
-        #expect(error?.reason == .incompleteResponse)
-        // The next one begins anew.
-        #expect(folder.names == [])
-    }
-
     @Test(arguments: TransportUnderTest.all)
     func theEndpointsOwnRangeIsTheFile(over transport: TransportUnderTest) async throws {
         let folder = try TransferFolder()
@@ -292,24 +268,6 @@ import Testing
         try await service.download(to: file, isResumable: true)
         #expect(try Data(contentsOf: file) == Data("567".utf8))
         #expect(server.requests.map { $0["Range"] } == ["bytes=5-7"])
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func aRangeWithoutATagIsAnError(over transport: TransportUnderTest) async throws {
-        let folder = try TransferFolder()
-        let file = try folder.file("a")
-        let server = try LoopbackServer { request in
-            request["Range"] == nil
-                ? .truncated(declaredLength: 100, body: Data(count: 50), headers: [("ETag", "\"v\"")])
-                : .status(206, headers: [("Content-Range", "bytes 49-99/100")], body: Data(count: 51))
-        }
-        defer { server.stop() }
-        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
-        await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
-        let error = await transferError { () throws(AtomError) in
-            try await service.download(to: file, isResumable: true)
-        }
-        #expect(error?.reason == .incompleteResponse)
     }
 
     /// What happens to a partial file between the request and its response.
@@ -338,7 +296,7 @@ import Testing
                 try? Data(count: 10).write(to: partial)
             }
             return .status(
-                206, headers: [("Content-Range", "bytes 49-99/100"), ("ETag", "\"v\"")], body: Data(count: 51))
+                206, headers: [("Content-Range", "bytes 0-99/100"), ("ETag", "\"v\"")], body: Data(count: 100))
         }
         defer { server.stop() }
         let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
@@ -398,5 +356,100 @@ import Testing
         }
         #expect(result.response?.statusCode == 200)
         #expect(try Data(contentsOf: file) == Data("whole".utf8))
+    }
+
+    // MARK: What is no file, and what a file is like
+
+    @Test(arguments: [204, 205, nil], TransportUnderTest.all)
+    func aResponseWithoutContentIsNoFile(status: Int?, over transport: TransportUnderTest) async throws {
+        let folder = try TransferFolder()
+        let file = try folder.file("a", Data("old".utf8))
+        // Without a status of its own it is a response to HEAD.
+        let server = try LoopbackServer { _ in
+            status.map { .empty($0) } ?? .status(200, headers: [("ETag", "\"v\"")])
+        }
+        defer { server.stop() }
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/", method: status == nil ? .head : .get))
+        for isResumable in [false, true] {
+            do throws(AtomError) {
+                try await service.download(to: file, isResumable: isResumable)
+                Issue.record("It succeeded")
+            } catch {
+                guard case .response(let response) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(response.statusCode == (status ?? 200))
+            }
+            #expect(try Data(contentsOf: file) == Data("old".utf8))
+            #expect(folder.names == ["a"])
+        }
+    }
+
+    @Test(arguments: TransportUnderTest.all)
+    func aNameMayBeAsLongAsTheFileSystemAllows(over transport: TransportUnderTest) async throws {
+        let folder = try TransferFolder()
+        let server = try LoopbackServer { _ in .text("new") }
+        defer { server.stop() }
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
+        for (count, isResumable, fits) in [
+            (79, false, true), (85, false, true), (86, false, false), (79, true, true), (81, true, false),
+        ] {
+            let name = String(repeating: "語", count: count)
+            let file = try folder.file(name)
+            let before = server.requestCount
+            let error = await transferError { () throws(AtomError) in
+                try await service.download(to: file, isResumable: isResumable)
+            }
+            if fits {
+                #expect(error == nil)
+                #expect(try Data(contentsOf: file) == Data("new".utf8))
+                #expect(folder.names == [name])
+                try FileManager.default.removeItem(at: file)
+            } else {
+                #expect(error?.reason == .destinationUnusable && error?.delivery == .notSent)
+                #expect(server.requestCount == before)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true], TransportUnderTest.all)
+    func aFileKeepsTheModeOfTheOneThatItReplaces(isResumable: Bool, over transport: TransportUnderTest) async throws {
+        func mode(_ file: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        }
+        let folder = try TransferFolder()
+        let (tag, cut) = (Locked("\"v\""), Locked<Int64?>(nil))
+        let server = try Self.fileServer(100_000, tag: tag, cutsAt: cut)
+        defer { server.stop() }
+        let service = Atom.forTest(over: transport).enqueue(server.endpoint("/"))
+        let ordinary = folder.url.appendingPathComponent("ordinary")
+        #expect(FileManager.default.createFile(atPath: ordinary.path, contents: nil))
+        for wanted in [nil, 0o600, 0o640] {
+            let file = folder.url.appendingPathComponent("a")
+            if let wanted {
+                try Data("old".utf8).write(to: file)
+                try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: file.path)
+            }
+            if isResumable {
+                for end in [Int64(30_000), 60_000] {
+                    cut.set(end)
+                    await #expect(throws: AtomError.self) { try await service.download(to: file, isResumable: true) }
+                    #expect(try mode(file.appendingPathExtension("partial")) == 0o600)
+                    #expect(try mode(file.appendingPathExtension("partial.json")) == 0o600)
+                }
+                cut.set(nil)
+            }
+            try await service.download(to: file, isResumable: isResumable)
+            #expect(try mode(file) == wanted ?? mode(ordinary))
+            #expect(try Data(contentsOf: file) == Self.content(100_000))
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
+    @Test func aFileSystemThatTellsNoSizeIsNotFull() throws {
+        // Its size is zero. Who may not write there can't try it.
+        guard let place = try? DownloadPlace(URL(fileURLWithPath: "/proc/a")) else { return }
+        try place.checkSpace(for: 1 << 40)
     }
 }

@@ -22,6 +22,8 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         case big
         /// The sink can't take it.
         case refused
+        /// The sink of a file wants another response instead.
+        case ofAnotherFile
     }
 
     /// How a refresh ends.
@@ -119,6 +121,12 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         ExchangeModelSettings(
             name: "streams that are lost before and after their heads", signed: [true, false],
             streamed: [true, false], quota: 2, failuresLeft: 2, cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "files that are asked for again", signed: [true, false], streamed: [true, true],
+            heads: [.ok, .unauthorized], parts: [.small, .ofAnotherFile], partsLeft: 2, cancellationsLeft: 1),
+        ExchangeModelSettings(
+            name: "files that are asked for again while time runs out", signed: [true, false], streamed: [true, true],
+            parts: [.ofAnotherFile], partsLeft: 1, failuresLeft: 1, expiriesLeft: 1, earlyRingsLeft: 1),
     ]
 }
 

@@ -51,6 +51,9 @@ extension ExchangeWorld {
             return operations + slotGivenBack(by: step)
         case .part(_, let number):
             if case .keepPart = step.action {
+                if event == .part(.ofAnotherFile, number) {
+                    return operations + [.abandon(index, number), .event(index, .refusedByDestination(number))]
+                }
                 let isTaken = event != .part(.refused, number)
                 return operations + (isTaken ? [] : [.abandon(index, number), .event(index, .sinkFailed(number))])
             }

@@ -249,7 +249,9 @@ struct ExchangeWorld: ModelledWorld {
                 steps.append(.head(index, number, head))
             }
         } else {
-            if left.partsLeft > 0 { steps += settings.parts.map { .part(index, number, $0) } }
+            // Only a file asks for another response.
+            let parts = settings.parts.filter { $0 != .ofAnotherFile || wire.isStreaming }
+            if left.partsLeft > 0 { steps += parts.map { .part(index, number, $0) } }
             steps.append(.finish(index, number))
         }
         if left.failuresLeft > 0 { steps.append(.lose(index, number)) }

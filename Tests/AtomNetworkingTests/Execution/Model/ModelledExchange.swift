@@ -24,6 +24,7 @@ struct ModelledExchange {
         case failed(Int)
         case restExpired(Int)
         case sinkFailed(Int)
+        case refusedByDestination(Int)
         case pauseChanged(Bool, Int)
         case pauseNoted
         /// This, with another attempt after the one with this number; it has
@@ -160,6 +161,7 @@ struct ModelledExchange {
         case .sinkFailed(let number):
             guard bug != .sinkFailureIgnored else { return ExchangeMachine.Step() }
             step = machine.sinkFailed(.session(URLError(.dataLengthExceedsMaximum)), of: number)
+        case .refusedByDestination(let number): step = machine.responseRefused(of: number, at: now)
         case .restExpired(let number): step = machine.restExpired(number)
         case .pauseChanged(let isPaused, let number):
             step = machine.pauseChanged(
