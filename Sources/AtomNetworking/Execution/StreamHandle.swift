@@ -20,9 +20,13 @@ final class StreamHandle: Sendable {
 extension RequestableQueueManager {
     /// Starts a request whose response is read as a stream, in the caller's
     /// isolation.
-    func openStream(_ request: consuming PreparedRequest) -> StreamHandle {
-        let stream = StreamedResponse()
-        stream.started(run(request, listener: .streamed(stream), destination: stream))
+    ///
+    /// - Parameter holder: Whose stream goes on; `nil` for a new one.
+    func openStream(_ request: consuming PreparedRequest, of holder: SessionHolder? = nil) -> StreamHandle {
+        // What the session doesn't sign is nobody's.
+        let session = request.needsSignature ? session : nil
+        let stream = StreamedResponse(session, of: holder)
+        stream.started(run(request, listener: .streamed(stream), destination: stream, of: holder))
         return StreamHandle(stream)
     }
 }

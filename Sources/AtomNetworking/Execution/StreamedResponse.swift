@@ -26,6 +26,8 @@ final class StreamedResponse: ResponseDestination {
         var exchange: Exchange?
         /// Whether nobody reads any more.
         var isDropped = false
+        /// Whose stream it is; `nil` if no session signs it.
+        var holder: SessionHolder?
 
         // The transport is paused and resumed outside the lock, by one thread at
         // a time, so that the last wish counts.
@@ -35,15 +37,29 @@ final class StreamedResponse: ResponseDestination {
         var isChangingPause = false
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
+    private let session: SessionActor?
+    private let isContinued: Bool
+
+    /// - Parameters:
+    ///   - session: What signs the request, if anything.
+    ///   - holder: Whose stream goes on; `nil` for a new one.
+    init(_ session: SessionActor?, of holder: SessionHolder?) {
+        self.session = session
+        isContinued = holder != nil
+        state = Guarded(State(holder: holder ?? session?.holder))
+    }
 
     // MARK: The exchange's side
 
     func takes(_ statusCode: Int) -> Bool { true }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
+        // A takeover during the first request doesn't matter if that was signed afterwards.
+        let holder = isContinued ? nil : session?.holder(ofToken: attempt.request.headerFields["Authorization"])
         let reader = state.withLock { state in
             state.head = head
+            if let holder { state.holder = holder }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
             return state.reader.take()
@@ -133,7 +149,7 @@ final class StreamedResponse: ResponseDestination {
     /// Waits for the head.
     ///
     /// - Throws: Why there is none, or why it isn't acceptable.
-    func head() async throws(AtomError) -> AtomResponse {
+    func head(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
         while true {
             let known = state.withLock { state -> Result<AtomResponse, AtomError>? in
                 if let head = state.head { return .success(head) }
@@ -148,12 +164,15 @@ final class StreamedResponse: ResponseDestination {
         }
     }
 
-    /// Waits for the next part.
+    /// Whose stream it is; `nil` if no session signs it.
+    var holder: SessionHolder? { state.withLock { $0.holder } }
+
+    /// Waits for the next part, on the caller's isolation.
     ///
     /// Cancelling the task closes the exchange.
     ///
     /// - Returns: A part that isn't empty, or `nil` at the end.
-    func next() async throws(AtomError) -> Data? {
+    func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         while true {
             // Also while there is enough to read.
             if Task.isCancelled {
@@ -163,7 +182,12 @@ final class StreamedResponse: ResponseDestination {
             let known = try takePart()
             changePause()
             switch known {
-            case .part(let part): return part
+            case .part(let part):
+                if let holder, session?.isStill(of: holder) == false {
+                    drop()
+                    throw .authentication(.signedOut(delivery: .answered))
+                }
+                return part
             case .end: return nil
             case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflow != nil || $0.isDropped }
             }
@@ -198,7 +222,9 @@ final class StreamedResponse: ResponseDestination {
     }
 
     /// Waits until the condition may hold.
-    private func wait(until condition: @Sendable (borrowing State) -> Bool) async {
+    private func wait(
+        until condition: @Sendable (borrowing State) -> Bool, isolation actor: isolated (any Actor)? = #isolation
+    ) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { reader in
                 let holds = state.withLock { state in

@@ -35,10 +35,11 @@ final class SessionGate: Sendable {
             let place = waiter.sessionPlace
             guard
                 let (ticket, generation) = machine.admitAtOnce(
-                    by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
-                    read: read, at: now)
+                    by: waiter.renewalMeans, of: place?.generation, takeover: place?.takeoverCount,
+                    ticket: isAnew ? nil : place?.ticket, read: read, at: now)
             else { return false }
-            waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
+            waiter.sessionPlace = SessionPlace(
+                ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
             return true
         }
         return goes ? .go : .askSession(read: read)
@@ -50,7 +51,8 @@ final class SessionGate: Sendable {
         return guarded.with { machine in
             // Not with `??`: its closure would copy the machine.
             guard let place = waiter.sessionPlace else { return machine.signature(of: machine.generation, at: now) }
-            return machine.signature(of: place.generation, ticket: place.ticket, at: now)
+            return machine.signature(
+                of: place.generation, takeover: place.takeoverCount, ticket: place.ticket, at: now)
         }
     }
 
