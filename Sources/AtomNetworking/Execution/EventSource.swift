@@ -22,9 +22,6 @@ final class EventSource: @unchecked Sendable {
     private var delay: Duration
     /// The pause before the current connection.
     private var pause = Duration.zero
-    private var openedAt: MonotonicInstant
-    /// Whether the current connection has brought anything.
-    private var hasDelivered = false
     private(set) var lastEventID: String
 
     init(
@@ -38,7 +35,6 @@ final class EventSource: @unchecked Sendable {
         self.reconnection = reconnection
         self.manager = manager
         delay = reconnection.delay.bounded
-        openedAt = manager.time.now
     }
 
     /// Begins to read.
@@ -63,7 +59,6 @@ final class EventSource: @unchecked Sendable {
         isOver = head.statusCode == 204
         self.handle = isOver ? nil : handle
         holder = handle.stream.holder
-        openedAt = manager.time.now
         return head
     }
 
@@ -71,9 +66,7 @@ final class EventSource: @unchecked Sendable {
     ///
     /// - Returns: `nil` at its end.
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
-        guard let part = try await handle?.stream.next() else { return nil }
-        hasDelivered = true
-        return part
+        try await handle?.stream.next()
     }
 
     /// Waits and connects again, as often as that is wanted.
@@ -87,14 +80,13 @@ final class EventSource: @unchecked Sendable {
         after failure: AtomError?, lastEventID: String, serverDelay: Duration?,
         isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> Bool {
-        handle = nil
         if isOver { return false }
+        // A server that closes each connection at once is asked less and less often, whatever it sends.
+        if handle?.stream.hasLasted(pause) == true { attempts = 0 }
+        handle = nil
         // What can't be a header field can't be sent back.
         if HTTPGrammar.violation(inFieldValue: lastEventID) == nil { self.lastEventID = lastEventID }
         if let serverDelay { delay = min(max(serverDelay, Self.pauses.lowerBound), Self.pauses.upperBound) }
-        // A server that closes each connection at once is asked less and less often, whatever it sends.
-        if hasDelivered, openedAt.duration(to: manager.time.now) >= pause { attempts = 0 }
-        hasDelivered = false
         let policy = request.retrying?.policy ?? manager.retryPolicy
         var failure = failure
         while true {

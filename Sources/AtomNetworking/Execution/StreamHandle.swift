@@ -25,7 +25,7 @@ extension RequestableQueueManager {
     func openStream(_ request: consuming PreparedRequest, of holder: SessionHolder? = nil) -> StreamHandle {
         // What the session doesn't sign is nobody's.
         let session = request.needsSignature ? session : nil
-        let stream = StreamedResponse(session, of: holder)
+        let stream = StreamedResponse(session, of: holder, by: time)
         stream.started(run(request, listener: .streamed(stream), destination: stream, of: holder))
         return StreamHandle(stream)
     }

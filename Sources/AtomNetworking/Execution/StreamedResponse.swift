@@ -28,6 +28,12 @@ final class StreamedResponse: ResponseDestination {
         var isDropped = false
         /// Whose stream it is; `nil` if no session signs it.
         var holder: SessionHolder?
+        /// When the head arrived.
+        var openedAt: MonotonicInstant?
+        /// Whether anything of the body has arrived.
+        var hasBody = false
+        /// From the head to the end.
+        var lifetime = Duration.zero
 
         // The transport is paused and resumed outside the lock, by one thread at
         // a time, so that the last wish counts.
@@ -39,13 +45,15 @@ final class StreamedResponse: ResponseDestination {
 
     private let state: Guarded<State>
     private let session: SessionActor?
+    private let time: any TimeSource
     private let isContinued: Bool
 
     /// - Parameters:
     ///   - session: What signs the request, if anything.
     ///   - holder: Whose stream goes on; `nil` for a new one.
-    init(_ session: SessionActor?, of holder: SessionHolder?) {
+    init(_ session: SessionActor?, of holder: SessionHolder?, by time: any TimeSource) {
         self.session = session
+        self.time = time
         isContinued = holder != nil
         state = Guarded(State(holder: holder ?? session?.holder))
     }
@@ -57,8 +65,10 @@ final class StreamedResponse: ResponseDestination {
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
         // A takeover during the first request doesn't matter if that was signed afterwards.
         let holder = isContinued ? nil : session?.holder(ofToken: attempt.request.headerFields["Authorization"])
+        let now = time.now
         let reader = state.withLock { state in
             state.head = head
+            state.openedAt = now
             if let holder { state.holder = holder }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
@@ -79,6 +89,7 @@ final class StreamedResponse: ResponseDestination {
     private func add(_ part: Data) throws(AtomError) {
         let reader = try state.withLock { state throws(AtomError) -> CheckedContinuation<Void, Never>? in
             guard !state.isDropped else { return nil }
+            state.hasBody = true
             if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
                 state.overflow = try OverflowFile()
             }
@@ -101,8 +112,10 @@ final class StreamedResponse: ResponseDestination {
 
     /// The exchange has ended.
     func ended(_ outcome: Result<AtomResponse, AtomError>) {
+        let now = time.now
         let reader = state.withLock { state in
             state.end = outcome.map { _ in }
+            state.lifetime = state.openedAt?.duration(to: now) ?? .zero
             if case .success(let response) = outcome, state.head == nil {
                 // A status that the endpoint accepts, and that is no stream.
                 state.head = response.replacing(data: Data())
@@ -166,6 +179,9 @@ final class StreamedResponse: ResponseDestination {
 
     /// Whose stream it is; `nil` if no session signs it.
     var holder: SessionHolder? { state.withLock { $0.holder } }
+
+    /// Whether the response brought anything, and lasted for this time.
+    func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.hasBody && $0.lifetime >= duration } }
 
     /// Waits for the next part, on the caller's isolation.
     ///
