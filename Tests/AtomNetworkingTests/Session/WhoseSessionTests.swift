@@ -276,7 +276,7 @@ struct WhoseSessionTests {
         #expect(session.sent.count == 1)
     }
 
-    @Test("A provider isn't asked for a stream of somebody who has signed out, or whose session has ended")
+    @Test("A provider isn't asked for a stream of somebody who has signed out")
     func providerForStream() async throws {
         let login = ScriptedLogin()
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)), provider: login)
