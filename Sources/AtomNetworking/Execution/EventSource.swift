@@ -82,7 +82,7 @@ final class EventSource: @unchecked Sendable {
     ) async throws(AtomError) -> Bool {
         if isOver { return false }
         // A server that closes each connection at once is asked less and less often, whatever it sends.
-        if handle?.stream.hasLasted(pause) == true { attempts = 0 }
+        if handle?.stream.hasLasted(max(pause, Self.pauses.lowerBound)) == true { attempts = 0 }
         handle = nil
         // What can't be a header field can't be sent back.
         if HTTPGrammar.violation(inFieldValue: lastEventID) == nil { self.lastEventID = lastEventID }
