@@ -163,7 +163,9 @@ extension Service {
 
     private func beginStream() throws(AtomError) -> StreamHandle { manager.openStream(try prepareStream()) }
 
-    private func head(of handle: StreamHandle) async throws(AtomError) -> AtomResponse {
+    private func head(
+        of handle: StreamHandle, isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AtomError) -> AtomResponse {
         do {
             return try await handle.stream.head()
         } catch {

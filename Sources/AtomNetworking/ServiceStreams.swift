@@ -37,7 +37,16 @@ public struct ByteStream: AsyncSequence, Sendable {
         /// Waits for the next part, which isn't empty.
         ///
         /// - Returns: `nil` at the end of the body.
-        public mutating func next() async throws(AtomError) -> Data? { try await reading.next() }
+        public mutating func next() async throws(AtomError) -> Data? { try await next(isolation: nil) }
+
+        /// Waits for the next part, on the caller's actor.
+        ///
+        /// A loop calls it.
+        ///
+        /// - Returns: `nil` at the end of the body.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Data? {
+            try await reading.next()
+        }
     }
 }
 
@@ -50,7 +59,7 @@ private final class Reading: Sendable {
 
     deinit { handle?.stream.drop() }
 
-    func next() async throws(AtomError) -> Data? {
+    func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         guard let handle else { throw .unexpected }
         return try await handle.stream.next()
     }
@@ -97,7 +106,14 @@ public struct LineStream: AsyncSequence, Sendable {
         /// Waits for the next line, without its end.
         ///
         /// - Returns: `nil` at the end of the body.
-        public mutating func next() async throws(AtomError) -> String? {
+        public mutating func next() async throws(AtomError) -> String? { try await next(isolation: nil) }
+
+        /// Waits for the next line, on the caller's actor.
+        ///
+        /// A loop calls it. It suspends only if no line is there.
+        ///
+        /// - Returns: `nil` at the end of the body.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> String? {
             try await lines.next { (splitter) throws(AtomError) in try splitter.nextText() }
         }
     }
@@ -111,10 +127,13 @@ private struct Lines {
     var hasEnded = false
 
     mutating func next<Line>(
+        isolation actor: isolated (any Actor)? = #isolation,
         _ take: (inout LineSplitter) throws(AtomError) -> Line?
     ) async throws(AtomError) -> Line? {
         guard let reading else { return nil }
-        do {
+        do throws(AtomError) {
+            // Also while there are lines left.
+            if Task.isCancelled { throw .cancelled(.answered) }
             while true {
                 if let line = try take(&splitter) { return line }
                 if hasEnded { return nil }
@@ -177,18 +196,31 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
         /// Waits for the next value.
         ///
         /// - Returns: `nil` at the end of the body.
-        public mutating func next() async throws(AtomError) -> Element? {
+        public mutating func next() async throws(AtomError) -> Element? { try await next(isolation: nil) }
+
+        /// Waits for the next value.
+        ///
+        /// A loop calls it, on its own actor. The value is decoded elsewhere.
+        ///
+        /// - Returns: `nil` at the end of the body.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
             while let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() }) {
                 guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
                 do {
-                    return try decoder.decode(
-                        Element.self, from: response.replacing(data: line), isWholeBody: false)
+                    return try await Self.value(of: response.replacing(data: line), by: decoder)
                 } catch {
                     lines.reading = nil
                     throw error
                 }
             }
             return nil
+        }
+
+        /// Decodes a line, off the caller's actor.
+        private static func value(
+            of line: AtomResponse, by decoder: ResponseDecoder
+        ) async throws(AtomError) -> Element {
+            try decoder.decode(Element.self, from: line, isWholeBody: false)
         }
     }
 }
@@ -221,9 +253,10 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
     /// A stream is read once; a second reading fails with
     /// ``AtomError/unexpected``.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(
-            source: Source(source), parser: ServerSentEventParser(limit: limit, lastEventID: source.lastEventID),
-            limit: limit)
+        let source = Source(source)
+        // Only the reader may read the ID, which each reconnection changes.
+        let parser = ServerSentEventParser(limit: limit, lastEventID: source.source?.lastEventID ?? "")
+        return Iterator(source: source, parser: parser, limit: limit)
     }
 
     /// Closes the exchange when the iterator is released.
@@ -250,15 +283,23 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
         /// Waits for the next event.
         ///
         /// - Returns: `nil` at the end of the stream.
-        public mutating func next() async throws(AtomError) -> ServerSentEvent? {
+        public mutating func next() async throws(AtomError) -> ServerSentEvent? { try await next(isolation: nil) }
+
+        /// Waits for the next event, on the caller's actor.
+        ///
+        /// A loop calls it. It suspends only if no event is there.
+        ///
+        /// - Returns: `nil` at the end of the stream.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(AtomError) -> ServerSentEvent? {
             guard let reading = source else { return nil }
             guard let source = reading.source else { throw .unexpected }
-            do {
+            do throws(AtomError) {
+                // Also while there are events left.
+                if Task.isCancelled { throw .cancelled(.answered) }
                 while true {
-                    if let event = try parser.next() {
-                        source.receivedEvent()
-                        return event
-                    }
+                    if let event = try parser.next() { return event }
                     var failure: AtomError?
                     do {
                         if let part = try await source.next() {

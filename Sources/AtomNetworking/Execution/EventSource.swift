@@ -4,6 +4,9 @@ import Foundation
 ///
 /// One task at a time uses it.
 final class EventSource: @unchecked Sendable {
+    /// The shortest and the longest time that a server can ask for.
+    private static let pauses = Duration.seconds(1)...Duration.seconds(600)
+
     private let request: PreparedRequest
     private let reconnection: Reconnection
     private let manager: RequestableQueueManager
@@ -13,10 +16,14 @@ final class EventSource: @unchecked Sendable {
 
     // Used by the stream's reader only.
     private var handle: StreamHandle?
+    /// Whose stream it is; `nil` if no session signs it.
+    private var holder: SessionHolder?
     /// Whether the server has ended the stream.
     private var isOver = false
     private var attempts = 0
     private var delay: Duration
+    /// The pause before the current connection.
+    private var pause = Duration.zero
     private(set) var lastEventID: String
 
     init(
@@ -25,12 +32,12 @@ final class EventSource: @unchecked Sendable {
     ) {
         request.add("Accept", "text/event-stream")
         fields =
-            request.headerFields.contains("Cache-Control") ? [] : [.init(name: "Cache-Control", value: "no-store")]
+            request.headerFields.contains("Cache-Control") ? [] : [.init(name: "Cache-Control", value: "no-cache")]
         self.request = request
         self.lastEventID = lastEventID
         self.reconnection = reconnection
         self.manager = manager
-        delay = reconnection.delay
+        delay = reconnection.delay.bounded
     }
 
     /// Begins to read.
@@ -44,24 +51,26 @@ final class EventSource: @unchecked Sendable {
     ///
     /// - Parameter isAgain: Whether there was a connection before. Then the pauses
     ///   and the limit are those of the stream, and not those of a retry policy.
-    func open(isAgain: Bool = false) async throws(AtomError) -> AtomResponse {
+    func open(
+        isAgain: Bool = false, isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AtomError) -> AtomResponse {
         let request = isAgain ? request.following(RetryPolicy.none) : request
         let place = HeaderFields.Field(name: "Last-Event-ID", value: lastEventID)
-        let handle = manager.openStream(request, fields: lastEventID.isEmpty ? fields : fields + [place])
+        let handle = manager.openStream(request, fields: lastEventID.isEmpty ? fields : fields + [place], of: holder)
         let head = try await handle.stream.head()
         if head.statusCode != 204 { try Self.check(head) }
         isOver = head.statusCode == 204
         self.handle = isOver ? nil : handle
+        holder = handle.stream.holder
         return head
     }
 
     /// Waits for the next part of the current response.
     ///
     /// - Returns: `nil` at its end.
-    func next() async throws(AtomError) -> Data? { try await handle?.stream.next() }
-
-    /// An event has arrived.
-    func receivedEvent() { attempts = 0 }
+    func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
+        try await handle?.stream.next()
+    }
 
     /// Waits and connects again, as often as that is wanted.
     ///
@@ -71,22 +80,27 @@ final class EventSource: @unchecked Sendable {
     ///   - serverDelay: The time that the server asked for.
     /// - Returns: Whether there is another response.
     func reconnect(
-        after failure: AtomError?, lastEventID: String, serverDelay: Duration?
+        after failure: AtomError?, lastEventID: String, serverDelay: Duration?,
+        isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> Bool {
-        handle = nil
         if isOver { return false }
+        // A server that closes each connection at once is asked less and less often, whatever it sends.
+        if handle?.stream.hasLasted(max(pause, Self.pauses.lowerBound)) == true { attempts = 0 }
+        handle = nil
         // What can't be a header field can't be sent back.
         if HTTPGrammar.violation(inFieldValue: lastEventID) == nil { self.lastEventID = lastEventID }
-        if let serverDelay { delay = serverDelay }
+        if let serverDelay { delay = min(max(serverDelay, Self.pauses.lowerBound), Self.pauses.upperBound) }
+        let policy = request.retrying?.policy ?? manager.retryPolicy
         var failure = failure
         while true {
-            if let failure, !Self.isTemporary(failure) { throw failure }
+            if let failure, !policy.isTemporary(failure) { throw failure }
             guard attempts < reconnection.maximumAttempts else {
                 if let failure { throw failure }
                 return false
             }
-            let pause = min(delay * (1 << min(attempts, 10)), max(delay, .seconds(60)))
-            await manager.time.sleep(for: max(pause, requestedPause(after: failure)))
+            if let holder, holder != manager.session?.holder { throw .authentication(.signedOut(delivery: .answered)) }
+            pause = nextPause(after: failure)
+            await manager.time.sleep(for: pause)
             if Task.isCancelled { throw .cancelled(.answered) }
             attempts += 1
             do {
@@ -99,18 +113,13 @@ final class EventSource: @unchecked Sendable {
 
     func close() { handle = nil }
 
-    /// The time that an error response asks for.
-    private func requestedPause(after failure: AtomError?) -> Duration {
-        guard case .response(let response)? = failure else { return .zero }
-        return RetryAfter.duration(in: response.headerFields, now: manager.time.date) ?? .zero
-    }
-
-    private static func isTemporary(_ failure: AtomError) -> Bool {
-        switch failure {
-        case .session: true
-        case .response(let response): response.statusCode.map { $0 == 429 || $0 >= 500 } ?? false
-        default: false
-        }
+    /// At least as long as the server asks for, and up to half as long again, so
+    /// that not all who were disconnected together come back together.
+    private func nextPause(after failure: AtomError?) -> Duration {
+        let own = Duration.backOff(base: delay, doublings: attempts, cap: max(delay, .seconds(60)), chance: 1)
+        let wait = failure?.retryAt?.timeIntervalSince(manager.time.date) ?? 0
+        let pause = max(own, min(.seconds(max(wait, 0)), Self.pauses.upperBound))
+        return pause + pause * (manager.random() / 2)
     }
 
     private static func check(_ head: AtomResponse) throws(AtomError) {

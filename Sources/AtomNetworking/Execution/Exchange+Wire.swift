@@ -194,7 +194,8 @@ extension Exchange {
         var turn: NotedEvents.Turn?
         let (step, concerned, isDelivered) = content.withLock { content in
             let isSpent = content.machine.attempt.body?.isSpent ?? false
-            if observation != nil, content.machine.awaitsHead(of: wire.number) {
+            let isAwaited = content.machine.awaitsHead(of: wire.number)
+            if observation != nil, isAwaited {
                 // To open a destination may end the request, which must not come before this event.
                 turn = destination == nil ? content.events.turn(at: now) : nil
                 if turn == nil {
@@ -204,7 +205,7 @@ extension Exchange {
             let step = content.machine.headArrived(
                 head, of: wire.number, isBodySpent: isSpent, isStreamed: destination != nil,
                 retry: retry, at: now)
-            return (step, content.letGo(for: step), content.machine.deliversHead)
+            return (step, content.letGo(for: step), isAwaited && content.machine.deliversHead)
         }
         if let turn, let observation {
             tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)

@@ -117,7 +117,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
         guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
-        askSession(isAnew: false)
+        askSession(isAnew: true)
     }
 
     /// The caller has cancelled.

@@ -272,15 +272,22 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// Starts or queues a request before it returns.
+    ///
+    /// - Parameter holder: The only one for whom it may be sent; `nil` for
+    ///   whoever is signed in.
     func run(
         _ request: consuming PreparedRequest, listener: Exchange.Listener,
-        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,
+        of holder: SessionHolder? = nil
     ) -> Exchange {
         for name in request.omittedFields {
             log("The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
         let exchange = Exchange(
             request, manager: self, listener: listener, destination: destination, progress: progress)
+        exchange.sessionPlace = holder.map {
+            SessionPlace(ticket: 0, generation: $0.generation, takeoverCount: $0.takeoverCount, isWaiting: false)
+        }
         exchange.start()
         return exchange
     }

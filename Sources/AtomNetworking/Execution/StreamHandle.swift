@@ -21,10 +21,16 @@ extension RequestableQueueManager {
     /// Starts a request whose response is read as a stream, in the caller's
     /// isolation.
     ///
-    /// - Parameter fields: The SDK's own header fields of the request.
-    func openStream(_ request: consuming PreparedRequest, fields: [HeaderFields.Field] = []) -> StreamHandle {
-        let stream = StreamedResponse(fields: fields)
-        stream.started(run(request, listener: .streamed(stream), destination: stream))
+    /// - Parameters:
+    ///   - fields: The SDK's own header fields of the request.
+    ///   - holder: Whose stream goes on; `nil` for a new one.
+    func openStream(
+        _ request: consuming PreparedRequest, fields: [HeaderFields.Field] = [], of holder: SessionHolder? = nil
+    ) -> StreamHandle {
+        // What the session doesn't sign is nobody's.
+        let session = request.needsSignature ? session : nil
+        let stream = StreamedResponse(session, of: holder, by: time, fields: fields)
+        stream.started(run(request, listener: .streamed(stream), destination: stream, of: holder))
         return StreamHandle(stream)
     }
 }

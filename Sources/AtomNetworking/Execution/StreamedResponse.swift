@@ -26,6 +26,14 @@ final class StreamedResponse: ResponseDestination {
         var exchange: Exchange?
         /// Whether nobody reads any more.
         var isDropped = false
+        /// Whose stream it is; `nil` if no session signs it.
+        var holder: SessionHolder?
+        /// When the head arrived.
+        var openedAt: MonotonicInstant?
+        /// Whether anything of the body has arrived.
+        var hasBody = false
+        /// From the head to the end.
+        var lifetime = Duration.zero
 
         // The transport is paused and resumed outside the lock, by one thread at
         // a time, so that the last wish counts.
@@ -35,11 +43,25 @@ final class StreamedResponse: ResponseDestination {
         var isChangingPause = false
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
+    private let session: SessionActor?
+    private let time: any TimeSource
+    private let isContinued: Bool
     private let fields: [HeaderFields.Field]
 
-    /// - Parameter fields: The SDK's own header fields of the request.
-    init(fields: [HeaderFields.Field] = []) { self.fields = fields }
+    /// - Parameters:
+    ///   - session: What signs the request, if anything.
+    ///   - holder: Whose stream goes on; `nil` for a new one.
+    ///   - fields: The SDK's own header fields of the request.
+    init(
+        _ session: SessionActor?, of holder: SessionHolder?, by time: any TimeSource, fields: [HeaderFields.Field] = []
+    ) {
+        self.session = session
+        self.time = time
+        self.fields = fields
+        isContinued = holder != nil
+        state = Guarded(State(holder: holder ?? session?.holder))
+    }
 
     // MARK: The exchange's side
 
@@ -50,8 +72,13 @@ final class StreamedResponse: ResponseDestination {
     var asksAgain: Bool { false }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
+        // A takeover during the first request doesn't matter if that was signed afterwards.
+        let holder = isContinued ? nil : session?.holder(ofToken: attempt.request.headerFields["Authorization"])
+        let now = time.now
         let reader = state.withLock { state in
             state.head = head
+            state.openedAt = now
+            if let holder { state.holder = holder }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
             return state.reader.take()
@@ -71,6 +98,7 @@ final class StreamedResponse: ResponseDestination {
     private func add(_ part: Data) throws(AtomError) {
         let reader = try state.withLock { state throws(AtomError) -> CheckedContinuation<Void, Never>? in
             guard !state.isDropped else { return nil }
+            state.hasBody = true
             if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
                 state.overflow = try OverflowFile()
             }
@@ -93,8 +121,10 @@ final class StreamedResponse: ResponseDestination {
 
     /// The exchange has ended.
     func ended(_ outcome: Result<AtomResponse, AtomError>) {
+        let now = time.now
         let reader = state.withLock { state in
             state.end = outcome.map { _ in }
+            state.lifetime = state.openedAt?.duration(to: now) ?? .zero
             if case .success(let response) = outcome, state.head == nil {
                 // A status that the endpoint accepts, and that is no stream.
                 state.head = response.replacing(data: Data())
@@ -141,7 +171,7 @@ final class StreamedResponse: ResponseDestination {
     /// Waits for the head.
     ///
     /// - Throws: Why there is none, or why it isn't acceptable.
-    func head() async throws(AtomError) -> AtomResponse {
+    func head(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
         while true {
             let known = state.withLock { state -> Result<AtomResponse, AtomError>? in
                 if let head = state.head { return .success(head) }
@@ -156,12 +186,18 @@ final class StreamedResponse: ResponseDestination {
         }
     }
 
-    /// Waits for the next part.
+    /// Whose stream it is; `nil` if no session signs it.
+    var holder: SessionHolder? { state.withLock { $0.holder } }
+
+    /// Whether the response brought anything, and lasted for this time.
+    func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.hasBody && $0.lifetime >= duration } }
+
+    /// Waits for the next part, on the caller's isolation.
     ///
     /// Cancelling the task closes the exchange.
     ///
     /// - Returns: A part that isn't empty, or `nil` at the end.
-    func next() async throws(AtomError) -> Data? {
+    func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         while true {
             // Also while there is enough to read.
             if Task.isCancelled {
@@ -171,7 +207,12 @@ final class StreamedResponse: ResponseDestination {
             let known = try takePart()
             changePause()
             switch known {
-            case .part(let part): return part
+            case .part(let part):
+                if let holder, session?.isStill(of: holder) == false {
+                    drop()
+                    throw .authentication(.signedOut(delivery: .answered))
+                }
+                return part
             case .end: return nil
             case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflow != nil || $0.isDropped }
             }
@@ -206,7 +247,9 @@ final class StreamedResponse: ResponseDestination {
     }
 
     /// Waits until the condition may hold.
-    private func wait(until condition: @Sendable (borrowing State) -> Bool) async {
+    private func wait(
+        until condition: @Sendable (borrowing State) -> Bool, isolation actor: isolated (any Actor)? = #isolation
+    ) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { reader in
                 let holds = state.withLock { state in

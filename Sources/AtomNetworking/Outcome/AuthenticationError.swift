@@ -148,7 +148,8 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// accepted with them; `retryAt` is when the next attempt is allowed.
     case tooManyRefreshes(retryAt: Date, delivery: AtomError.Delivery)
 
-    /// The app signed out, or signed in again, while the request waited.
+    /// The app signed out, or signed in again, while the request waited or its
+    /// stream was read.
     case signedOut(delivery: AtomError.Delivery)
 
     /// The service doesn't sign with bearer tokens, so it has no session.
@@ -279,7 +280,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         case .tooManyRefreshes(let retryAt, _):
             "The server rejects new access tokens; no more are requested until \(Self.format(retryAt))."
         case .signedOut:
-            "The session was signed out while the request waited."
+            "The session was signed out while the request waited or its stream was read."
         case .noSession:
             "This service does not sign with bearer tokens; it has no session to sign in to or out of."
         case .notSigned(let cause, _):

@@ -215,6 +215,23 @@ extension RetryPolicy {
         return setback.isThrottled ? box.values.throttledCost : box.values.cost
     }
 
+    /// Whether the same request may succeed a moment later, also where a refresh
+    /// failed for now.
+    func isTemporary(_ error: AtomError) -> Bool {
+        switch error {
+        case .session, .response: return isTemporary(error.attempts.last ?? .connection(.unknown))
+        case .authentication(.refreshFailed(let cause, _, _)):
+            if let status = error.answer?.statusCode { return isTemporary(.status(status)) }
+            return (cause as? AtomError).map(isTemporary) ?? true
+        // Nobody is asked to sign in again and again.
+        case .authentication(.credentialNotProvided): return error.isConnectivityFailure
+        case .authentication(.tooManyRefreshes), .authentication(.waitedTooLong),
+            .authentication(.credentialNotReadable):
+            return true
+        case .authentication, .decoder, .requestable, .cancelled, .transfer, .unexpected: return false
+        }
+    }
+
     private func isTemporary(_ failure: AttemptFailure) -> Bool {
         switch failure {
         case .status(401), .status(300..<400): false

@@ -67,13 +67,16 @@ extension SessionActor {
             let (admission, actions) = guarded.ask { machine in
                 let place = waiter.sessionPlace
                 let result = machine.asked(
-                    waiter, by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
-                    read: read, deadline: waiter.totalDeadline, now: now)
+                    waiter, by: waiter.renewalMeans, of: place?.generation, takeover: place?.takeoverCount,
+                    ticket: isAnew ? nil : place?.ticket, read: read, deadline: waiter.totalDeadline, now: now)
+                func keepPlace(_ ticket: Int, _ generation: Int, isWaiting: Bool) {
+                    waiter.sessionPlace = SessionPlace(
+                        ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount,
+                        isWaiting: isWaiting)
+                }
                 switch result.0 {
-                case .go(let ticket, let generation):
-                    waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
-                case .wait(let ticket, let generation):
-                    waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: true)
+                case .go(let ticket, let generation): keepPlace(ticket, generation, isWaiting: false)
+                case .wait(let ticket, let generation): keepPlace(ticket, generation, isWaiting: true)
                 case .refuse, .readAgain: break
                 }
                 return result
@@ -137,6 +140,21 @@ extension SessionActor {
     nonisolated var holder: SessionHolder {
         observe()
         return guarded.with { $0.holder }
+    }
+
+    /// Whose token this is; `nil` if it isn't the current one.
+    nonisolated func holder(ofToken authorization: String?) -> SessionHolder? {
+        guard let authorization else { return nil }
+        return guarded.with { $0.held?.authorization == authorization ? $0.holder : nil }
+    }
+
+    /// Whether a response may still be read that was requested for this holder.
+    ///
+    /// What another process has stored is most often the same person's, so it
+    /// counts only when something is sent. The app's variable is read for this.
+    nonisolated func isStill(of holder: SessionHolder) -> Bool {
+        let current = self.holder
+        return current == holder || keeper.needsLoading && current.generation == holder.generation
     }
 
     /// Whether this is called by the provider, while the session waits for it.

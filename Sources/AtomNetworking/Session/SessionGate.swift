@@ -39,10 +39,11 @@ final class SessionGate: Sendable {
             let place = waiter.sessionPlace
             guard
                 let (ticket, generation) = machine.admitAtOnce(
-                    by: waiter.renewalMeans, of: place?.generation, ticket: isAnew ? nil : place?.ticket,
-                    read: read, at: now)
+                    by: waiter.renewalMeans, of: place?.generation, takeover: place?.takeoverCount,
+                    ticket: isAnew ? nil : place?.ticket, read: read, at: now)
             else { return false }
-            waiter.sessionPlace = SessionPlace(ticket: ticket, generation: generation, isWaiting: false)
+            waiter.sessionPlace = SessionPlace(
+                ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
             return true
         }
         return goes ? .go : .askSession(read: read)
@@ -57,7 +58,9 @@ final class SessionGate: Sendable {
             guard let place = waiter.sessionPlace else {
                 return (machine.signature(of: machine.generation, at: now), machine.departures)
             }
-            return (machine.signature(of: place.generation, ticket: place.ticket, at: now), machine.departures)
+            let signature = machine.signature(
+                of: place.generation, takeover: place.takeoverCount, ticket: place.ticket, at: now)
+            return (signature, machine.departures)
         }
     }
 

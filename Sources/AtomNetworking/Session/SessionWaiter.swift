@@ -27,6 +27,9 @@ struct SessionPlace {
     var ticket: Int
     /// The sign-in that it belongs to.
     var generation: Int
+    /// For the reconnection of a stream: the count of takeovers at which it
+    /// may be sent; `nil` for any.
+    var takeoverCount: Int?
     /// Whether it is in the queue.
     var isWaiting: Bool
 }

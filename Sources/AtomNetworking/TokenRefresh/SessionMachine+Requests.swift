@@ -6,13 +6,16 @@ extension SessionMachine {
     ///   - means: How its service gets another credential.
     ///   - generation: The generation in which it was admitted before, if it
     ///     was.
+    ///   - takeover: For the reconnection of a stream: the count of takeovers
+    ///     when the stream began. It is sent for nobody else, and nobody signs
+    ///     in for it.
     ///   - ticket: The ticket that it got then, unless it has been sent since:
     ///     it keeps its place before later requests.
     ///   - read: What the app's variable holds, and the version before it was
     ///     read; `nil` for a store.
     ///   - deadline: When the request's own time is up.
     mutating func asked(
-        _ waiter: Waiter, by means: RenewalMeans, of generation: Int? = nil, ticket: Int? = nil,
+        _ waiter: Waiter, by means: RenewalMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
         read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
@@ -21,9 +24,7 @@ extension SessionMachine {
             guard read.version == version else { return (.readAgain, []) }
             actions = observed(read.credential, now: now)
         }
-        if let generation, generation != self.generation {
-            return (.refuse(.signedOut(delivery: .notSent)), actions)
-        }
+        guard isCurrent(generation, takeover) else { return (.refuse(.signedOut(delivery: .notSent)), actions) }
         if let (ticket, generation) = admitAtOnce(by: means, of: generation, ticket: ticket, at: now.instant) {
             return (.go(ticket: ticket, generation: generation), actions)
         }
@@ -41,6 +42,7 @@ extension SessionMachine {
         case .backingOff:
             return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
         case .ended(let error):
+            if takeover != nil { return (.refuse(error), actions) }
             if means.acquires, !endedMeans.acquires {
                 // Only renewal with the refresh token has ended.
                 return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
@@ -68,13 +70,22 @@ extension SessionMachine {
     /// - Returns: `nil` when nothing has been changed and `asked` has to decide.
     @inline(__always)
     mutating func admitAtOnce(
-        by means: RenewalMeans, of generation: Int?, ticket: Int?,
+        by means: RenewalMeans, of generation: Int?, takeover: Int? = nil, ticket: Int?,
         read: (credential: TokenCredential, version: Int)? = nil, at instant: MonotonicInstant
     ) -> (ticket: Int, generation: Int)? {
         guard case .active = phase, held?.isGood(at: instant, by: means) == true, isNext(ticket) else { return nil }
-        if let generation, generation != self.generation { return nil }
+        guard isCurrent(generation, takeover) else { return nil }
         if let read { guard read.version == version, store.isUnchanged(read.credential) else { return nil } }
         return (ticket ?? waiters.issueTicket(), self.generation)
+    }
+
+    /// Whether a request of this generation and this count of takeovers may be
+    /// sent; `nil` for any.
+    @inline(__always)
+    private func isCurrent(_ generation: Int?, _ takeover: Int?) -> Bool {
+        if let generation, generation != self.generation { return false }
+        if let takeover, takeover != takeoverCount { return false }
+        return true
     }
 
     /// Whether no request with an earlier ticket waits or is being released.
@@ -99,8 +110,10 @@ extension SessionMachine {
     /// unless an earlier request waits. Inlined, because a call would copy the
     /// machine.
     @inline(__always)
-    func signature(of generation: Int, ticket: Int? = nil, at instant: MonotonicInstant) -> Signature {
-        guard generation == self.generation else { return .outdated }
+    func signature(
+        of generation: Int, takeover: Int? = nil, ticket: Int? = nil, at instant: MonotonicInstant
+    ) -> Signature {
+        guard isCurrent(generation, takeover) else { return .outdated }
         if let ticket, !waiters.isEmpty || isReleasing, !isNext(ticket) { return .none }
         switch phase {
         case .active, .refreshing:

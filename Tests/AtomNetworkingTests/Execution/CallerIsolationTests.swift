@@ -7,6 +7,7 @@ import Testing
 private final class QueueExecutor: SerialExecutor {
     private static let key = DispatchSpecificKey<Bool>()
     private let queue = DispatchQueue(label: "actor")
+    let jobs = Locked(0)
 
     init() {
         queue.setSpecific(key: Self.key, value: true)
@@ -16,6 +17,7 @@ private final class QueueExecutor: SerialExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        jobs.with { $0 += 1 }
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }
@@ -101,6 +103,16 @@ private actor Caller {
     func resume(_ service: Service) async {
         _ = try? await service.resume()
     }
+
+    /// Reads a stream to its end.
+    ///
+    /// - Returns: How many elements there were, and how often the actor was entered for them.
+    func read<Stream: AsyncSequence & Sendable>(_ stream: Stream) async throws -> (elements: Int, jobs: Int) {
+        let first = executor.jobs.value
+        var elements = 0
+        for try await _ in stream { elements += 1 }
+        return (elements, executor.jobs.value - first)
+    }
 }
 
 extension ServiceTimeout {
@@ -147,6 +159,38 @@ struct CallerIsolationTests {
         let journey = Journey()
         try await decodeNowhere(journey)
         #expect(journey.readAt.value == .elsewhere)
+        #expect(journey.decodedAt.value == .elsewhere)
+    }
+
+    @Test("A loop over a stream leaves its actor only where nothing is there", arguments: ["lines", "events", "bytes"])
+    func stream(kind: String) async throws {
+        let transport = ScriptedTransport.held { exchange in
+            let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+            exchange.send(.response(TransportResponse(statusCode: 200, headerFields: events)))
+            let lines = kind == "events" ? "data: a\n\n" : "a\n"
+            for _ in 0..<100 { exchange.send(.data(Data(String(repeating: lines, count: 100).utf8))) }
+            exchange.send(.finished)
+        }
+        var configuration = ServiceConfiguration(timeout: .patient)
+        configuration.transport = transport
+        let service = Atom(serviceConfiguration: configuration).enqueue(PathEndpoint())
+        let caller = Caller()
+        let (elements, jobs) =
+            switch kind {
+            case "lines": try await caller.read(service.lines())
+            case "events": try await caller.read(service.serverSentEvents())
+            default: try await caller.read(service.bytes())
+            }
+        #expect(elements == (kind == "bytes" ? 100 : 10_000))
+        #expect(jobs < 10)
+    }
+
+    @Test("A line is decoded off its reader's actor")
+    func decodedLine() async throws {
+        let journey = Journey()
+        journey.answer()
+        let (elements, _) = try await Caller().read(journey.service.jsonLines(of: Traveller.self))
+        #expect(elements == 1)
         #expect(journey.decodedAt.value == .elsewhere)
     }
 

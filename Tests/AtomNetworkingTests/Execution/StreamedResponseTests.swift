@@ -13,11 +13,11 @@ import Testing
     private let time = ManualClock()
     private let transport = ScriptedTransport.held()
 
-    private func service(_ endpoint: PathEndpoint = PathEndpoint()) -> Service {
+    private func service(_ endpoint: PathEndpoint = PathEndpoint(), chance: Double = 0) -> Service {
         var configuration = ServiceConfiguration(
             dispatchQueue: DispatchQueue(label: "completions"), timeout: ServiceTimeout(request: 10, resource: 100))
         configuration.transport = transport
-        return Atom(configuration, time: time).enqueue(endpoint)
+        return Atom(configuration, time: time, random: { chance }).enqueue(endpoint)
     }
 
     /// A stream whose head has arrived, and its exchange.
@@ -170,5 +170,165 @@ import Testing
         let result = await task.result
         #expect(throws: AtomError.self) { try result.get() }
         #expect(transport.requests.dropFirst().allSatisfy { $0.headerFields["Last-Event-ID"] == "1" })
+    }
+
+    // MARK: Reconnecting
+
+    private static let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+
+    private func send(_ text: String, over exchange: ScriptedExchange, ends: Bool = true) {
+        exchange.send(.response(TransportResponse(statusCode: 200, headerFields: Self.events)), .data(Data(text.utf8)))
+        if ends { exchange.send(.finished) }
+    }
+
+    /// Reads events to the end.
+    private func reading(
+        _ reconnection: Reconnection = .automatic(), chance: Double = 0
+    ) -> Task<AtomError?, Never> {
+        let service = service(chance: chance)
+        return Task {
+            do throws(AtomError) {
+                var events = try await service.serverSentEvents(reconnection: reconnection).makeAsyncIterator()
+                while try await events.next() != nil {}
+                return nil
+            } catch { return error }
+        }
+    }
+
+    @Test(arguments: [("0", 1_000), ("2500", 2_500), ("86400000", 600_000)])
+    func aServersWordHasAFloorAndACap(retry: String, milliseconds: Int) async throws {
+        let task = reading()
+        let first = await transport.exchange(0)
+        #expect(first.request.headerFields["Cache-Control"] == "no-cache")
+        send("retry: \(retry)\ndata: a\n\n", over: first)
+        try await alarm(in: .milliseconds(milliseconds))
+        task.cancel()
+        #expect(await task.value?.isCancelled == true)
+    }
+
+    @Test func retryAfterHasACap() async throws {
+        let task = reading()
+        send("data: a\n\n", over: await transport.exchange(0))
+        try await alarm(in: .seconds(3))
+        time.advance(by: .seconds(3))
+        await transport.exchange(1).answer("busy", status: 503, headers: [("Retry-After", "86400")])
+        try await alarm(in: .seconds(600))
+        task.cancel()
+        #expect(await task.value?.isCancelled == true)
+    }
+
+    @Test func pausesAreSpread() async throws {
+        let task = reading(chance: 0.5)
+        send("data: a\n\n", over: await transport.exchange(0))
+        try await alarm(in: .milliseconds(3_750))
+        task.cancel()
+        #expect(await task.value?.isCancelled == true)
+    }
+
+    @Test func aConnectionThatEndsAtOnceCountsWhateverItBrings() async throws {
+        let task = reading(.automatic(after: .milliseconds(10), maximumAttempts: 3))
+        for (number, delay) in [10, 20, 40].enumerated() {
+            send("data: a\n\n", over: await transport.exchange(number))
+            try await alarm(in: .milliseconds(delay))
+            time.advance(by: .milliseconds(delay))
+        }
+        send("data: a\n\n", over: await transport.exchange(3))
+        #expect(await task.value == nil)
+        #expect(transport.exchanges.count == 4)
+    }
+
+    @Test func aConnectionThatLastsWithCommentsOnlyCountsAsGood() async throws {
+        let task = reading(.automatic(after: .seconds(3), maximumAttempts: 1))
+        for number in 0..<4 {
+            let exchange = await transport.exchange(number)
+            send(": quiet\n", over: exchange, ends: false)
+            time.advance(by: .seconds(3))
+            exchange.send(.finished)
+            try await alarm(in: .seconds(3))
+            time.advance(by: .seconds(3))
+        }
+        let last = await transport.exchange(4)
+        last.send(.response(TransportResponse(statusCode: 204)), .finished)
+        #expect(await task.value == nil)
+    }
+
+    @Test func whatNoRetryMendsEndsTheStreamAtOnce() async throws {
+        let task = reading()
+        send("data: a\n\n", over: await transport.exchange(0))
+        try await alarm(in: .seconds(3))
+        time.advance(by: .seconds(3))
+        await transport.exchange(1).fail(.serverCertificateUntrusted)
+        let error = await task.value
+        #expect(error?.attempts == [.connection(.serverCertificateUntrusted)])
+        #expect(transport.exchanges.count == 2)
+    }
+
+    // MARK: Readers
+
+    @Test func aSecondIteratorMayBeMadeWhileTheStreamReconnects() async throws {
+        let service = service()
+        async let opening = service.serverSentEvents(reconnection: .automatic())
+        let first = await transport.exchange(0)
+        first.send(.response(TransportResponse(statusCode: 200, headerFields: Self.events)))
+        let stream = try await opening
+        let reader = Task { try await stream.first { _ in false } }
+        first.send(.data(Data("id: 1\ndata: a\n\n".utf8)), .finished)
+        try await alarm(in: .seconds(3))
+        time.advance(by: .seconds(3))
+        for _ in 0..<100 {
+            var second = stream.makeAsyncIterator()
+            await #expect(throws: AtomError.self) { try await second.next() }
+        }
+        let next = await transport.exchange(1)
+        #expect(next.request.headerFields["Last-Event-ID"] == "1")
+        next.send(.response(TransportResponse(statusCode: 204)), .finished)
+        #expect(try await reader.value == nil)
+    }
+
+    @Test(arguments: ["lines", "values", "events"])
+    func aCancelledReaderGetsNothingMore(kind: String) async throws {
+        let service = service()
+        let task = Task { () -> (Int, AtomError?) in
+            var count = 0
+            func read<Stream: AsyncSequence>(_ stream: Stream) async throws {
+                for try await _ in stream {
+                    count += 1
+                    withUnsafeCurrentTask { $0?.cancel() }
+                }
+            }
+            do {
+                switch kind {
+                case "lines": try await read(service.lines())
+                case "values": try await read(service.jsonLines(of: Int.self))
+                default: try await read(service.serverSentEvents())
+                }
+                return (count, nil)
+            } catch { return (count, error as? AtomError) }
+        }
+        let text = kind == "events" ? "data: 1\n\n" : "1\n"
+        send(String(repeating: text, count: 1_000), over: await transport.exchange(0))
+        let (count, error) = await task.value
+        #expect(count == 1)
+        #expect(error?.isCancelled == true)
+    }
+
+    @Test func aHeadOfAnAttemptThatWasLetGoOfChangesNothing() async throws {
+        let transport = ScriptedTransport.held(endsOnCancel: false)
+        var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 10, resource: 100))
+        configuration.transport = transport
+        configuration.retryPolicy = .standard
+        let service = Atom(configuration, time: time, random: { 0 }).enqueue(PathEndpoint())
+        async let opening = service.bytes()
+        let silent = await transport.exchange(0)
+        time.advance(by: .seconds(10))
+        let exchange = await transport.exchange(1)
+        for each in [silent, exchange] { each.canPause = true }
+        exchange.send(.response(TransportResponse(statusCode: 200)))
+        silent.send(.response(TransportResponse(statusCode: 203)))
+        let stream = try await opening
+        #expect(stream.response.statusCode == 200)
+        for _ in 0..<5 { exchange.send(.data(Self.part)) }
+        #expect(exchange.pauseCalls == [.pause])
+        #expect(silent.pauseCalls == [])
     }
 }

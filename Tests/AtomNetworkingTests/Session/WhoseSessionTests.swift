@@ -220,9 +220,156 @@ struct WhoseSessionTests {
         #expect(session.tokens.tokenCredential == .empty)
         #expect(session.sent.isEmpty)
     }
+
+    // MARK: Streams
+
+    /// How one person follows another.
+    enum Change: CaseIterable, Sendable {
+        case signOut, signIn, both, emptiedVariable, otherVariable
+
+        fileprivate func happen(in session: SessionFixture) async throws {
+            if self == .signOut || self == .both { try await session.atom.signOut() }
+            if self == .signIn || self == .both { try await session.atom.signIn(with: .issued(5)) }
+            if self == .emptiedVariable { session.tokens.put(.empty) }
+            if self == .otherVariable { session.tokens.put(.issued(5)) }
+        }
+    }
+
+    @Test("A stream isn't reconnected for the next person", arguments: Change.allCases, [true, false])
+    func reconnection(change: Change, isPausing: Bool) async throws {
+        let session = try SessionFixture()
+        let stream = session.stream()
+        let exchange = await session.sendsEvent(0)
+        if !isPausing { try await change.happen(in: session) }
+        exchange.send(.finished)
+        if isPausing {
+            #expect(await session.time.waitForAlarm(within: .seconds(5)))
+            try await change.happen(in: session)
+            session.time.advance(by: .seconds(5))
+        }
+        guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+        #expect(session.transport.exchanges.count == 1)
+    }
+
+    @Test("An open stream delivers nothing to the next person", arguments: Change.allCases)
+    func openStream(change: Change) async throws {
+        let session = try SessionFixture()
+        let stream = session.stream(reconnecting: false)
+        let exchange = await session.sendsEvent(0)
+        try await change.happen(in: session)
+        exchange.send(.data(Data("data: b\n\n".utf8)))
+        guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+        #expect(exchange.isCancelled)
+    }
+
+    @Test("A stream whose person changes while it waits for a refresh sends nothing")
+    func refreshingStream() async throws {
+        let session = try SessionFixture(lifetime: 10)
+        let stream = session.stream()
+        await session.sendsEvent(0).send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(10))
+        let refresh = await session.refresh()
+        try await session.atom.signIn(with: .issued(5))
+        guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+        refresh.grant(1)
+        #expect(session.sent.count == 1)
+    }
+
+    @Test("A provider isn't asked for a stream of somebody who has signed out")
+    func providerForStream() async throws {
+        let login = ScriptedLogin()
+        let session = try SessionFixture(store: InMemoryTokenCredentialStore(.issued(0)), provider: login)
+        let stream = session.stream()
+        let exchange = await session.sendsEvent(0)
+        exchange.send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        try await session.atom.signOut()
+        session.time.advance(by: .seconds(5))
+        guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+        #expect(login.count == 0)
+        #expect(session.sent.count == 1)
+    }
+
+    @Test("A stream outlives refreshes, also one that fails for now")
+    func refreshedStream() async throws {
+        let session = try SessionFixture(lifetime: 10)
+        let stream = session.stream()
+        await session.sendsEvent(0).send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(10))
+        await session.refresh().answer(status: 503)
+        #expect(await session.time.waitForAlarm(within: .seconds(10)))
+        session.time.advance(by: .seconds(10))
+        await session.refresh(1).grant(1)
+        let again = await session.transport.exchange(3)
+        #expect(again.token == "A1")
+        #expect(again.request.headerFields["Last-Event-ID"] == "1")
+        again.send(.response(TransportResponse(statusCode: 204)), .finished)
+        #expect(await stream.value == nil)
+    }
+
+    @Test("A stream that begins with a token of another process is that person's")
+    func adoptedStream() async throws {
+        let disk = RecordingTokenCredentialStore(.issued(0))
+        let session = try SessionFixture(store: disk)
+        try await session.answered("/first", token: "A0")
+        disk.stored = .issued(5)
+        let stream = session.stream()
+        await session.transport.exchange(1).answer(status: 401)
+        await session.sendsEvent(2).send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(5))
+        let again = await session.transport.exchange(3)
+        #expect(again.token == "A5")
+        again.send(.response(TransportResponse(statusCode: 204)), .finished)
+        #expect(await stream.value == nil)
+    }
+
+    @Test("An unsigned stream is nobody's")
+    func unsignedStream() async throws {
+        let session = try SessionFixture()
+        let stream = session.stream(signed: false)
+        let exchange = await session.sendsEvent(0)
+        try await session.atom.signOut()
+        exchange.send(.data(Data("id: 2\ndata: b\n\n".utf8)), .finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(5))
+        let again = await session.transport.exchange(1)
+        #expect(again.request.headerFields["Last-Event-ID"] == "2")
+        again.send(.response(TransportResponse(statusCode: 204)), .finished)
+        #expect(await stream.value == nil)
+    }
 }
 
 extension SessionFixture {
+    /// A stream of events that is read to its end.
+    fileprivate func stream(signed: Bool = true, reconnecting: Bool = true) -> Task<AtomError?, Never> {
+        let service = atom.enqueue(PathEndpoint(requiresAuthorization: signed))
+        return Task {
+            do throws(AtomError) {
+                let reconnection = reconnecting ? Reconnection.automatic() : .never
+                var events = try await service.serverSentEvents(reconnection: reconnection).makeAsyncIterator()
+                while try await events.next() != nil {}
+                return nil
+            } catch { return error }
+        }
+    }
+
+    /// Sends a head and an event over the exchange with this number, and waits
+    /// until they are read.
+    fileprivate func sendsEvent(_ index: Int) async -> ScriptedExchange {
+        let exchange = await transport.exchange(index)
+        exchange.canPause = true
+        let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+        exchange.send(
+            .response(TransportResponse(statusCode: 200, headerFields: events)), .data(Data("id: 1\ndata: a\n\n".utf8)),
+            // More than is kept, so that the transport hears when it has been read.
+            .data(Data(":".utf8) + Data(repeating: 0x61, count: 512 << 10) + Data("\n".utf8)))
+        _ = await eventually { exchange.pauseCalls == [.pause, .resume] }
+        return exchange
+    }
+
     /// A request that is sent at once with this token, or as soon as the store
     /// was read, and answered.
     fileprivate func answered(_ path: String, token: String) async throws {

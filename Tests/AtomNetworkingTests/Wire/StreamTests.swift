@@ -306,7 +306,7 @@ import Testing
         let time = ManualClock()
         let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(reconnection: .automatic(after: .seconds(60)))
-        try await time.skippingPauses(upTo: .seconds(1)) { for try await event in stream { ids.append(event.id) } }
+        try await time.skippingPauses(upTo: .seconds(10)) { for try await event in stream { ids.append(event.id) } }
         #expect(ids == ["1", "2"])
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "1", "1", "2"])
     }
@@ -330,7 +330,7 @@ import Testing
         let time = ManualClock()
         let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(reconnection: .automatic())
-        try await time.skippingPauses(upTo: .seconds(1)) { for try await _ in stream {} }
+        try await time.skippingPauses(upTo: .seconds(10)) { for try await _ in stream {} }
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "9"])
     }
 
@@ -342,7 +342,7 @@ import Testing
         let service = Atom.forTest(over: transport, time: time).enqueue(server.endpoint("/"))
         let stream = try await service.serverSentEvents(
             reconnection: .automatic(after: .milliseconds(1), maximumAttempts: 3))
-        try await time.skippingPauses(upTo: .seconds(1)) { for try await _ in stream { Issue.record("an event") } }
+        try await time.skippingPauses(upTo: .seconds(10)) { for try await _ in stream { Issue.record("an event") } }
         #expect(server.requestCount == 4)
     }
 
