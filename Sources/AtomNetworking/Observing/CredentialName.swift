@@ -78,7 +78,9 @@ enum CredentialName {
         "cvv", "cvc",
     ]
     private static let besideCode: Set<String> = ["granttype", "redirecturi", "clientid", "codeverifier"]
-    private static let passwordForms: Set<String> = ["new", "old", "confirm", "confirmation", "repeat", "again", "hash"]
+    private static let passwordForms: Set<String> = [
+        "new", "old", "confirm", "confirmation", "repeat", "again", "hash",
+    ]
     /// What is before `pass` in words for tickets, filters and the like.
     private static let harmlessPasses: Set<String> = [
         "boarding", "season", "day", "travel", "lounge", "ski", "bus", "train", "rail", "transit", "guest", "visitor",

@@ -71,7 +71,8 @@ enum CredentialSearch {
             let start = Array(part[..<end])
             // A fragment may be a form, or a path with a query of its own.
             let isForm = isFragment && end == part.endIndex && !part.starts(with: "/".utf8)
-            let shown = isForm ? items(start, depth: depth) : path(isFragment ? start : withoutUser(start), depth: depth)
+            let shown =
+                isForm ? items(start, depth: depth) : path(isFragment ? start : withoutUser(start), depth: depth)
             return end < part.endIndex
                 ? shown + [UInt8(ascii: "?")] + items(Array(part[(end + 1)...]), depth: depth) : shown
         }
@@ -127,14 +128,17 @@ enum CredentialSearch {
         let isHidden = CredentialName.isOne(text, value: value) || hidesCode && text.lowercased() == "code"
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
-        let encoded = PercentEncoding.encode(String(decoding: shown, as: UTF8.self), allowing: PercentEncoding.unreserved)
+        let encoded = PercentEncoding.encode(
+            String(decoding: shown, as: UTF8.self), allowing: PercentEncoding.unreserved)
         return name + [equals] + Array(encoded.utf8)
     }
 
     private static let equals = UInt8(ascii: "=")
 
     /// A name or a value of a query as the server reads it.
-    static func plain(_ text: some Sequence<UInt8>) -> String { String(decoding: decoded(Array(text)[...]), as: UTF8.self) }
+    static func plain(_ text: some Sequence<UInt8>) -> String {
+        String(decoding: decoded(Array(text)[...]), as: UTF8.self)
+    }
 
     /// The same as bytes; what isn't percent-encoding stays.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
