@@ -34,8 +34,7 @@ struct ExportOptions: ParsableArguments {
     }
 }
 
-/// Writes the command of each sending before the response: the program may end
-/// right after it.
+/// Writes each command at once: the program may end right after the response.
 private struct SentCommands: RequestObserver {
     let disclosure: RequestDisclosure
     let notes: Terminal
