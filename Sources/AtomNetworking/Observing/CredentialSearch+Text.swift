@@ -56,6 +56,10 @@ extension CredentialSearch {
         let parameters = depth < deepest ? parameters(text) : nil
         if let parameters { return withoutCredentials(text, in: parameters, depth: depth + 1) }
         if namesValue(text) { return nil }
+        if let first = text.first, "/?#".utf8.contains(first), depth < deepest, !text.contains(0x20) {
+            // A relative URL.
+            guard url(text, depth: depth + 1) == text else { return nil }
+        }
         guard text.contains(UInt8(ascii: "%")) else { return text }
         let meant = decoded(text[...])
         guard meant.count < text.count else { return text }

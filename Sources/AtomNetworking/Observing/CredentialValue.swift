@@ -40,10 +40,15 @@ enum CredentialValue {
         let words = text.split { $0 <= 0x20 }
         return zip(words, words.dropFirst()).enumerated().contains { index, pair in
             guard pair.0.count < 20, let scheme = scheme(pair.0), token68.matches(pair.1) else { return false }
+            if pair.1.count >= 16 { return true }
             // In a sentence, such as “Basic plans are free”, words are short.
-            return pair.1.count >= 16 || index == 0 && words.count == 2 && ["basic", "bearer"].contains(scheme)
+            let isWhole = index == 0 && (words.count == 2 || pair.1.last.map { ",;".utf8.contains($0) } ?? false)
+            let isMixed = pair.1.contains(where: isDigit) && pair.1.contains { !isDigit($0) && $0 > 0x40 }
+            return ["basic", "bearer"].contains(scheme) ? isWhole || isMixed : isWhole && isMixed && pair.1.count >= 8
         }
     }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// The scheme that a word is; `nil` if it is none.
     static func scheme(_ word: some Sequence<UInt8>) -> String? {
@@ -59,9 +64,9 @@ enum CredentialValue {
 }
 
 extension ByteSet {
-    /// Whether all bytes are in the set, and `=` only at the end.
+    /// Whether all bytes are in the set, and `=` only at the end: not `realm=""`.
     fileprivate func matches(_ word: ArraySlice<UInt8>) -> Bool {
-        word.allSatisfy { contains($0) }
+        word.allSatisfy { contains($0) } && CredentialSearch.firstIndex(of: "=\"", in: word) == nil
             && !word.drop { $0 != UInt8(ascii: "=") }.contains { ByteSet.alphanumeric.contains($0) }
     }
 }

@@ -198,7 +198,8 @@ import Testing
         "A credential is found in every form of a value, whatever carries it",
         arguments: [
             jwt, "v1.\(jwt)", "token:\(jwt)", "v1_\(jwt)", "Bearer planted", "Basic cGxhbnRlZA==",
-            "bearer  planted", #"{"client_secret":"planted","n":1}"#, #"{"a":{"b":["https://h/?sig=planted"]}}"#,
+            "bearer  planted", "Bearer planted, Basic planted", "x=1; Bearer planted7", "/cb?code=planted&state=x",
+            #"{"client_secret":"planted","n":1}"#, #"{"a":{"b":["https://h/?sig=planted"]}}"#,
             "https://h/x?access_token=planted&page=2", "https://ada:planted@h/x", "https://h/x#access_token=planted",
             "password=planted&x=1", "a; token=planted", "a=1, token=\"planted\"", "token: planted", "db_pass=planted",
             "grant_type=x&code=planted", "code=planted&redirect_uri=x", "client_id=x&code=planted",
@@ -293,7 +294,7 @@ import Testing
                             _ = self.events(text)
                         }
                     }
-                    let ratio = work(2_000) / min(work(250), work(250), work(250))
+                    let ratio = min(work(800), work(800)) / min(work(100), work(100), work(100))
                     return ratio > 32 ? "\(start)\(unit): \(ratio)" : nil
                 }
             }
