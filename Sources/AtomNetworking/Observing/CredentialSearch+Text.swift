@@ -14,6 +14,11 @@ extension CredentialSearch {
     /// - Parameter depth: How many other values this one is in.
     static func text(_ text: [UInt8], depth: Int) -> [UInt8]? {
         if isJSON(text) { return depth < deepest ? body(text, depth: depth + 1) : nil }
+        return sentence(text, depth: depth)
+    }
+
+    /// The same for a text that isn't JSON.
+    static func sentence(_ text: [UInt8], depth: Int) -> [UInt8]? {
         if text.contains(UInt8(ascii: "&")), isForm(text) {
             return depth < deepest ? items(text, depth: depth + 1) : nil
         }
@@ -24,7 +29,7 @@ extension CredentialSearch {
     /// What is in more values is hidden.
     private static let deepest = 4
 
-    /// A text with URLs in it.
+    /// A sentence with URLs in it.
     ///
     /// What isn't a URL is searched as a whole.
     private static func prose(_ text: [UInt8], depth: Int) -> [UInt8]? {
@@ -50,7 +55,7 @@ extension CredentialSearch {
 
     private static let schemeBytes = ByteSet.alphanumeric.union("+-.")
 
-    /// A text without JSON and URLs.
+    /// A sentence without URLs.
     private static func plainText(_ text: [UInt8], depth: Int) -> [UInt8]? {
         if CredentialValue.isJWT(in: text) || CredentialValue.isAuthorization(text) { return nil }
         let parameters = depth < deepest ? parameters(text) : nil

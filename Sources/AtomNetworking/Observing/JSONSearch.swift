@@ -52,7 +52,7 @@ struct JSONSearch {
         // UTF-16 has a NUL in each sign of the syntax.
         if outside.contains(0) { return nil }
         // What isn't JSON may have names without quotes, and quotes in other places.
-        guard isJSON || !CredentialName.isMentioned(in: bytes) else { return nil }
+        guard isJSON || !CredentialName.isMentioned(in: bytes) && isHarmlessSentence else { return nil }
         guard !edits.isEmpty else { return bytes }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -63,6 +63,8 @@ struct JSONSearch {
         }
         return result + bytes[last...]
     }
+
+    private var isHarmlessSentence: Bool { CredentialSearch.sentence(bytes, depth: depth) == bytes }
 
     private mutating func show(_ shown: [UInt8]?, at place: Range<Int>) {
         if let shown { edits.append((place, shown)) }

@@ -23,7 +23,8 @@ import Testing
             "[default]\naws_secret_access_key = planted", "{access_token: 'planted'}",
             #"{viewer(token:"planted"){id}}"#, "[db]\npassword = \"planted\"", "{'pw': 'planted'}",
             #"{"a": 5", "password": "planted"}"#, #"{"password": correct planted battery}"#,
-            #"{user: 5", password: "planted"}"#, "{id: \(jwt)}",
+            #"{user: 5", password: "planted"}"#, "{id: \(jwt)}", "[12:00] https://ada:planted@h/x",
+            "[a] Basic cGxhbnRlZDc=",
         ])
     func notJSON(text: String) {
         #expect(shown(text) == nil)
