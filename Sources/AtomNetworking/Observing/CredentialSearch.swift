@@ -110,9 +110,11 @@ enum CredentialSearch {
     static func items(_ bytes: [UInt8], depth: Int) -> [UInt8] {
         let names = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
             .map { plain($0.prefix { $0 != equals }) }
+        // Also in a URL that is a value, and isn't encoded.
         let isOAuth =
-            names.count == 1
-            || names.contains { ["state", "session_state", "iss"].contains($0) || CredentialName.isBesideCode($0) }
+            names.count == 1 || names.contains { ["state", "session_state", "iss"].contains($0) }
+            || decoded(bytes[...]).split { "&=?;#".utf8.contains($0) }
+                .contains { CredentialName.isBesideCode(String(decoding: $0, as: UTF8.self)) }
         return pieces(of: bytes, at: "&") { item($0[...], hidesCode: isOAuth, depth: depth) }
     }
 

@@ -43,12 +43,12 @@ enum CredentialValue {
             if pair.1.count >= 16 { return true }
             // In a sentence, such as “Basic plans are free”, words are short.
             let isWhole = index == 0 && (words.count == 2 || pair.1.last.map { ",;".utf8.contains($0) } ?? false)
-            let isMixed = pair.1.contains(where: isDigit) && pair.1.contains { !isDigit($0) && $0 > 0x40 }
+            let (letters, digits) = (pair.1.filter { $0 > 0x40 }, pair.1.count { (0x30...0x39).contains($0) })
+            let capitals = letters.dropFirst().count { $0 < 0x5B }
+            let isMixed = digits > 0 && !letters.isEmpty || capitals > 0 && capitals < letters.count - 1
             return ["basic", "bearer"].contains(scheme) ? isWhole || isMixed : isWhole && isMixed && pair.1.count >= 8
         }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// The scheme that a word is; `nil` if it is none.
     static func scheme(_ word: some Sequence<UInt8>) -> String? {

@@ -295,7 +295,7 @@ import Testing
                             _ = self.events(text)
                         }
                     }
-                    let ratio = min(work(800), work(800)) / min(work(100), work(100), work(100))
+                    let ratio = min(work(400), work(400)) / min(work(50), work(50), work(50))
                     return ratio > 32 ? "\(start)\(unit): \(ratio)" : nil
                 }
             }
