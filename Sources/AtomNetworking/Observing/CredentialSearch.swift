@@ -127,7 +127,9 @@ enum CredentialSearch {
         let value = decoded(item[name.endIndex...].dropFirst())
         guard !value.isEmpty else { return Array(item) }
         let text = String(decoding: meant, as: UTF8.self)
-        let isHidden = CredentialName.isOne(text, value: value) || hidesCode && text.lowercased() == "code"
+        let isHidden =
+            CredentialName.isOne(text, value: value)
+            || hidesCode && (text.lowercased() == "code" || value.starts(with: "code=".utf8))
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
         let encoded = PercentEncoding.encode(
