@@ -161,7 +161,11 @@ enum Redaction {
             let parts = String(segment).replacingOccurrences(of: "%3B", with: ";", options: .caseInsensitive)
                 .unicodeScalars.split(separator: ";", omittingEmptySubsequences: false)
             guard parts.count > 1 else { return shown(String(segment)) }
-            return ([shown(String(parts[0]))] + parts.dropFirst().map { item($0, mark) }).joined(separator: ";")
+            // Without a sign it's a name, as in `/a;b`.
+            let parameters = parts.dropFirst().map {
+                $0.contains("=") ? item($0, mark) : name(String($0), mark: mark)
+            }
+            return ([shown(String(parts[0]))] + parameters).joined(separator: ";")
         }
         .joined(separator: "/")
     }

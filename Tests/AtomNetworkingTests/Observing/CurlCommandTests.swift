@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct CurlCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
     private func sent(
         _ method: String = "GET", query: [QueryItem] = [], fields: [(String, String)] = [], body: TransportBody? = nil
     ) throws -> SentRequest {
