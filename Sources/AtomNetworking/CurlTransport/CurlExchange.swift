@@ -12,6 +12,9 @@
         private let loop: CurlLoop
         private let receive: @Sendable (TransportEvent) -> Void
 
+        /// The body, if it is looked at before the start; not changed after that.
+        @exclusivity(unchecked) private var emptyBody: TransportBodyReader?
+
         // Only the loop's thread uses these, so no two accesses overlap
         // (SE-0176).
         /// The transfer, while it runs.
@@ -39,7 +42,32 @@
             self.receive = receive
         }
 
-        func cancel() { loop.cancel(self) }
+        func cancel() {
+            emptyBody?.interrupt()
+            loop.cancel(self)
+        }
+
+        /// Starts as soon as a body has been found to be as empty as was announced:
+        /// libcurl doesn't read one without bytes.
+        ///
+        /// - Parameter transport: Stays until then, because the loop ends with it.
+        func start(after body: TransportBodyReader, of transport: CurlTransport) {
+            emptyBody = body
+            check(body, of: transport)
+        }
+
+        private func check(_ body: TransportBodyReader, of transport: CurlTransport) {
+            do {
+                var byte: UInt8 = 0
+                let part = try withUnsafeMutableBytes(of: &byte) { (place) throws(AtomError) in
+                    try body.read(into: place)
+                }
+                if part == .later { return body.whenReadable { self.check(body, of: transport) } }
+                loop.start(self)
+            } catch {
+                loop.refuse(self, TransportFailure(error, delivery: .notSent))
+            }
+        }
 
         func pause() -> Bool {
             loop.hold(self)

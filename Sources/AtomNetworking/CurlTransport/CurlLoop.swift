@@ -10,6 +10,8 @@
     final class CurlLoop: @unchecked Sendable {
         fileprivate enum Command {
             case start(CurlExchange)
+            /// It can't be started.
+            case refuse(CurlExchange, TransportFailure)
             case cancel(CurlExchange)
             /// The receiver has caught up with a paused body.
             case goOn(CurlExchange)
@@ -94,7 +96,17 @@
     extension CurlLoop {
         /// Starts an exchange.
         func start(_ exchange: CurlExchange) {
-            wake { $0.add(.start(exchange)) }
+            wake { inbox in
+                guard exchange.shared.isCancelled else { return inbox.add(.start(exchange)) }
+                let error = CancellationError()
+                return inbox.add(
+                    .refuse(exchange, WireProblem.cancelled.failure(delivery: .notSent, underlying: error)))
+            }
+        }
+
+        /// Ends an exchange that hasn't been started.
+        func refuse(_ exchange: CurlExchange, _ failure: TransportFailure) {
+            wake { $0.add(.refuse(exchange, failure)) }
         }
 
         /// Stops an exchange, unless it has ended.
@@ -223,6 +235,7 @@
         private func follow(_ command: Command) {
             switch command {
             case .start(let exchange): begin(exchange)
+            case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
                 if let easy = exchange.transfer?.easy { atom_curl_easy_continue(easy) }

@@ -105,8 +105,7 @@
         func prepare(for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?) -> Preparation {
             let request = exchange.request
             body = request.body?.data
-            mayBeRepeated =
-                request.body == nil && ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method)
+            mayBeRepeated = request.body == nil && Idempotency.isIdempotent(request.method)
             errorBuffer[0] = 0
             guard let easy = atom_curl_easy_make(owner, errorBuffer) else { return .noMemory }
             self.easy = easy

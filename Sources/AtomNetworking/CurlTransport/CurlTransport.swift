@@ -76,7 +76,11 @@
                 return EndedExchange()
             }
             let exchange = CurlExchange(request, loop: loop, receive: receive)
-            loop.start(exchange)
+            if case .stream(let body)? = request.body, body.length == 0, case .sequence = body.source {
+                exchange.start(after: body.makeReader(), of: self)
+            } else {
+                loop.start(exchange)
+            }
             return exchange
         }
 

@@ -2,12 +2,91 @@ import Foundation
 
 /// Dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-    /// Parses a date, in the only format that is still sent.
-    static func date(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE',' dd MMM yyyy HH':'mm':'ss 'GMT'"
-        return formatter.date(from: text)
+    /// Parses a date in the format that is sent, or in one of the two obsolete
+    /// ones.
+    ///
+    /// - Parameter now: Decides about a year of two digits: the date is at most 50
+    ///   years later.
+    static func date(_ text: String, now: Date = Date()) -> Date? {
+        // Only the format of C's `asctime` names no time zone: it ends with the year.
+        let isCTime = text.utf8.suffix(5).first == 0x20 && text.utf8.suffix(4).allSatisfy { (0x30...0x39).contains($0) }
+        guard isCTime || text.hasSuffix(" GMT") else { return nil }
+        let latest = now.addingTimeInterval(50 * 365.2425 * 86_400)
+        let dates = [2_100, 2_000, 1_900].lazy.compactMap { century in date(inAnyOrder: text) { $0 + century } }
+        return dates.first { $0 <= latest } ?? dates.first
+    }
+
+    /// Parses a date with its parts in any position; `nil` if a part is missing or
+    /// invalid.
+    ///
+    /// - Parameter fullYear: The year that two digits mean.
+    static func date(inAnyOrder text: String, fullYear: (Int64) -> Int64) -> Date? {
+        // 64 bits, because seconds since 1970 exceed 32 bits in 2038.
+        var time: [Int64]?
+        var day: Int64?
+        var month: Int64?
+        var year: Int64?
+        for token in text.utf8.split(whereSeparator: isDelimiter) {
+            let number = leadingNumber(of: token)
+            if time == nil, let parsed = timeOfDay(token) {
+                time = parsed
+            } else if day == nil, number.digits == 1 || number.digits == 2 {
+                day = number.value
+            } else if month == nil, let parsed = monthNumber(token) {
+                month = parsed
+            } else if year == nil, number.digits == 2 || number.digits == 4 {
+                year = number.digits == 2 ? fullYear(number.value) : number.value
+            }
+        }
+        guard let time, let day, let month, let year, year >= 1_601, day >= 1,
+            day <= days(in: month, of: year), time[0] < 24, time[1] < 60, time[2] < 60
+        else { return nil }
+        return Date(timeIntervalSince1970: seconds(year, month, day, time))
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// The leading digits of a token, at most five.
+    private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int64, digits: Int) {
+        let digits = token.prefix(5).prefix { (0x30...0x39).contains($0) }
+        return (digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }, digits.count)
+    }
+
+    private static func timeOfDay(_ token: Substring.UTF8View) -> [Int64]? {
+        let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let numbers = parts.map(leadingNumber)
+        return numbers.allSatisfy { (1...2).contains($0.digits) } ? numbers.map(\.value) : nil
+    }
+
+    private static func monthNumber(_ token: Substring.UTF8View) -> Int64? {
+        let name = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
+        return ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+            .firstIndex(of: name).map { Int64($0) + 1 }
+    }
+
+    private static func days(in month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Seconds since 1970 in the proleptic Gregorian calendar, without a
+    /// formatter.
+    private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: [Int64]) -> Double {
+        let shifted = month > 2 ? year : year - 1
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let days = era * 146_097 + dayOfEra - 719_468
+        return Double(days * Duration.day.components.seconds + time[0] * 3_600 + time[1] * 60 + time[2])
     }
 }

@@ -12,8 +12,8 @@ enum RetryAfter {
     static func duration(in fields: HeaderFields, now: Date) -> Duration? {
         guard let text = fields["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         func untilDate() -> Double? {
-            let serverDate = fields["Date"].flatMap(HTTPDate.date) ?? now
-            return HTTPDate.date(text)?.timeIntervalSince(serverDate)
+            let serverDate = fields["Date"].flatMap { HTTPDate.date($0, now: now) } ?? now
+            return HTTPDate.date(text, now: now)?.timeIntervalSince(serverDate)
         }
         guard let seconds = Double(text) ?? untilDate(), seconds.isFinite else { return nil }
         return .seconds(min(max(seconds, 0), 86_400))

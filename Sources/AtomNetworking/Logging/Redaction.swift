@@ -10,7 +10,7 @@ enum Redaction {
     /// another mark.
     static let hidden = "…"
 
-    /// At most 100 characters, with control characters escaped.
+    /// At most 100 characters, with those escaped that can't be seen.
     ///
     /// It hides everything that looks like a token, the parts of a URL that
     /// ``url(_:mark:)`` hides, and user information before an `@` in a host
@@ -68,8 +68,8 @@ enum Redaction {
         looksLikeToken(text) ? mark : clipped(text, limit: limit, mark: mark)
     }
 
-    /// At most `limit` characters, with control characters escaped, and the mark
-    /// for the rest.
+    /// At most `limit` characters, with those escaped that can't be seen, and the
+    /// mark for the rest.
     ///
     /// A mark in the text counts as one character: it is never cut.
     static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
@@ -87,11 +87,7 @@ enum Redaction {
                 shown.unicodeScalars += mark
                 rest = rest.dropFirst(mark.count)
             } else {
-                if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
-                    shown += "\\u{\(String(scalar.value, radix: 16))}"
-                } else {
-                    shown.unicodeScalars.append(scalar)
-                }
+                append(scalar, to: &shown)
                 rest.removeFirst()
             }
             count += 1
@@ -99,32 +95,79 @@ enum Redaction {
         return shown
     }
 
+    /// The text with those characters escaped that begin a new line, or change the
+    /// order in which others are seen.
+    private static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.reduce(into: "") { append($1, to: &$0) }
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to shown: inout String) {
+        if isControl(scalar) {
+            shown += "\\u{\(String(scalar.value, radix: 16))}"
+        } else {
+            shown.unicodeScalars.append(scalar)
+        }
+    }
+
+    /// Line breaks of Unicode are controls too, and so are the marks, embeddings
+    /// and isolates of its bidirectional algorithm (UAX #9).
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
     /// The URL's scheme, host, port and path, and the names in its query.
     ///
-    /// The values of the query are hidden, and so is an item without `=`, which
-    /// may be only a value. A path segment that looks like a token is hidden
-    /// too, unless it is a UUID, which identifies a resource there.
+    /// The values of the query and of the path's parameters are hidden, and so is
+    /// an item without `=`, which may be only a value. A path segment that looks
+    /// like a token is hidden too, unless it is a UUID, which identifies a resource
+    /// there.
     static func url(_ string: String, mark: String = hidden) -> String {
         // By code points: a delimiter may be part of a longer `Character`, for
         // example with an accent.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
-        guard let question = bare.firstIndex(of: "?") else { return withoutTokensInPath(Substring(bare), mark) }
+        guard let question = bare.firstIndex(of: "?") else { return visible(path(Substring(bare), mark)) }
         let query = bare[bare.index(after: question)...]
-        let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
-            item.firstIndex(of: "=").map { "\(name(String(item[..<$0]), mark: mark))=\(mark)" }
-                ?? (item.isEmpty ? "" : mark)
-        }
-        return withoutTokensInPath(Substring(bare[..<question]), mark) + "?" + items.joined(separator: "&")
+        let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item($0, mark) }
+        return visible(path(Substring(bare[..<question]), mark)) + "?" + items.joined(separator: "&")
     }
 
-    private static func withoutTokensInPath(_ address: Substring, _ mark: String) -> String {
+    /// The name of an item.
+    private static func item(_ item: Substring.UnicodeScalarView, _ mark: String) -> String {
+        item.firstIndex(of: "=").map { "\(name(String(item[..<$0]), mark: mark))=\(mark)" }
+            ?? (item.isEmpty ? "" : mark)
+    }
+
+    private static func path(_ address: Substring, _ mark: String) -> String {
         let text = withoutUserInformation(String(address), mark)
         let authority = text.range(of: "://")?.upperBound ?? text.startIndex
         let path = text[authority...].firstIndex(of: "/") ?? text.endIndex
-        let parts = text[path...].split(separator: "/", omittingEmptySubsequences: false).map { part in
-            looksLikeToken(String(part)) && UUID(uuidString: String(part)) == nil ? mark : String(part)
+        return text[..<path]
+            + withoutParameters(text[path...], mark) { segment in
+                looksLikeToken(segment) && UUID(uuidString: segment) == nil ? mark : segment
+            }
+    }
+
+    /// A path with the names of its parameters, as in `/login;jsessionid=…` (RFC
+    /// 3986 §3.3), which may be encoded.
+    private static func withoutParameters(
+        _ path: Substring, _ mark: String, shown: (String) -> String = { $0 }
+    ) -> String {
+        path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            guard segment.contains(where: { $0 == ";" || $0 == "%" }) else { return shown(String(segment)) }
+            let parts = String(segment).replacingOccurrences(of: "%3B", with: ";", options: .caseInsensitive)
+                .unicodeScalars.split(separator: ";", omittingEmptySubsequences: false)
+            guard parts.count > 1 else { return shown(String(segment)) }
+            // Without a sign it's a name, as in `/a;b`.
+            let parameters = parts.dropFirst().map {
+                $0.contains("=") ? item($0, mark) : name(String($0), mark: mark)
+            }
+            return ([shown(String(parts[0]))] + parameters).joined(separator: ";")
         }
-        return text[..<path] + parts.joined(separator: "/")
+        .joined(separator: "/")
     }
 
     /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype
@@ -180,12 +223,14 @@ enum Redaction {
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
         let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
         let isPath = text.hasPrefix("/") && !text.hasPrefix("//")
-        guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text[..<end] + tail }
+        guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
+            return withoutParameters(text[..<end], hidden) + tail
+        }
         // A password may contain a slash, a question mark or an `@`; the text
         // before the last `@` isn't shown.
         guard at < end else { return "…" + tail }
         let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
-        return scheme + "…" + text[at..<end] + tail
+        return scheme + "…" + withoutParameters(text[at..<end], hidden) + tail
     }
 
     /// An outline of a body: keys and punctuation are shown; strings, numbers
@@ -270,7 +315,7 @@ enum Redaction {
     private static func note(_ note: Any) -> Any? {
         switch note {
         case is URL: return nil
-        case let text as String: return text.contains("://") ? excerpt(text, limit: 400) : text
+        case let text as String: return text.contains("://") ? excerpt(text, limit: 400) : visible(text)
         case let error as any Error: return self.error(error)
         case let notes as [String: Any]: return userInfo(notes)
         case let notes as [Any]: return notes.compactMap { self.note($0) }

@@ -5,12 +5,11 @@ enum CredentialName {
     /// Whether the name of a header field, a query item or a key says that its
     /// value is a credential.
     static func isOne(_ name: String) -> Bool {
-        let words = words(of: name)
+        let words = words(of: name.utf8)
         let joined = words.joined()
         guard !harmless.contains(joined) else { return false }
-        if fragments.contains(where: { joined.contains($0) }) { return true }
-        if words.contains(where: { whole.contains($0) }) { return true }
-        if exact.contains(joined) { return true }
+        if hasFragment(joined.utf8) || joined == "pw" || words.contains(where: { whole.contains($0) }) { return true }
+        if isPassword(words) { return true }
         // An API's key, but not the key of a table.
         return words.last == "key" && !words.dropLast().contains { harmlessKeys.contains($0) }
     }
@@ -20,26 +19,55 @@ enum CredentialName {
     /// `access` and `refresh` are names of tokens, but also of settings.
     static func isOne(_ name: String, value: some Collection<UInt8>) -> Bool {
         if isOne(name) { return true }
-        return CredentialValue.mayBeToken(value) && ["access", "refresh"].contains(words(of: name).joined())
+        return CredentialValue.mayBeToken(value) && ["access", "refresh"].contains(words(of: name.utf8).joined())
+    }
+
+    /// Whether a `code` beside a value of this name is an authorization code
+    /// (RFC 6749 §4.1.3), as no other code is.
+    static func isBesideCode(_ name: String) -> Bool {
+        // The longest one has 13 letters.
+        name.utf8.count < 20 && besideCode.contains(words(of: name.utf8).joined())
     }
 
     /// Whether a text of unknown grammar mentions a credential by name, or has a
     /// JSON Web Token in it.
-    static func isMentioned(in bytes: some Sequence<UInt8>) -> Bool {
-        let bytes = Array(bytes)
-        let text = bytes.lazy.filter { isLetter($0) }.map { $0 | 0x20 }
-        let joined = String(decoding: Array(text), as: UTF8.self)
+    static func isMentioned(in bytes: some Collection<UInt8>) -> Bool {
+        let letters = bytes.filter { isLetter($0) }.map { $0 | 0x20 }
         // No name is shorter. Many texts are only numbers and dates.
-        guard joined.utf8.count > 1 else { return false }
-        if fragments.contains(where: { joined.contains($0) }) { return true }
+        guard letters.count > 1 else { return false }
+        if hasFragment(letters) { return true }
         let words = words(of: bytes)
-        if words.contains(where: { whole.contains($0) || ["pass", "key", "userpass"].contains($0) }) { return true }
+        if words.contains(where: { $0 == "key" || whole.contains($0) || isPassword([$0]) }) { return true }
         // In bytes that aren't text, two letters occur by chance.
         if words.contains("pw"), String(bytes: bytes, encoding: .utf8) != nil { return true }
-        return CredentialValue.isJWT(in: bytes)
+        return CredentialValue.isJWT(in: Array(bytes))
     }
 
-    private static let fragments = [
+    /// `pass`, `db_pass`, `newPass` and `dbpass2`, but not `boarding_pass` or
+    /// `bypass`.
+    private static func isPassword(_ words: [String]) -> Bool {
+        guard let last = words.last else { return false }
+        if words.first == "pass", words.count == 2, passwordForms.contains(last) { return true }
+        let name = last.utf8.reversed().drop { isDigit($0) }
+        guard name.starts(with: "ssap".utf8) else { return false }
+        let prefix = String(decoding: Array(name.dropFirst(4).reversed()), as: UTF8.self)
+        return !harmlessPasses.contains(prefix.isEmpty ? words.dropLast().last ?? "" : prefix)
+    }
+
+    private static func hasFragment(_ letters: some Collection<UInt8>) -> Bool {
+        let letters = Array(letters)
+        return letters.indices.contains { index in
+            let place = Int(letters[index]) - 0x61
+            return fragments.indices.contains(place)
+                && fragments[place].contains { letters[index...].starts(with: $0) }
+        }
+    }
+
+    /// By their first letters: one pass finds all of them.
+    private static let fragments: [[[UInt8]]] = (UInt8(0x61)...0x7A).map { first in
+        fragmentTexts.map { Array($0.utf8) }.filter { $0.first == first }
+    }
+    private static let fragmentTexts = [
         "authorization", "token", "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential",
         "apikey", "accesskey", "privatekey", "cookie", "jwt", "assertion", "bearer", "codeverifier", "csrf", "xsrf",
         "authentication", "dpop", "samlresponse", "devicecode", "usercode", "mfacode", "verificationcode",
@@ -49,8 +77,16 @@ enum CredentialName {
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
         "cvv", "cvc",
     ]
-    /// These are credentials only if they are the whole name.
-    private static let exact: Set<String> = ["pass", "pw", "userpass"]
+    private static let besideCode: Set<String> = ["granttype", "redirecturi", "clientid", "codeverifier"]
+    private static let passwordForms: Set<String> = [
+        "new", "old", "confirm", "confirmation", "repeat", "again", "hash",
+    ]
+    /// What is before `pass` in words for tickets, filters and the like.
+    private static let harmlessPasses: Set<String> = [
+        "boarding", "season", "day", "travel", "lounge", "ski", "bus", "train", "rail", "transit", "guest", "visitor",
+        "event", "parking", "hall", "mobile", "wallet", "first", "second", "single", "high", "low", "band", "render",
+        "is", "did", "free", "by", "com", "encom", "tres", "sur", "over", "under",
+    ]
     private static let harmless: Set<String> = [
         "tokentype", "tokentypehint", "requestedtokentype", "subjecttokentype", "actortokentype", "granttype",
         "maxtokens", "maxoutputtokens", "maxcompletiontokens", "tokenendpoint", "clientassertiontype",
@@ -63,9 +99,7 @@ enum CredentialName {
 
     /// `X-Api-Key`, `api_key` and `apiKey` are two or three words each, in lower
     /// case.
-    private static func words(of name: String) -> [String] { words(of: Array(name.utf8)) }
-
-    private static func words(of name: [UInt8]) -> [String] {
+    private static func words(of name: some Sequence<UInt8>) -> [String] {
         var words: [String] = []
         var word: [UInt8] = []
         var last: UInt8 = 0

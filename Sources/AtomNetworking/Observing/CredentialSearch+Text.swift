@@ -1,61 +1,134 @@
 import Foundation
 
-/// The search in a text that is a value in JSON.
+/// The search in a value, whatever carries it: a query item, a field of a form or
+/// of a header, a text in JSON, a parameter.
 extension CredentialSearch {
-    /// What is shown of a text.
-    enum ShownText {
-        case unchanged
-        case changed([UInt8])
-        case hidden
-    }
-
-    /// A text may be a body of its own, a URL or a form, or have some in it.
+    /// The text without credentials; `nil` if it must be hidden.
     ///
-    /// - Parameter depth: How many bodies it is in.
-    static func text(_ text: [UInt8], depth: Int) -> ShownText {
-        if CredentialValue.isJWT(in: text) { return .hidden }
-        if isJSON(text) {
-            guard let shown = body(Data(text), depth: depth + 1) else { return .hidden }
-            return shown.elementsEqual(text) ? .unchanged : .changed(Array(shown))
-        }
-        if contains(text, "://") { return prose(text) }
-        if text.contains(UInt8(ascii: "&")), isForm(text) {
-            let shown = items(text)
-            return shown == text ? .unchanged : .changed(shown)
-        }
-        return namesValue(text) ? .hidden : .unchanged
+    /// A text may be JSON, a form, a URL, a list of parameters, the value of an
+    /// `Authorization` field or a token, or have some of them in it. Each of them
+    /// has values that are searched in the same way. A text that is looked at in
+    /// several ways has them one after the other, so the search takes a number of
+    /// passes that doesn't depend on the text.
+    ///
+    /// - Parameter depth: How many other values this one is in.
+    static func text(_ text: [UInt8], depth: Int) -> [UInt8]? {
+        if isJSON(text) { return depth < deepest ? body(text, depth: depth + 1) : nil }
+        return sentence(text, depth: depth)
     }
 
-    /// A text with URLs in it.
+    /// The same for a text that isn't JSON.
+    static func sentence(_ text: [UInt8], depth: Int) -> [UInt8]? {
+        if text.contains(UInt8(ascii: "&")), isForm(text) {
+            return depth < deepest ? items(text, depth: depth + 1) : nil
+        }
+        if contains(text, "://") { return depth < deepest ? prose(text, depth: depth + 1) : nil }
+        return plainText(text, depth: depth)
+    }
+
+    /// What is in more values is hidden.
+    private static let deepest = 4
+
+    /// A sentence with URLs in it.
     ///
     /// What isn't a URL is searched as a whole.
-    private static func prose(_ text: [UInt8]) -> ShownText {
+    private static func prose(_ text: [UInt8], depth: Int) -> [UInt8]? {
         var shown: [UInt8] = []
         var rest: [UInt8] = []
         var start = text.startIndex
         while start < text.endIndex {
-            let end = text[start...].firstIndex { $0 <= 0x20 } ?? text.endIndex
+            let end = text[start...].firstIndex { $0 <= 0x20 || "\"<>".utf8.contains($0) } ?? text.endIndex
             let word = Array(text[start..<end])
-            let isAddress = contains(word, "://")
-            shown += isAddress ? url(word) : word
-            // With a quote in it, or a name before it, it's more than a URL.
-            if !isAddress || !isOnlyURL(word) { rest += word }
+            let colon = firstIndex(of: "://", in: word)
+            shown += colon == nil ? word : url(word, depth: depth)
+            // With a name before it, it's more than a URL.
+            if !word[..<(colon ?? 0)].allSatisfy({ schemeBytes.contains($0) }) || colon == nil { rest += word }
             if end < text.endIndex {
                 shown.append(text[end])
                 rest.append(text[end])
             }
             start = end + 1
         }
-        if namesValue(rest) { return .hidden }
-        return shown == text ? .unchanged : .changed(shown)
+        guard plainText(rest, depth: depth) == rest, !CredentialValue.isJWT(in: shown) else { return nil }
+        return shown
     }
 
-    private static func isOnlyURL(_ word: [UInt8]) -> Bool {
-        let scheme = word.prefix { $0 != UInt8(ascii: ":") }
-        return scheme.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "+-.".utf8.contains(byte)
-        } && !word.contains { "\"<>\\^`{|}".utf8.contains($0) }
+    private static let schemeBytes = ByteSet.alphanumeric.union("+-.")
+
+    /// A sentence without URLs.
+    private static func plainText(_ text: [UInt8], depth: Int) -> [UInt8]? {
+        if CredentialValue.isJWT(in: text) || CredentialValue.isAuthorization(text) { return nil }
+        let parameters = depth < deepest ? parameters(text) : nil
+        if let parameters { return withoutCredentials(text, in: parameters, depth: depth + 1) }
+        if namesValue(text) { return nil }
+        if let first = text.first, "/?#".utf8.contains(first), depth < deepest, !text.contains(0x20) {
+            // A relative URL.
+            guard url(text, depth: depth + 1) == text else { return nil }
+        }
+        guard text.contains(UInt8(ascii: "%")) else { return text }
+        let meant = decoded(text[...])
+        guard meant.count < text.count else { return text }
+        return depth < deepest && self.text(meant, depth: depth + 1) == meant ? text : nil
     }
+
+    // MARK: Parameters
+
+    private struct Parameter {
+        let name: Range<Int>
+        let value: Range<Int>
+    }
+
+    private static func withoutCredentials(_ text: [UInt8], in parameters: [Parameter], depth: Int) -> [UInt8] {
+        var shown: [UInt8] = []
+        var index = 0
+        for parameter in parameters {
+            let value = Array(text[parameter.value])
+            let name = String(decoding: text[parameter.name], as: UTF8.self)
+            let isHidden = CredentialName.isOne(name, value: value) || self.text(value, depth: depth) != value
+            guard isHidden, !value.isEmpty else { continue }
+            shown += text[index..<parameter.value.lowerBound] + hiddenBytes
+            index = parameter.value.upperBound
+        }
+        return shown + text[index...]
+    }
+
+    /// The parameters of a text that consists of them, as in
+    /// `a; name=value, name="value"` (RFC 9110 §5.6.6), maybe with a scheme.
+    private static func parameters(_ text: [UInt8]) -> [Parameter]? {
+        var found: [Parameter] = []
+        var index = 0
+        func word(_ bytes: ByteSet) -> Range<Int> {
+            let start = index
+            while index < text.count, bytes.contains(text[index]) { index += 1 }
+            return start..<index
+        }
+        while true {
+            _ = word(spaces)
+            var name = word(nameBytes)
+            if !word(spaces).isEmpty, CredentialValue.scheme(text[name]) != nil { name = word(nameBytes) }
+            if index < text.count, index == name.upperBound, text[index] == UInt8(ascii: "=") {
+                index += 1
+                var value = word(valueBytes)
+                if value.isEmpty, index < text.count, text[index] == quote {
+                    index = JSONSearch.endOfString(in: text, from: index)
+                    guard index > value.lowerBound + 1, text[index - 1] == quote else { return nil }
+                    value = value.lowerBound + 1..<index - 1
+                }
+                found.append(Parameter(name: name, value: value))
+            }
+            _ = word(spaces)
+            guard index < text.count else { return found.isEmpty ? nil : found }
+            guard text[index] == UInt8(ascii: ";") || text[index] == UInt8(ascii: ",") else { return nil }
+            index += 1
+        }
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let spaces = ByteSet(" \t")
+    private static let nameBytes = ByteSet.alphanumeric.union("!#$&'*+-./^_`|~[]")
+    private static let valueBytes = nameBytes.union("=:@?%(){}<>\\")
+
+    // MARK: Sentences
 
     /// Whether a text has the name of a credential and then a sign with
     /// something behind it: `password = x`, but not `Wrong password`.
@@ -68,5 +141,5 @@ extension CredentialSearch {
         return CredentialName.isMentioned(in: text[..<sign])
     }
 
-    private static let signs = Set(":=(>".utf8)
+    private static let signs = ByteSet(":=(>")
 }

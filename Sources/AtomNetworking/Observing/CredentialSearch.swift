@@ -10,105 +10,156 @@ enum CredentialSearch {
 
     /// The value of a header field without its credential.
     static func value(of field: HeaderFields.Field) -> String {
+        let bytes = Array(field.value.utf8)
+        let name = field.name.lowercased()
+        let isAddress = ["location", "content-location", "referer", "link", "refresh"].contains(name)
         // An address may be after the seconds of `Refresh`.
-        let token = isAddress(field.name) ? [] : Array(field.value.utf8)
-        guard CredentialName.isOne(field.name, value: token) else {
-            // By bytes, here and below: a delimiter may be part of a longer
-            // `Character`, for example with an accent.
-            let words = field.value.utf8.split(separator: space, omittingEmptySubsequences: false)
-            let shown = words.map { word -> [UInt8] in
-                if isAddress(field.name) || contains(word, "://") { return url(Array(word)) }
-                return CredentialValue.isJWT(in: word) ? Array(hidden.utf8) : Array(word)
+        guard CredentialName.isOne(field.name, value: isAddress ? [] : bytes) else {
+            let shown: [UInt8]?
+            if isAddress {
+                // The addresses of `Link` are in brackets.
+                shown = pieces(of: bytes, at: name == "link" ? "<>" : "") { url($0, depth: 0) }
+            } else {
+                shown = text(
+                    pieces(of: bytes, at: " ") { word in
+                        contains(word, "://") || !CredentialValue.isJWT(in: word) ? word : hiddenBytes
+                    }, depth: 0)
             }
-            return String(decoding: Array(shown.joined(separator: [space])), as: UTF8.self)
+            return String(decoding: shown ?? hiddenBytes, as: UTF8.self)
         }
         // The scheme of `Authorization` helps to find out what is wrong.
-        let scheme = String(decoding: field.value.utf8.prefix { $0 != space }, as: UTF8.self)
-        return schemes.contains(scheme.lowercased()) && scheme.utf8.count < field.value.utf8.count
-            ? "\(scheme) \(hidden)" : hidden
+        let scheme = field.value.utf8.prefix { $0 != UInt8(ascii: " ") }
+        return CredentialValue.scheme(scheme) != nil && scheme.count < bytes.count
+            ? "\(String(decoding: Array(scheme), as: UTF8.self)) \(hidden)" : hidden
     }
 
-    private static let space = UInt8(ascii: " ")
-    private static let schemes: Set<String> = ["basic", "bearer", "digest", "dpop", "hmac", "negotiate"]
+    static let hiddenBytes = Array(hidden.utf8)
 
-    private static func isAddress(_ name: String) -> Bool {
-        ["location", "content-location", "referer", "link", "refresh"].contains(name.lowercased())
+    /// The same bytes with each piece between these delimiters as it is shown.
+    ///
+    /// By bytes: a delimiter may be part of a longer `Character`, for example with
+    /// an accent.
+    private static func pieces(
+        of bytes: [UInt8], at delimiters: String, _ shown: ([UInt8]) -> [UInt8]
+    ) -> [UInt8] {
+        let delimiters = ByteSet(delimiters)
+        var result: [UInt8] = []
+        var start = 0
+        while true {
+            let end = bytes[start...].firstIndex { delimiters.contains($0) } ?? bytes.endIndex
+            result += shown(Array(bytes[start..<end]))
+            guard end < bytes.endIndex else { return result }
+            result.append(bytes[end])
+            start = end + 1
+        }
     }
 
     // MARK: URLs and forms
 
-    /// A URL without user information and without the credentials in the
-    /// parameters of its path, in its query and in its fragment.
-    static func url(_ text: String) -> String { String(decoding: url(Array(text.utf8)), as: UTF8.self) }
-
-    static func url(_ bytes: [UInt8]) -> [UInt8] {
-        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-        var address = Array(bytes[..<end])
-        if let slashes = firstIndex(of: "//", in: address) {
-            let start = slashes + 2
-            let authority = address[start...].prefix { $0 != UInt8(ascii: "/") }
-            if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-                address.replaceSubrange(start..<at, with: hidden.utf8)
-            }
-        }
-        address = withoutParameters(address)
-        guard end < bytes.endIndex else { return address }
-        let parts = bytes[(end + 1)...]
-            .split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
-        return address + [bytes[end]] + parts.map { items(Array($0)) }.joined(separator: [UInt8(ascii: "#")])
+    /// A URL without user information and without the credentials in its path,
+    /// in its query and in its fragment.
+    static func url(_ text: String) -> String {
+        String(decoding: url(Array(text.utf8), depth: 0), as: UTF8.self)
     }
 
-    /// A path without the credentials in its parameters, as in
+    /// - Parameter depth: How many other values this one is in, here and below.
+    static func url(_ bytes: [UInt8], depth: Int) -> [UInt8] {
+        var isFragment = false
+        return pieces(of: bytes, at: "#") { part in
+            defer { isFragment = true }
+            let end = part.firstIndex(of: UInt8(ascii: "?")) ?? part.endIndex
+            let start = Array(part[..<end])
+            // A fragment may be a form, or a path with a query of its own.
+            let isForm = isFragment && end == part.endIndex && !part.starts(with: "/".utf8)
+            let shown =
+                isForm ? items(start, depth: depth) : path(isFragment ? start : withoutUser(start), depth: depth)
+            return end < part.endIndex
+                ? shown + [UInt8(ascii: "?")] + items(Array(part[(end + 1)...]), depth: depth) : shown
+        }
+    }
+
+    private static func withoutUser(_ address: [UInt8]) -> [UInt8] {
+        guard let slashes = firstIndex(of: "//", in: address) else { return address }
+        let authority = address[(slashes + 2)...].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return address }
+        return address[..<authority.startIndex] + hiddenBytes + address[at...]
+    }
+
+    /// A path without the credentials in its segments and their parameters, as in
     /// `/login;jsessionid=…` (RFC 3986 §3.3).
-    private static func withoutParameters(_ path: [UInt8]) -> [UInt8] {
-        guard path.contains(semicolon) else { return path }
-        let segments = path.split(separator: slash, omittingEmptySubsequences: false).map { segment in
-            let parts = segment.split(separator: semicolon, omittingEmptySubsequences: false)
-            let shown = [Array(parts[0])] + parts.dropFirst().map { item($0) }
-            return Array(shown.joined(separator: [semicolon]))
+    private static func path(_ path: [UInt8], depth: Int) -> [UInt8] {
+        pieces(of: path, at: "/;") { piece in
+            // With a colon it is no name: `/tokens:revoke`.
+            if !piece.contains(where: { "=%{\"".utf8.contains($0) }) {
+                return CredentialValue.isJWT(in: piece) ? hiddenBytes : piece
+            }
+            return item(piece[...], depth: depth)
         }
-        return Array(segments.joined(separator: [slash]))
     }
 
-    private static let slash = UInt8(ascii: "/")
-    private static let semicolon = UInt8(ascii: ";")
+    static func contains(_ bytes: [UInt8], _ text: String) -> Bool { firstIndex(of: text, in: bytes) != nil }
 
-    static func contains(_ bytes: some Sequence<UInt8>, _ text: String) -> Bool {
-        firstIndex(of: text, in: Array(bytes)) != nil
-    }
-
-    private static func firstIndex(of text: String, in bytes: [UInt8]) -> Int? {
+    static func firstIndex<Bytes: RandomAccessCollection>(
+        of text: String, in bytes: Bytes
+    ) -> Int? where Bytes.Element == UInt8, Bytes.Index == Int {
         guard let first = text.utf8.first else { return nil }
         return bytes.indices.first { bytes[$0] == first && bytes[$0...].starts(with: text.utf8) }
     }
 
     /// The items of a query or a form, `name=value&…`, without credentials.
-    static func items(_ bytes: [UInt8]) -> [UInt8] {
-        let items = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        func name(_ item: ArraySlice<UInt8>) -> String { plain(item.prefix { $0 != equals }) }
-        // An authorization code (RFC 6749 §4.1.3) is one, any other code isn't.
-        let isOAuth = items.count == 1 || items.contains { ["grant_type", "state"].contains(name($0)) }
-        let shown = items.map { item($0, hidesCode: isOAuth) }
-        return Array(shown.joined(separator: [UInt8(ascii: "&")]))
+    static func items(_ bytes: [UInt8], depth: Int) -> [UInt8] {
+        let names = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { plain($0.prefix { $0 != equals }) }
+        // Also in a URL that is a value, and isn't encoded.
+        let isOAuth =
+            names.count == 1 || names.contains { ["state", "session_state", "iss"].contains($0) }
+            || decoded(bytes[...]).split { "&=?;#".utf8.contains($0) }
+                .contains { CredentialName.isBesideCode(String(decoding: $0, as: UTF8.self)) }
+        return pieces(of: bytes, at: "&") { item($0[...], hidesCode: isOAuth, depth: depth) }
     }
 
     /// One `name=value` without its credential.
-    private static func item(_ item: ArraySlice<UInt8>, hidesCode: Bool = false) -> [UInt8] {
-        guard let sign = item.firstIndex(of: equals), sign + 1 < item.endIndex else { return Array(item) }
-        let name = plain(item[..<sign])
-        let value = Array(plain(item[(sign + 1)...]).utf8)
-        guard
-            CredentialName.isOne(name, value: value) || hidesCode && name == "code" || CredentialValue.isJWT(in: value)
-        else { return Array(item) }
-        return item[...sign] + Array(hidden.utf8)
+    private static func item(_ item: ArraySlice<UInt8>, hidesCode: Bool = false, depth: Int) -> [UInt8] {
+        let name = item.prefix { $0 != equals }
+        let meant = decoded(name)
+        // What has no name, or more than a name.
+        guard text(meant, depth: depth) == meant else { return hiddenBytes }
+        let value = decoded(item[name.endIndex...].dropFirst())
+        guard !value.isEmpty else { return Array(item) }
+        let text = String(decoding: meant, as: UTF8.self)
+        let isHidden =
+            CredentialName.isOne(text, value: value)
+            || hidesCode && (text.lowercased() == "code" || value.starts(with: "code=".utf8))
+        let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
+        guard shown != value else { return Array(item) }
+        let encoded = PercentEncoding.encode(
+            String(decoding: shown, as: UTF8.self), allowing: PercentEncoding.unreserved)
+        return name + [equals] + Array(encoded.utf8)
     }
 
     private static let equals = UInt8(ascii: "=")
 
     /// A name or a value of a query as the server reads it.
     static func plain(_ text: some Sequence<UInt8>) -> String {
-        let spaced = String(decoding: text.map { $0 == UInt8(ascii: "+") ? space : $0 }, as: UTF8.self)
-        return spaced.removingPercentEncoding ?? spaced
+        String(decoding: decoded(Array(text)[...]), as: UTF8.self)
+    }
+
+    /// The same as bytes; what isn't percent-encoding stays.
+    static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count > 1, let high = PercentEncoding.hexValue(rest[rest.startIndex]),
+                let low = PercentEncoding.hexValue(rest[rest.startIndex + 1])
+            {
+                result.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return result
     }
 
     // MARK: Bodies
@@ -117,25 +168,20 @@ enum CredentialSearch {
     /// one.
     static func body(_ data: Data, _ fields: HeaderFields) -> Data? {
         if let coding = fields["Content-Encoding"], coding.lowercased() != "identity" { return nil }
-        return body(data, depth: 0)
+        return body(Array(data), depth: 0).map { Data($0) }
     }
 
-    /// - Parameter depth: How many bodies this one is in, as a text in JSON.
-    static func body(_ data: Data, depth: Int) -> Data? {
-        guard !data.isEmpty else { return data }
-        guard depth <= deepest else { return nil }
+    static func body(_ bytes: [UInt8], depth: Int) -> [UInt8]? {
+        guard !bytes.isEmpty else { return bytes }
         // The bytes decide, because the type may be wrong: a method's body is a form unless the endpoint says what
         // it is.
-        if isJSON(data) {
-            var search = JSONSearch(data, depth: depth)
+        if isJSON(bytes) {
+            var search = JSONSearch(bytes, depth: depth)
             return search.withoutCredentials()
         }
-        if isForm(data) { return Data(items(Array(data))) }
-        return CredentialName.isMentioned(in: data) ? nil : data
+        if isForm(bytes) { return items(bytes, depth: depth) }
+        return CredentialName.isMentioned(in: bytes) ? nil : text(bytes, depth: depth)
     }
-
-    /// A body in more bodies is hidden.
-    private static let deepest = 4
 
     /// Whether a text begins as JSON does.
     static func isJSON(_ bytes: some Sequence<UInt8>) -> Bool {
@@ -176,23 +222,22 @@ enum CredentialSearch {
                 continue
             }
             let text = Data(line.dropFirst(name.count + 1))
-            let token = text.drop { $0 == space }
+            let token = text.drop { $0 == UInt8(ascii: " ") }
             if CredentialName.isOne(String(decoding: name, as: UTF8.self), value: token) { return nil }
             if isJSON(text), !JSONSearch.isClosed(text) { return nil }
-            guard let value = body(text, depth: 0) else { return nil }
+            guard let value = body(Array(text), depth: 0) else { return nil }
             result += name + [UInt8(ascii: ":")] + value
         }
         return result
     }
 
     /// Whether these bytes can be a form, and nothing else.
-    static func isForm(_ data: some Collection<UInt8>) -> Bool {
-        data.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || formPunctuation.contains(byte)
-        }
-            && data.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+    static func isForm(_ bytes: [UInt8]) -> Bool {
+        bytes.allSatisfy { formBytes.contains($0) }
+            && bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
                 .allSatisfy { $0.contains(equals) }
+            && !bytes.prefix { $0 != equals }.contains { ":/?".utf8.contains($0) }
     }
 
-    private static let formPunctuation = Set("*-._~%+=&".utf8)
+    private static let formBytes = ByteSet.alphanumeric.union("*-._~%+=&:/?@,;!$'()[]")
 }

@@ -23,10 +23,15 @@ struct HARBody {
 
 extension HARLog.Content {
     /// - Parameter recordsBodies: Whether bodies are wanted at all.
-    init(_ sending: HARSending, _ fields: HeaderFields, recordsBodies: Bool, showing disclosure: RequestDisclosure) {
+    init(_ sending: HARSending, _ fields: HeaderFields, recordsBodies: Bool) {
         let type = fields["Content-Type"] ?? ""
         size = sending.bytesReceived
-        mimeType = (disclosure == .onlyHarmless ? Redaction.mediaType(type) : type) ?? "x-unknown"
+        let disclosure = sending.request.disclosure
+        switch disclosure {
+        case .everything: mimeType = type
+        case .allButCredentials: mimeType = CredentialSearch.value(of: .init(name: "Content-Type", value: type))
+        case .onlyHarmless: mimeType = Redaction.mediaType(type) ?? "x-unknown"
+        }
         guard recordsBodies, size > 0 else { return }
         guard !sending.body.isTooLong else {
             comment = "The body is longer than the recorder's limit."

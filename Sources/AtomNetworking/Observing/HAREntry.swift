@@ -11,7 +11,7 @@ struct HARSending {
     let sequence: Int
     let requestID: UInt64
     let purpose: RequestEvent.Purpose
-    let request: SentRequest
+    let request: NotedRequest
     /// When it began to wait.
     let startDate: Date
     let started: Duration
@@ -38,15 +38,16 @@ struct HARSending {
 }
 
 extension HARLog.Entry {
-    init(_ sending: HARSending, recordsBodies: Bool, showing disclosure: RequestDisclosure) {
+    /// Searches the sending for credentials.
+    init(_ sending: HARSending, recordsBodies: Bool) {
         let timings = HARTimings(
             queued: sending.sent - sending.started, answered: sending.answered.map { $0 - sending.sent },
             ended: (sending.ended ?? sending.sent) - sending.sent, metrics: sending.metrics)
         let httpVersion = Self.httpVersion(sending.metrics?.networkProtocol)
         startedDateTime = sending.startDate.formatted(.iso8601WithMilliseconds)
         time = HARLog.Timings.milliseconds(timings.total)
-        request = HARLog.Request(sending.request.request, httpVersion, showing: disclosure)
-        response = HARLog.Response(sending, httpVersion, recordsBodies: recordsBodies, showing: disclosure)
+        request = HARLog.Request(sending.request, httpVersion)
+        response = HARLog.Response(sending, httpVersion, recordsBodies: recordsBodies)
         self.timings = HARLog.Timings(timings)
         serverIPAddress = sending.metrics?.remoteAddress
         // The format allows the server's port.
@@ -83,14 +84,14 @@ extension HARLog.Entry {
 }
 
 extension HARLog.Request {
-    init(_ request: TransportRequest, _ httpVersion: String, showing disclosure: RequestDisclosure) {
-        let shown = ShownRequest(request, showing: disclosure)
+    init(_ request: NotedRequest, _ httpVersion: String) {
+        let shown = ShownRequest(request)
         method = shown.method
         url = shown.url
         self.httpVersion = httpVersion
         headers = shown.headerFields.map { .init(name: $0.name, value: $0.value) }
         queryString = Self.items(of: shown.url)
-        bodySize = request.body.map { $0.length ?? -1 } ?? 0
+        bodySize = request.bodyLength ?? -1
         guard case .bytes(let data) = shown.body, !data.isEmpty else { return }
         let text = String(data: data, encoding: .utf8)
         postData = HARLog.PostData(
@@ -110,9 +111,7 @@ extension HARLog.Request {
 }
 
 extension HARLog.Response {
-    init(
-        _ sending: HARSending, _ httpVersion: String, recordsBodies: Bool, showing disclosure: RequestDisclosure
-    ) {
+    init(_ sending: HARSending, _ httpVersion: String, recordsBodies: Bool) {
         guard let head = sending.head?.head else {
             // What exports of browsers say of a request without a response.
             status = 0
@@ -129,7 +128,7 @@ extension HARLog.Response {
         statusText = HTTPStatus.reasonPhrase(for: head.statusCode)
         self.httpVersion = httpVersion
         let location = (300...399).contains(head.statusCode) ? fields["Location"] ?? "" : ""
-        switch disclosure {
+        switch sending.request.disclosure {
         case .everything:
             headers = Self.pairs(fields)
             redirectURL = location
@@ -140,7 +139,7 @@ extension HARLog.Response {
             headers = Self.pairs(fields.redacted(mark: CredentialSearch.hidden))
             redirectURL = Redaction.url(location, mark: CredentialSearch.hidden)
         }
-        content = HARLog.Content(sending, fields, recordsBodies: recordsBodies, showing: disclosure)
+        content = HARLog.Content(sending, fields, recordsBodies: recordsBodies)
         bodySize = Self.bodySize(sending, fields)
     }
 

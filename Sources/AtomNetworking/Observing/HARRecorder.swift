@@ -1,5 +1,15 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 /// Records the requests of a service for a file in the HTTP Archive format (HAR
 /// 1.2), which browsers and other tools open.
 ///
@@ -20,8 +30,9 @@ import Foundation
 /// sent. The bodies of responses are in it only if they are asked for; otherwise
 /// it has their sizes.
 ///
-/// The recorder keeps no secrets unless it is asked to: see
-/// ``RequestDisclosure``. <doc:Exporting> has more.
+/// What it writes holds no secrets unless it is asked to: see
+/// ``RequestDisclosure``. It notes what it hears, and searches that for secrets
+/// when somebody reads it, so that no request waits. <doc:Exporting> has more.
 public final class HARRecorder: ResponseBodyObserver {
     private struct Running {
         let startDate: Date
@@ -34,12 +45,36 @@ public final class HARRecorder: ResponseBodyObserver {
         func index(of number: Int) -> Int? { sendings.firstIndex { $0.request.number == number } }
     }
 
-    private struct Recorded {
-        let startDate: Date
-        let entry: HARLog.Entry
+    /// A sending that has ended.
+    ///
+    /// It is searched for credentials when it is read for the first time, and not
+    /// while requests wait.
+    private final class Recorded: Sendable {
+        private enum Content {
+            case noted(HARSending)
+            case shown(HARLog.Entry)
+        }
 
-        var bodySize: Int {
-            (entry.request.postData?.text.utf8.count ?? 0) + (entry.response.content.text?.utf8.count ?? 0)
+        let startDate: Date
+        let bodySize: Int
+        private let content: Guarded<Content>
+
+        init(_ sending: HARSending) {
+            startDate = sending.startDate
+            bodySize = sending.request.bodySize + (sending.body.data?.count ?? 0)
+            content = Guarded(.noted(sending))
+        }
+
+        func entry(recordsBodies: Bool) -> HARLog.Entry {
+            content.withLock { content in
+                switch content {
+                case .shown(let entry): return entry
+                case .noted(let sending):
+                    let entry = HARLog.Entry(sending, recordsBodies: recordsBodies)
+                    content = .shown(entry)
+                    return entry
+                }
+            }
         }
     }
 
@@ -127,9 +162,10 @@ public final class HARRecorder: ResponseBodyObserver {
                 content.sendings += 1
                 return content.sendings
             }
+            let noted = NotedRequest(request.request, showing: disclosure)
             change(requestID) { running in
                 var sending = HARSending(
-                    sequence: sequence, requestID: requestID, purpose: event.purpose, request: request,
+                    sequence: sequence, requestID: requestID, purpose: event.purpose, request: noted,
                     startDate: running.startDate.addingTimeInterval(running.nextStart.seconds),
                     started: running.nextStart, sent: event.elapsed)
                 sending.body = running.early.removeValue(forKey: request.number) ?? HARBody()
@@ -193,10 +229,7 @@ public final class HARRecorder: ResponseBodyObserver {
         for index in sendings.indices {
             sendings[index].bytesReceived = summary.bytesReceived(by: sendings[index].request.number)
         }
-        let entries = sendings.map {
-            Recorded(
-                startDate: $0.startDate, entry: HARLog.Entry($0, recordsBodies: bodyLimit > 0, showing: disclosure))
-        }
+        let entries = sendings.map { Recorded($0) }
         content.withLock { content in
             content.append(entries)
             content.dropBodies(over: Self.totalBodyLimit)
@@ -214,14 +247,15 @@ public final class HARRecorder: ResponseBodyObserver {
             return (content.entries, content.droppedCount)
         }
         return HARLog(
-            entries: entries.sorted { $0.startDate < $1.startDate }.map(\.entry),
+            entries: entries.sorted { $0.startDate < $1.startDate }.map { $0.entry(recordsBodies: bodyLimit > 0) },
             comment: droppedCount == 0 ? nil : "\(droppedCount) older entries were dropped."
         ).data
     }
 
     /// Writes a file with all entries.
     ///
-    /// A file that exists is replaced, at once and as a whole.
+    /// A file that exists is replaced, at once and as a whole, and keeps its mode. A
+    /// new one can be read by this user only.
     ///
     /// - Throws: ``AtomError/transfer(_:)`` if the file can't be written.
     public func write(to fileURL: URL) throws(AtomError) {
@@ -232,7 +266,7 @@ public final class HARRecorder: ResponseBodyObserver {
                     delivery: .notSent))
         }
         do {
-            try har().write(to: fileURL, options: .atomic)
+            try Self.replace(fileURL.resolvingSymlinksInPath(), with: har())
         } catch {
             throw .transfer(
                 TransferError(
@@ -241,6 +275,29 @@ public final class HARRecorder: ResponseBodyObserver {
                     delivery: .notSent, underlying: error))
         }
     }
+}
+
+extension HARRecorder {
+    /// Writes a file that nobody else may read before it has the mode of the old
+    /// one.
+    private static func replace(_ fileURL: URL, with data: Data) throws {
+        var path = Array(fileURL.deletingLastPathComponent().appendingPathComponent(".har-XXXXXX").path.utf8CString)
+        let number = mkstemp(&path)
+        guard number >= 0 else { throw failure() }
+        let file = FileHandle(fileDescriptor: number, closeOnDealloc: true)
+        do {
+            var old = stat()
+            if stat(fileURL.path, &old) == 0, fchmod(number, old.st_mode & 0o7777) != 0 { throw failure() }
+            try file.write(contentsOf: data)
+            try file.close()
+            guard rename(path, fileURL.path) == 0 else { throw failure() }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    private static func failure() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
 extension HARRecorder: CustomReflectable {

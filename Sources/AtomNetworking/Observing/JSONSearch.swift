@@ -8,53 +8,92 @@ struct JSONSearch {
     private let bytes: [UInt8]
     private let depth: Int
     private var index = 0
-    private var result: [UInt8] = []
+    /// What is shown in the place of which bytes, in their order.
+    private var edits: [(place: Range<Int>, shown: [UInt8])] = []
     /// What is outside of the strings, each of which is a space in it.
     private var outside: [UInt8] = []
-    /// Whether `code` is an authorization code (RFC 6749 §4.1.3).
-    private let isOAuth: Bool
+    /// The objects around the place that is searched.
+    private var objects: [Object]
 
-    /// - Parameter depth: How many bodies this one is in.
-    init(_ data: Data, depth: Int = 0) {
-        bytes = Array(data)
+    private struct Object {
+        /// Whether `code` is an authorization code (RFC 6749 §4.1.3).
+        var isOAuth: Bool
+        /// The edits of what was found before that was known.
+        var codes: [Int] = []
+    }
+
+    /// - Parameter depth: How many other values this one is in.
+    init(_ bytes: [UInt8], depth: Int = 0) {
+        self.bytes = bytes
         self.depth = depth
-        isOAuth = data.range(of: Data(#""grant_type""#.utf8)) != nil
+        objects = [Object(isOAuth: CredentialSearch.contains(bytes, #""grant_type""#))]
     }
 
     /// `nil` if it can't be searched and may hold a credential.
-    mutating func withoutCredentials() -> Data? {
-        result.reserveCapacity(bytes.count)
+    mutating func withoutCredentials() -> [UInt8]? {
         while index < bytes.count {
             guard bytes[index] == quote else {
-                result.append(bytes[index])
                 outside.append(bytes[index])
+                if bytes[index] == UInt8(ascii: "{") { objects.append(Object(isOAuth: objects[0].isOAuth)) }
+                if bytes[index] == UInt8(ascii: "}"), objects.count > 1 { objects.removeLast() }
                 index += 1
                 continue
             }
-            let end = endOfString(from: index)
-            let string = bytes[index..<end]
-            index = end
+            let string = index..<Self.endOfString(in: bytes, from: index)
+            index = string.upperBound
             outside.append(0x20)
-            let colon = afterSpaces(from: end)
-            guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else {
-                result += shownValue(string)
-                continue
+            let colon = afterSpaces(from: index)
+            if colon < bytes.count, bytes[colon] == UInt8(ascii: ":") {
+                search(valueFrom: afterSpaces(from: colon + 1), of: string)
+            } else {
+                show(shownValue(string), at: string)
             }
-            result += string
-            let start = afterSpaces(from: colon + 1)
-            // Not the end of every value: then the search would take the square of the time.
-            let text = start < bytes.count && bytes[start] == quote ? bytes[start..<endOfString(from: start)] : []
-            guard isCredential(string, value: content(of: text)) else { continue }
-            let valueEnd = endOfValue(from: start)
-            result += bytes[end..<start]
-            let value = String(decoding: bytes[start..<valueEnd], as: UTF8.self)
-            result += ["null", "true", "false", "\"\"", ""].contains(value) ? Array(value.utf8) : Self.hidden
-            index = valueEnd
         }
         // UTF-16 has a NUL in each sign of the syntax.
         if outside.contains(0) { return nil }
         // What isn't JSON may have names without quotes, and quotes in other places.
-        return isJSON || !CredentialName.isMentioned(in: bytes) ? Data(result) : nil
+        guard isJSON || !CredentialName.isMentioned(in: bytes) && isHarmlessSentence else { return nil }
+        guard !edits.isEmpty else { return bytes }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var last = 0
+        for edit in edits {
+            result += bytes[last..<edit.place.lowerBound] + edit.shown
+            last = edit.place.upperBound
+        }
+        return result + bytes[last...]
+    }
+
+    private var isHarmlessSentence: Bool { CredentialSearch.sentence(bytes, depth: depth) == bytes }
+
+    private mutating func show(_ shown: [UInt8]?, at place: Range<Int>) {
+        if let shown { edits.append((place, shown)) }
+    }
+
+    /// Hides a value that is a credential, and leaves any other one to the loop.
+    private mutating func search(valueFrom start: Int, of key: Range<Int>) {
+        // What can't be read is hidden.
+        let meant = JSONString.decoded(content(of: key))
+        if let meant, CredentialValue.isJWT(in: meant) { show(Self.hidden, at: key) }
+        let name = meant.map { String(decoding: $0, as: UTF8.self) }
+        // Not the end of every value: then the search would take the square of the time.
+        let isText = start < bytes.count && bytes[start] == quote
+        let text = isText ? start..<Self.endOfString(in: bytes, from: start) : start..<start
+        let isCredential = name.map { CredentialName.isOne($0, value: content(of: text)) } ?? true
+        let last = objects.count - 1
+        if let name, CredentialName.isBesideCode(name), !objects[last].isOAuth {
+            objects[last].isOAuth = true
+            for code in objects[last].codes { edits[code].shown = Self.hidden }
+        }
+        let isCode = name?.lowercased() == "code" && start < bytes.count && !"{[".utf8.contains(bytes[start])
+        guard isCredential || isCode else { return }
+        let place = start..<endOfValue(from: start)
+        index = place.upperBound
+        let value = String(decoding: bytes[place], as: UTF8.self)
+        if ["null", "true", "false", "\"\"", ""].contains(value) { return }
+        if isCredential || objects[last].isOAuth { return show(Self.hidden, at: place) }
+        objects[last].codes.append(edits.count)
+        show((isText ? shownValue(text) : nil) ?? Array(bytes[place]), at: place)
     }
 
     private static let hidden = Array("\"\(CredentialSearch.hidden)\"".utf8)
@@ -70,27 +109,16 @@ struct JSONSearch {
     private static let punctuation = Set("{}[]:, \t\r\n0123456789+-.\u{FEFF}".utf8)
     private static let words: Set<String> = ["true", "false", "null", "e", "E", "NaN", "Infinity"]
 
-    private func isCredential(_ key: ArraySlice<UInt8>, value: ArraySlice<UInt8>) -> Bool {
-        // What can't be read is hidden.
-        guard let meant = JSONString.decoded(content(of: key)) else { return true }
-        let name = String(decoding: meant, as: UTF8.self)
-        if isOAuth, name == "code" { return true }
-        return CredentialName.isOne(name, value: value)
-    }
-
-    /// A string that is a value, with its quotes.
-    private func shownValue(_ string: ArraySlice<UInt8>) -> [UInt8] {
+    /// A string that is a value, with its quotes; `nil` if it is shown as it is.
+    private func shownValue(_ string: Range<Int>) -> [UInt8]? {
         guard let text = JSONString.decoded(content(of: string)) else { return Self.hidden }
-        return switch CredentialSearch.text(text, depth: depth) {
-        case .unchanged: Array(string)
-        case .changed(let shown): [quote] + JSONString.encoded(shown) + [quote]
-        case .hidden: Self.hidden
-        }
+        guard let shown = CredentialSearch.text(text, depth: depth) else { return Self.hidden }
+        return shown == text ? nil : [quote] + JSONString.encoded(shown) + [quote]
     }
 
     /// A string without its quotes; the second one may be missing.
-    private func content(of string: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let content = string.dropFirst()
+    private func content(of string: Range<Int>) -> ArraySlice<UInt8> {
+        let content = bytes[string].dropFirst()
         guard content.last == quote else { return content }
         let backslashes = content.dropLast().reversed().prefix { $0 == UInt8(ascii: "\\") }.count
         return backslashes.isMultiple(of: 2) ? content.dropLast() : content
@@ -101,7 +129,7 @@ struct JSONSearch {
     }
 
     /// The index after the closing quote, or the end.
-    private func endOfString(from quote: Int) -> Int {
+    static func endOfString(in bytes: [UInt8], from quote: Int) -> Int {
         var index = quote + 1
         while index < bytes.count {
             switch bytes[index] {
@@ -119,7 +147,7 @@ struct JSONSearch {
         while index < bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "\""):
-                index = endOfString(from: index)
+                index = Self.endOfString(in: bytes, from: index)
                 if depth == 0 { return index }
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["):

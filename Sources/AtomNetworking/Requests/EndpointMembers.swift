@@ -97,8 +97,8 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         let items = try documentedHeaderItems()
         let isDocumented = items.map { !Undeclared.isValue($0) } ?? true
         let other = try otherHeaderItems()
-        search.note(.headerItems, documented: isDocumented, other: other != nil)
-        if !isDocumented, other == nil { try refuseStrangeHeaderItems() }
+        let isStrange = try !isDocumented && other == nil && refuseStrangeHeaderItems()
+        search.note(.headerItems, documented: isDocumented, other: other != nil || isStrange)
         return try EndpointReading.one(of: isDocumented ? items ?? [] : nil, other.map { $0 ?? [] }, "headerItems")
             ?? []
     }
@@ -112,8 +112,8 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         let items = try documentedQueryItems()
         let isDocumented = items.map { !Undeclared.isValue($0) } ?? true
         let other = try otherQueryItems()
-        search.note(.queryItems, documented: isDocumented, other: other != nil)
-        if !isDocumented, other == nil { try refuseStrangeQueryItems() }
+        let isStrange = try !isDocumented && other == nil && refuseStrangeQueryItems()
+        search.note(.queryItems, documented: isDocumented, other: other != nil || isStrange)
         return try EndpointReading.one(of: isDocumented ? items ?? [] : nil, other.map { $0 ?? [] }, "queryItems") ?? []
     }
 
@@ -144,9 +144,9 @@ extension EndpointSpelling.Declared where Self: EndpointSpelling.Fallback {
         let isDocumented = body.map { !Undeclared.isValue($0) } ?? true
         let plain = try plainBody()
         let raw = isDocumented ? nil : try rawBody()
-        let strange = isDocumented || plain != nil || raw != nil ? nil : try typeOfStrangeBody()
+        let strange = isDocumented || plain != nil || raw != nil ? nil : try strangeBody()
         search.note(.body, documented: isDocumented, other: plain != nil || raw != nil || strange != nil)
-        if let strange, method.body == nil, ["POST", "PUT", "PATCH"].contains(method.name) {
+        if let strange = strange?.type, method.body == nil, ["POST", "PUT", "PATCH"].contains(method.name) {
             throw EndpointReading.unreadable("body", type: strange, remedy: "a RequestBody, such as .json(value)")
         }
         if isDocumented, plain != nil { throw EndpointReading.conflict(of: "body") }

@@ -152,28 +152,29 @@ extension EndpointSpelling.Fallback {
         return try EndpointReading.one(of: items.map { .some($0) }, optionalFoundationQueryItems(), "queryItems")
     }
 
-    /// The type of a body that the SDK doesn't read.
-    mutating func typeOfStrangeBody() throws -> String? {
-        if try hasTextAsBody() { return "String" }
-        if try hasDictionaryAsBody() || hasOptionalDictionaryAsBody() { return "[String: Any]" }
-        return EndpointReading.typeOfProperty("body", in: self)
+    /// A body that the SDK doesn't read.
+    mutating func strangeBody() throws -> EndpointReading.Strange? {
+        if try hasTextAsBody() { return .init(type: "String") }
+        if try hasDictionaryAsBody() || hasOptionalDictionaryAsBody() { return .init(type: "[String: Any]") }
+        return EndpointReading.property("body", in: self)
     }
 
     /// Refuses a list whose type the SDK doesn't read; called if there is none
     /// in another form.
-    mutating func refuseStrangeQueryItems() throws {
-        let isUntyped = try hasUntypedQuery()
-        guard let type = isUntyped ? "[String: Any]" : EndpointReading.typeOfProperty("queryItems", in: self)
-        else { return }
+    ///
+    /// - Returns: Whether there is one without a value.
+    mutating func refuseStrangeQueryItems() throws -> Bool {
+        let strange =
+            try hasUntypedQuery() ? .init(type: "[String: Any]") : EndpointReading.property("queryItems", in: self)
+        guard let type = strange?.type else { return strange != nil }
         throw EndpointReading.unreadable("queryItems", type: type, remedy: "[QueryItem]?")
     }
 
     /// The same for header fields.
-    mutating func refuseStrangeHeaderItems() throws {
+    mutating func refuseStrangeHeaderItems() throws -> Bool {
         let isDictionary = try hasDictionaryOfHeaders() || hasOptionalDictionaryOfHeaders()
-        guard
-            let type = isDictionary ? "[String: Any]" : EndpointReading.typeOfProperty("headerItems", in: self)
-        else { return }
+        let strange = isDictionary ? .init(type: "[String: Any]") : EndpointReading.property("headerItems", in: self)
+        guard let type = strange?.type else { return strange != nil }
         throw EndpointReading.unreadable("headerItems", type: type, remedy: "[HeaderItem]?, or [String: String]")
     }
 }
@@ -185,15 +186,20 @@ extension EndpointReading {
                 .init(subject: member, reason: "its type is \(type), which the SDK doesn't read; make it \(remedy)")))
     }
 
-    /// The type of a stored property, for a member that no requirement finds;
-    /// `nil` also for one without a value.
-    static func typeOfProperty(_ name: String, in endpoint: Any) -> String? {
+    /// A member of a type that the SDK doesn't read.
+    struct Strange {
+        /// `nil` if it has no value: another endpoint of its type may have one.
+        let type: String?
+    }
+
+    /// A stored property, for a member that no requirement finds.
+    static func property(_ name: String, in endpoint: Any) -> Strange? {
         let mirror = Mirror(reflecting: endpoint)
         // The children of an enum have the names of its cases.
         guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return nil }
         guard let value = mirror.children.first(where: { $0.label == name })?.value else { return nil }
         let content = Mirror(reflecting: value)
-        return content.displayStyle == .optional && content.children.isEmpty ? nil : "\(type(of: value))"
+        return Strange(type: content.displayStyle == .optional && content.children.isEmpty ? nil : "\(type(of: value))")
     }
 }
 

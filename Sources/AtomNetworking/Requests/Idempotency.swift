@@ -7,8 +7,8 @@ public struct Idempotency: Sendable, Hashable {
 
     private let kind: Kind
 
-    /// The method decides: GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be sent
-    /// again (RFC 9110 §9.2.2).
+    /// The method decides: GET, HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110
+    /// §9.2.2) and QUERY (RFC 10008) may be sent again.
     ///
     /// So may a request with an `Idempotency-Key` field of the endpoint's own.
     public static let byMethod = Idempotency(kind: .byMethod)
@@ -53,9 +53,14 @@ extension Idempotency {
 
     /// Whether a request with this method and these fields may be sent again.
     static func allows(_ method: String, _ fields: HeaderFields) -> Bool {
+        isIdempotent(method) || fields.contains(fieldName)
+    }
+
+    /// Whether a request with this method has the same effect twice as once.
+    static func isIdempotent(_ method: String) -> Bool {
         switch method {
-        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
-        default: fields.contains(fieldName)
+        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY": true
+        default: false
         }
     }
 }

@@ -102,7 +102,8 @@ public struct RequestBody: Sendable {
     ///   - length: The number of bytes; `nil` if it isn't known. Over HTTP/1.1 a
     ///     body of unknown length is sent in chunks, which some servers refuse. A
     ///     stream that gives another number of bytes ends the exchange with
-    ///     ``TransferError/Reason/bodyLengthChanged``.
+    ///     ``TransferError/Reason/bodyLengthChanged``; one that is announced as
+    ///     empty is read before anything is sent.
     ///   - isRepeatable: Whether the closure can make the same stream again. If
     ///     not, a request whose body has been begun is never sent again: it ends
     ///     with ``TransferError/Reason/bodyNotRepeatable`` and the response.

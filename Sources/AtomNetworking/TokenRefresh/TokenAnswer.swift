@@ -31,7 +31,7 @@ enum TokenAnswer {
     ///   - clientSecret: The client's secret, if it was sent.
     ///   - sentAt: When the request was sent, by the device's clock.
     init(_ response: AtomResponse, replacing old: TokenCredential?, clientSecret: String? = nil, sentAt: Date) {
-        let serverDate = response.headerFields["Date"].flatMap(HTTPDate.date)
+        let serverDate = response.headerFields["Date"].flatMap { HTTPDate.date($0) }
         let members = (try? JSONSerialization.jsonObject(with: response.data)) as? [String: Any]
         let status = response.statusCode ?? 0
         let retryAfter = RetryAfter.duration(in: response.headerFields, now: sentAt)

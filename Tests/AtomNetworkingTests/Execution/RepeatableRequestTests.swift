@@ -30,8 +30,8 @@ struct RepeatableRequestTests {
     }
 
     @Test(
-        "Safe and idempotent methods are sent again (RFC 9110 §9.2.2)",
-        arguments: [HTTPMethod.get, .head, .options, .token("TRACE"), .put(Data("x".utf8)), .delete])
+        "Safe and idempotent methods are sent again (RFC 9110 §9.2.2, RFC 10008)",
+        arguments: [HTTPMethod.get, .head, .options, .token("TRACE"), .put(Data("x".utf8)), .delete, .token("QUERY")])
     func idempotentMethods(method: HTTPMethod) async throws {
         let service = RetryFixture()
         let call = service.call(method: method)

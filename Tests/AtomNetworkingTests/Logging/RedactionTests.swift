@@ -3,6 +3,10 @@ import Testing
 
 @testable import AtomNetworking
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("Redaction of external text")
 struct RedactionTests {
     @Test("A delimiter that an accent follows is one all the same", arguments: ["?", "#", "?a="])
@@ -52,6 +56,23 @@ struct RedactionTests {
     }
 
     @Test(
+        "Line breaks of Unicode, and what changes the order of characters, are written out",
+        arguments: [0x61C, 0x85, 0x200E, 0x200F] + Array(0x2028...0x202E) + Array(0x2066...0x2069))
+    func unseenCharacters(_ code: UInt32) throws {
+        let scalar = try #require(Unicode.Scalar(code))
+        let (text, shown) = ("a\(scalar)b", "a\\u{\(String(code, radix: 16))}b")
+        #expect(Redaction.excerpt(text) == shown)
+        #expect(Redaction.name(text) == shown)
+        #expect(Redaction.subject(text) == shown)
+        #expect(Redaction.url("https://h/\(text)?\(text)=1") == "https://h/\(shown)?\(shown)=…")
+        #expect(Redaction.jsonOutline(Data("{\"\(text)\":1}".utf8)) == "{\"\(shown)\":…}")
+        let note = Redaction.userInfo([NSLocalizedDescriptionKey: text])[NSLocalizedDescriptionKey]
+        #expect(note as? String == shown)
+        let error = AtomError.session(URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text]))
+        #expect(error.description == shown + ".")
+    }
+
+    @Test(
         "User information is replaced, whatever the password holds",
         arguments: [
             ("user:hunter2@a.example", "…@a.example"), ("https://user:hunter2@a.example/x", "https://…@a.example/x"),
@@ -72,7 +93,8 @@ struct RedactionTests {
             ("https://u@hunter2//@a.example", "https://…@a.example"), ("u:?hunter2@a.example", "…?…"),
             ("u:hunter2#@a.example", "…#…"), ("/a?\u{301}hunter2", "/a?…"), ("u:hunter2@\u{301}a", "…@\u{301}a"),
             ("a@//b", "…@//b"), ("u:hunter2//x@a.example", "…@a.example"), ("u:hunter2://x@a.example", "…@a.example"),
-            ("a\nb", "a\\u{a}b"), ("?", "?…"), ("@", "…@"), ("#hunter2", "#…"),
+            ("/login;jsessionid=hunter2/x", "/login;jsessionid=…/x"), ("https://a/x;t=hunter2?q", "https://a/x;t=…?…"),
+            ("u@a/x;t=hunter2", "…@a/x;t=…"), ("a\nb", "a\\u{a}b"), ("?", "?…"), ("@", "…@"), ("#hunter2", "#…"),
         ])
     func subject(_ text: String, becomes shown: String) {
         #expect(Redaction.subject(text) == shown)
@@ -101,6 +123,9 @@ struct RedactionTests {
             ("https://a.example/?a=b#hunter2", "https://a.example/?a=…"),
             ("https://u:hunter2@a.example/?a=b", "https://…@a.example/?a=…"),
             ("https://a.example/users/@me?a=@hunter2", "https://a.example/users/@me?a=…"),
+            ("https://a.example/x;jsessionid=hunter2/y;a=1;p;", "https://a.example/x;jsessionid=…/y;a=…;p;"),
+            ("/x;token=hunter2?a;b=1", "/x;token=…?a;b=…"), ("/x%3btoken=hunter2", "/x;token=…"),
+            ("https://a.example/x;t=hunter2#;t=hunter2", "https://a.example/x;t=…"),
         ])
     func url(_ url: String, becomes shown: String) {
         #expect(Redaction.url(url) == shown)

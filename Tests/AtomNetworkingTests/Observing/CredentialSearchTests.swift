@@ -23,7 +23,8 @@ import Testing
             "[default]\naws_secret_access_key = planted", "{access_token: 'planted'}",
             #"{viewer(token:"planted"){id}}"#, "[db]\npassword = \"planted\"", "{'pw': 'planted'}",
             #"{"a": 5", "password": "planted"}"#, #"{"password": correct planted battery}"#,
-            #"{user: 5", password: "planted"}"#, "{id: \(jwt)}",
+            #"{user: 5", password: "planted"}"#, "{id: \(jwt)}", "[12:00] https://ada:planted@h/x",
+            "[a] Basic cGxhbnRlZDc=",
         ])
     func notJSON(text: String) {
         #expect(shown(text) == nil)
@@ -165,33 +166,140 @@ import Testing
         #expect(events(harmless) == harmless)
     }
 
-    @Test("Hostile bodies are searched in little time")
-    func hostileBodies() async {
-        // JSON in JSON in JSON: what is too deep is hidden.
+    /// What carries a value, apart from it.
+    private static let carriers: [@Sendable (String) -> String] = [
+        { shownURL("https://h/x?variables=\(encoded($0))&page=2") }, { shownURL("/x?next=\($0)") },
+        { shownURL("/x?next=\(encoded(encoded($0)))") }, { shownURL("/x#state=\(encoded($0))") },
+        { shownURL("/x#/y?next=\(encoded($0))") }, { shownURL("/a/\(encoded($0))/b") },
+        { shownURL("/x?\(encoded($0))&a") }, { shownURL("/x;a=\(encoded($0))") },
+        { shownBody("payload=\(encoded($0))&a=1") },
+        { shownBody("next=\(encoded("https://h/?next=" + encoded($0)))&a=1") },
+        { shownBody(#"{"list":[{"note":"\#(inJSON($0))"}]}"#) }, { shownBody(#"{"note":"\#(encoded($0))"}"#) },
+        { shownBody(#"["{\"a\":\"\#(inJSON(inJSON($0)))\"}"]"#) }, { shownField("X-Foo", $0) },
+        { shownField("X-Foo", encoded($0)) }, { shownField("X-Foo", "[\"\(inJSON($0))\"]") },
+        { shownField("Location", "/cb?next=\($0)") }, { shownField("Location", "https://h/\(encoded($0))") },
+        { shownField("Link", "</a?next=\(encoded($0))>; rel=\"next\"") },
+    ]
+
+    private static func encoded(_ text: String) -> String {
+        PercentEncoding.encode(text, allowing: PercentEncoding.unreserved)
+    }
+    private static func inJSON(_ text: String) -> String {
+        String(decoding: JSONString.encoded(Array(text.utf8)), as: UTF8.self)
+    }
+    private static func shownURL(_ text: String) -> String { CredentialSearch.url(text) }
+    private static func shownBody(_ text: String) -> String {
+        CredentialSearch.body(Data(text.utf8), HeaderFields()).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+    private static func shownField(_ name: String, _ value: String) -> String {
+        CredentialSearch.value(of: HeaderFields.Field(name: name, value: value))
+    }
+
+    @Test(
+        "A credential is found in every form of a value, whatever carries it",
+        arguments: [
+            jwt, "v1.\(jwt)", "token:\(jwt)", "v1_\(jwt)", "Bearer planted", "Basic cGxhbnRlZA==",
+            "bearer  planted", "Bearer planted, Basic planted", "x=1; Bearer planted7", "/cb?code=planted&state=x",
+            #"{"client_secret":"planted","n":1}"#, #"{"a":{"b":["https://h/?sig=planted"]}}"#,
+            "https://h/x?access_token=planted&page=2", "https://ada:planted@h/x", "https://h/x#access_token=planted",
+            "password=planted&x=1", "a; token=planted", "a=1, token=\"planted\"", "token: planted", "db_pass=planted",
+            "grant_type=x&code=planted", "code=planted&redirect_uri=x", "client_id=x&code=planted",
+            #"{"code":"planted","x":{"y":1},"code_verifier":"x"}"#, #"[{"redirectUri":"x","code":"planted"}]"#,
+            #"Digest username="ada", response="x", client_secret="planted""#,
+        ])
+    func everyCarrier(value: String) {
+        for (index, shown) in Self.carriers.enumerated() {
+            let text = shown(value)
+            #expect(!text.contains("planted") && !text.contains("cGxhbnRlZA"), "\(index): \(text)")
+            #expect(!text.contains("c2lnbmF0dXJl"), "\(index): \(text)")
+        }
+    }
+
+    @Test("What stands around a credential is shown")
+    func around() {
+        #expect(Self.shownField("Location", "https://h/a/\(Self.jwt)/b?x=1") == "https://h/a/HIDDEN/b?x=1")
+        #expect(
+            Self.shownField("Link", "</a?token=1&n=2>; rel=\"next\", <https://h/b?n=3>; rel=\"last\"")
+                == "</a?token=HIDDEN&n=2>; rel=\"next\", <https://h/b?n=3>; rel=\"last\"")
+        #expect(Self.shownField("X-Foo", "a; token=planted; b=\"c\"") == "a; token=HIDDEN; b=\"c\"")
+        #expect(Self.shownField("X-Foo", #"{"token":"planted","n":1}"#) == #"{"token":"HIDDEN","n":1}"#)
+        #expect(Self.shownURL("/x?\(Self.jwt)=1&n=2") == "/x?HIDDEN&n=2")
+        #expect(
+            Self.shownURL("/x?variables=%7B%22pin%22%3A1%2C%22n%22%3A2%7D&n=1")
+                == "/x?variables=%7B%22pin%22%3A%22HIDDEN%22%2C%22n%22%3A2%7D&n=1")
+        #expect(
+            Self.shownBody("next=https%3A%2F%2Fh%2Fx%3Fsig%3Da%26n%3D1&n=1")
+                == "next=https%3A%2F%2Fh%2Fx%3Fsig%3DHIDDEN%26n%3D1&n=1")
+        #expect(Self.shownBody(#"{"\#(Self.jwt)":1}"#) == #"{"HIDDEN":1}"#)
+        #expect(Self.shownBody(#"[{"code":1,"n":{"client_id":2}}]"#) == #"[{"code":1,"n":{"client_id":2}}]"#)
+    }
+
+    @Test("A harmless value stays as it is, byte by byte, in every carrier")
+    func harmlessValues() {
+        for value in [
+            "default-src 'self'; img-src https://a.example *; report-uri https://r.example/x?y=1",
+            "Bearer realm=\"https://h/x\", error=\"invalid_token\", error_description=\"The access token expired\"",
+            "auth;dur=10, db;desc=\"x y\";dur=53", "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101",
+            "Mon, 23 Nov 2026 10:00:00 GMT", "multipart/form-data; boundary=--abc", "h3=\":443\"; ma=86400",
+            "Authorization, X-CSRF-Token", "100%", "10% off & more", "boarding_pass=12A; x=1", "v1:abc",
+        ] {
+            #expect(Self.shownField("X-Foo", value) == value)
+        }
+        for url in [
+            "https://h/v1/tokens:revoke/a=b/café?x=1&y=%7B%22a%22%3A1%7D#top", "/a%20b/100%25?flag&x=&=y",
+            "/x;v=1?q=a+b%20c&r=https%3A%2F%2Fh%2Fx%3Fa%3D1#/route?z=1",
+        ] {
+            #expect(Self.shownURL(url) == url)
+        }
+        for text in [
+            #"{"code":"WA","state":"x"}"#, #"{"m":"Basic economy fare is sold out","t":"Token expired"}"#,
+            #"{"boarding_pass":"12A","compass":"N","season_pass":1}"#, #"{"host":"api.example.com:443"}"#,
+        ] {
+            #expect(Self.shownBody(text) == text)
+        }
+    }
+
+    @Test("What is nested too deeply is hidden")
+    func nesting() {
         var nested = #"{"n":1}"#
         for depth in 1...12 {
-            nested = #"{"a":"\#(String(decoding: JSONString.encoded(Array(nested.utf8)), as: UTF8.self))"}"#
+            nested = #"{"a":"\#(Self.inJSON(nested))"}"#
             #expect((shown(nested) == nested) == (depth <= 4), "\(depth)")
         }
-        let count = 1_000
-        let texts = [
-            String(repeating: "[", count: count), String(repeating: #"{"a":"#, count: count),
-            String(repeating: #"{"pin":"#, count: count), String(repeating: "\"", count: count),
-            "[" + String(repeating: "\"{", count: count), "[\"" + String(repeating: "[\\\"", count: count),
-            "[\"" + String(repeating: "{\\\"a\\\":", count: count) + "\"]",
-            "[\"" + String(repeating: "eyJ.", count: count) + "\"]",
-            "[\"" + String(repeating: "a://", count: count) + "\"]",
-            "[\"" + String(repeating: "a:// ", count: count) + "\"]",
-            "[\"" + String(repeating: "\\", count: count), "[\"" + String(repeating: "\\u00", count: count),
-            String(repeating: "[\"a\"  ", count: count), "{" + String(repeating: "\0", count: count),
+        var url = "https://h/?access_token=planted"
+        for _ in 1...12 {
+            url = "https://h/?next=\(Self.encoded(url))"
+            #expect(!Self.shownURL(url).contains("planted"))
+        }
+    }
+
+    @Test("Eight times as much hostile text takes about eight times the work")
+    func hostileTexts() async {
+        let units = [
+            "[", #"{"a":"#, #"{"pin":"#, "\"", "\"{", #"[\""#, #"{\"a\":"#, "eyJ.", "a://", "a:// ", "\\", "\\u00",
+            "[\"a\"  ", "\0", "%25", "%7B%22", "a=b&", "a=https://b?", "a=1;", "a=\"", "Bearer ", "token:", "?a=",
+            "#a=",
+            "/;=", #"{"code":1,"#, "next=https%3A%2F%2Fh%3F", "pass", "a ://",
         ]
-        // A search that took the square of the time would take minutes, and hold up other tests.
-        await onAThreadOfItsOwn {
-            for text in texts {
-                _ = shown(text)
-                _ = events("data: \(text)\n")
-                _ = CredentialSearch.url(text + String(repeating: ";/=", count: count))
+        let frames = [("", ""), ("[\"", "\"]"), ("a=b&c=", ""), ("data: ", "\n")]
+        // The square of it would take 64 times the work.
+        let slow = await onAThreadOfItsOwn {
+            units.flatMap { unit in
+                frames.compactMap { start, end -> String? in
+                    func work(_ count: Int) -> Double {
+                        let text = start + String(repeating: unit, count: count) + end
+                        return processorTime {
+                            _ = Self.shownBody(text)
+                            _ = Self.shownURL(text)
+                            _ = Self.shownField("X-Foo", text)
+                            _ = self.events(text)
+                        }
+                    }
+                    let ratio = min(work(400), work(400)) / min(work(50), work(50), work(50))
+                    return ratio > 32 ? "\(start)\(unit): \(ratio)" : nil
+                }
             }
         }
+        #expect(slow == [])
     }
 }

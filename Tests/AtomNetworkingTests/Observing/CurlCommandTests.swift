@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-@Suite struct CurlCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
     private func sent(
         _ method: String = "GET", query: [QueryItem] = [], fields: [(String, String)] = [], body: TransportBody? = nil
     ) throws -> SentRequest {
@@ -108,6 +108,41 @@ import Testing
         #expect(redacted.hasPrefix("# Values are left out. Write them in the place of HIDDEN."))
     }
 
+    @Test("Commands that are written too slowly are left out, and a comment says how many")
+    func slowWriter() async throws {
+        let session = try SessionFixture { $0.answer("{}") }
+        let (isHeld, isOver) = (Signal(), Signal())
+        let mayWrite = DispatchSemaphore(value: 0)
+        let commands = Locked<[String]>([])
+        var configuration = session.configuration
+        configuration.observers = [
+            CurlCommandObserver { command in
+                commands.with { $0.append(command) }
+                if commands.value.count == 1 {
+                    isHeld.raise()
+                    mayWrite.wait()
+                }
+                if command.hasPrefix("# Left out") { isOver.raise() }
+            }
+        ]
+        let atom = Atom(configuration, time: session.time, random: { 0.5 })
+        func send(_ number: Int) async {
+            let call = Call()
+            call.keep(atom.enqueue(PathEndpoint(pathText: "/\(number)")).resume { call.heard($0) })
+            _ = await call.outcome()
+        }
+        await send(0)
+        await isHeld.wait()
+        for number in 1...1_003 { await send(number) }
+        mayWrite.signal()
+        await isOver.wait()
+        #expect(commands.value.count == 1_002)
+        #expect(commands.value.last == "# Left out, since more were sent than could be written: 3")
+        for (number, command) in commands.value.dropLast().enumerated() {
+            #expect(command.hasSuffix("api.example.com/\(number)'"))
+        }
+    }
+
     @Test("In JSON only the values of credentials are replaced, byte by byte")
     func json() {
         func shown(_ text: String) -> String? {
@@ -160,12 +195,14 @@ import Testing
             "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "api_key", "apiKey", "key",
             "access_token", "refreshToken", "client_secret", "password", "user[password]", "X-Amz-Signature", "sig",
             "X-Auth", "Ocp-Apim-Subscription-Key", "id_token", "sessionId", "session_id", "pin", "X-CSRF-Token",
-            "client_assertion", "code_verifier", "pwd", "PASSWORD",
+            "client_assertion", "code_verifier", "pwd", "PASSWORD", "pass", "db_pass", "newPass", "DB_PASS", "smtppass",
+            "pass2", "pass_confirm",
         ]
         for name in credentials { #expect(CredentialName.isOne(name), "\(name)") }
         let others = [
             "Accept", "Content-Type", "Idempotency-Key", "token_type", "grant_type", "max_tokens", "page", "monkey",
-            "keyword", "boarding_pass", "design", "signal", "shipping", "author", "sort_key", "",
+            "keyword", "boarding_pass", "seasonPass", "bypass", "compass", "passenger", "pass_count", "design",
+            "signal", "shipping", "author", "sort_key", "",
         ]
         for name in others { #expect(!CredentialName.isOne(name), "\(name)") }
     }

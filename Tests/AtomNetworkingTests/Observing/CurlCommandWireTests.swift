@@ -16,10 +16,14 @@
             _ endpoint: WireEndpoint, on server: LoopbackServer, in folder: TransferFolder
         ) async throws -> (sdk: ComparedRequest, curl: ComparedRequest)? {
             let commands = Locked<[String]>([])
+            let isWritten = Signal()
             let atom = Atom(
                 .forTest(over: try CurlTransport()) {
                     $0.observers = [
-                        CurlCommandObserver(showing: .everything) { command in commands.with { $0.append(command) } }
+                        CurlCommandObserver(showing: .everything) { command in
+                            commands.with { $0.append(command) }
+                            isWritten.raise()
+                        }
                     ]
                 })
             let outcome = await atom.outcome(of: endpoint)
@@ -27,6 +31,7 @@
                 Issue.record("\(endpoint): \(outcome)")
                 return nil
             }
+            await isWritten.wait()
             let command = try #require(commands.value.first)
             let ending = try await ShellProgram.run(command, in: folder.url)
             #expect(ending.status == 0, "\(command)")
@@ -77,18 +82,28 @@
             let server = try LoopbackServer { _ in .text("ok") }
             defer { server.stop() }
             let folder = try TransferFolder()
-            let commands = Locked<[String]>([])
+            let (some, harmless) = (Signal(), Signal())
+            let commands = Locked<[RequestDisclosure: String]>([:])
             let atom = Atom.forTest(over: .platformDefault) {
                 $0.observers = [
-                    CurlCommandObserver { command in commands.with { $0.append(command) } },
-                    CurlCommandObserver(showing: .onlyHarmless) { command in commands.with { $0.append(command) } },
+                    CurlCommandObserver { command in
+                        commands.with { $0[.allButCredentials] = command }
+                        some.raise()
+                    },
+                    CurlCommandObserver(showing: .onlyHarmless) { command in
+                        commands.with { $0[.onlyHarmless] = command }
+                        harmless.raise()
+                    },
                 ]
             }
             var endpoint = server.endpoint("/x", method: .post, headers: ["Authorization": "Bearer s'; exit 9; '"])
             endpoint.body = .form(["password": "'; exit 9; '", "a": "b"])
             endpoint.queryItems = ["sig": "$(exit 9)"]
             _ = await atom.outcome(of: endpoint)
-            for command in commands.value {
+            await some.wait()
+            await harmless.wait()
+            for disclosure in [RequestDisclosure.allButCredentials, .onlyHarmless] {
+                let command = try #require(commands.value[disclosure])
                 #expect(try await ShellProgram.run(command, in: folder.url).status == 0)
             }
             let requests = server.requests

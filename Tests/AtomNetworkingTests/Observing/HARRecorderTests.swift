@@ -248,6 +248,65 @@ import Testing
         }
     }
 
+    @Test("A new file is for this user only, and an existing one keeps its mode", arguments: [0o600, 0o640, 0o666])
+    func mode(ofFile mode: Int) throws {
+        let folder = try TransferFolder()
+        func modes() throws -> [Int?] {
+            try folder.names.map { name in
+                let path = folder.url.appendingPathComponent(name).path
+                return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            }
+        }
+        let file = try folder.file("a.har")
+        try HARRecorder().write(to: file)
+        #expect(try modes() == [0o600])
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        try HARRecorder().write(to: file)
+        #expect(try modes() == [mode])
+        let link = folder.url.appendingPathComponent("link.har")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        try HARRecorder().write(to: link)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.path)
+        #expect(try modes().first == mode)
+        // A folder of this name stays, and nothing is left beside it.
+        let taken = folder.url.appendingPathComponent("b.har")
+        try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: false)
+        #expect(throws: AtomError.self) { try HARRecorder().write(to: taken) }
+        #expect(folder.names == ["a.har", "b.har", "link.har"])
+    }
+
+    @Test("Bodies are searched when somebody reads, not while requests wait")
+    func notes() async throws {
+        let count = 4_000
+        let body =
+            "[" + (0..<count).map { #"{"number":\#($0),"note":"a: b","token":"planted"}"# }.joined(separator: ",") + "]"
+        let session = try SessionFixture { $0.answer(body) }
+        let recorder = HARRecorder(showing: .allButCredentials, responseBodiesUpTo: 1 << 20)
+        let commands = Locked<[String]>([])
+        let (isWritten, mayWrite) = (Signal(), DispatchSemaphore(value: 0))
+        let commandObserver = CurlCommandObserver { command in
+            mayWrite.wait()
+            commands.with { $0.append(command) }
+            if commands.value.count == 2 { isWritten.raise() }
+        }
+        let (measuring, other) = (MeasuringObserver(recorder), MeasuringObserver(commandObserver))
+        let atom = atom(session, [measuring, other])
+        for _ in 0..<2 {
+            let endpoint = RecordingEndpoint(
+                method: .post, body: .data(Data(body.utf8), contentType: "application/json"))
+            #expect(await call(atom, endpoint).status() == 200)
+        }
+        #expect(commands.value.isEmpty, "the command's reader holds nobody up")
+        for _ in 0..<2 { mayWrite.signal() }
+        await isWritten.wait()
+        #expect(commands.value.allSatisfy { $0.contains("HIDDEN") && !$0.contains("planted") })
+        var har = Data()
+        let reading = await onAThreadOfItsOwn { processorTime { _ = recorder.har() } }
+        har = recorder.har()
+        #expect(!String(decoding: har, as: UTF8.self).contains("planted"))
+        #expect(measuring.work + other.work < reading / 4, "\(measuring.work) \(other.work) \(reading)")
+    }
+
     @Test("Many requests at once are all recorded")
     func concurrency() async throws {
         let session = try SessionFixture { $0.answer("{}") }
@@ -262,6 +321,25 @@ import Testing
             }
         }
         #expect(try entries(recorder).count == 400)
+    }
+}
+
+/// Adds up the work of another observer.
+private final class MeasuringObserver: ResponseBodyObserver {
+    private let observer: any RequestObserver
+    private let total = Locked(0.0)
+
+    init(_ observer: any RequestObserver) { self.observer = observer }
+
+    var work: Double { total.value }
+
+    func observe(_ event: RequestEvent) { measure { observer.observe(event) } }
+
+    func observe(_ part: ReceivedPart) { measure { (observer as? any ResponseBodyObserver)?.observe(part) } }
+
+    private func measure(_ body: () -> Void) {
+        let time = processorTime(of: body)
+        total.with { $0 += time }
     }
 }
 

@@ -508,6 +508,30 @@ struct EndpointSpellingTests {
         }
     }
 
+    @Test("Whether a member is refused doesn't depend on the first endpoint of its type")
+    func firstWithoutAValue() async throws {
+        struct Headers: AppEndpoint { let headerItems: [String: Int]? }
+        struct Query: AppEndpoint { let queryItems: [Int]? }
+        struct Content: AppEndpoint {
+            let body: [Int]?
+            var method: HTTPMethod { .post }
+        }
+        for (none, some, member) in [
+            (Headers(headerItems: nil), Headers(headerItems: ["X-A": 1]), "headerItems"),
+            (Query(queryItems: nil), Query(queryItems: [1]), "queryItems"),
+            (Content(body: nil), Content(body: [1]), "body"),
+        ] as [(any Requestable, any Requestable, String)] {
+            for _ in 0..<2 {
+                _ = try await Self.sent(none)
+                guard case .requestable(.unusableMember(let violation)) = await Self.refusal(some) else {
+                    Issue.record("\(some)")
+                    continue
+                }
+                #expect(violation.subject == member)
+            }
+        }
+    }
+
     @Test("Status codes that aren't a range, and an empty range, are refused")
     func statusCodes() async {
         struct Codes: AppEndpoint { let acceptableStatusCodes: Set<Int> = [200, 404] }

@@ -143,6 +143,58 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.all)
+    func aStreamThatIsAnnouncedAsEmptyMustBe(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let atom = Atom.forTest(over: transport)
+        let body = RequestBody.stream(length: 0) { Self.parts([Data(), Self.bytes(10)]) }
+        guard case .transfer(let failure)? = await atom.outcome(of: endpoint(server, body)).error else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(failure.reason == .bodyLengthChanged)
+        let lost = RequestBody.stream(length: 0) { Self.parts([], then: Lost()) }
+        guard case .transfer(let failure)? = await atom.outcome(of: endpoint(server, lost)).error else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(failure.reason == .bodyFailed)
+        #expect(server.requestCount == 0)
+        let empty = RequestBody.stream(length: 0) { Self.parts([Data()]) }
+        #expect(await atom.outcome(of: endpoint(server, empty)).response?.statusCode == 200)
+        #expect(server.requests.map { $0.values(for: "Content-Length") } == [["0"]])
+    }
+
+    @Test(arguments: TransportUnderTest.all)
+    func anEmptyStreamWithoutAnEndIsCancelled(over transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let (isOpened, isClosed) = (Signal(), Signal())
+        let body = RequestBody.stream(length: 0) {
+            AsyncStream<Data> { continuation in
+                continuation.onTermination = { _ in isClosed.raise() }
+                isOpened.raise()
+            }
+        }
+        let service = Atom.forTest(over: transport).enqueue(endpoint(server, body))
+        let heard = Locked<AtomError?>(nil)
+        let isOver = Signal()
+        let task = service.resume { result in
+            if case .failure(let error) = result { heard.set(error) }
+            isOver.raise()
+        }
+        await isOpened.wait()
+        task.cancel()
+        await isOver.wait()
+        await isClosed.wait()
+        guard case .cancelled? = heard.value else {
+            Issue.record("\(String(describing: heard.value))")
+            return
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test(arguments: TransportUnderTest.all)
     func aStreamThatGoesOnAfterItsLengthIsAnError(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }

@@ -30,8 +30,16 @@ struct ExportOptions: ParsableArguments {
     /// - Parameter notes: Gets the commands.
     func observers(notes: Terminal) -> [any RequestObserver] {
         guard showsCommands else { return [] }
-        return [
-            CurlCommandObserver(showing: showsCredentials ? .everything : .allButCredentials) { notes.print($0) }
-        ]
+        return [SentCommands(disclosure: showsCredentials ? .everything : .allButCredentials, notes: notes)]
+    }
+}
+
+/// Writes each command at once: the program may end right after the response.
+private struct SentCommands: RequestObserver {
+    let disclosure: RequestDisclosure
+    let notes: Terminal
+
+    func observe(_ event: RequestEvent) {
+        if case .sent(let request) = event.kind { notes.print(request.curlCommand(showing: disclosure)) }
     }
 }
