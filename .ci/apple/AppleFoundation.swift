@@ -26,6 +26,7 @@ public class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
     public var statusCode: Int { fatalError() }
     public var allHeaderFields: [AnyHashable: Any] { fatalError() }
+    public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
 }
 
 public struct URLRequest: Hashable, Sendable {
@@ -39,6 +40,7 @@ public struct URLRequest: Hashable, Sendable {
     public var allHTTPHeaderFields: [String: String]? { get { fatalError() } set {} }
     public var httpBody: Data? { get { fatalError() } set {} }
     public var httpShouldHandleCookies: Bool { get { fatalError() } set {} }
+    public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
 }
 
 public class NSURLRequest: NSObject, @unchecked Sendable {
@@ -80,6 +82,7 @@ public class HTTPCookieStorage: NSObject, @unchecked Sendable {
     public class var shared: HTTPCookieStorage { fatalError() }
     public var cookies: [HTTPCookie]? { fatalError() }
     public func setCookie(_ cookie: HTTPCookie) {}
+    public func deleteCookie(_ cookie: HTTPCookie) {}
 }
 
 public class URLCache: NSObject, @unchecked Sendable {}
@@ -144,6 +147,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     public var originalRequest: URLRequest? { fatalError() }
     public var response: URLResponse? { fatalError() }
     public var countOfBytesSent: Int64 { fatalError() }
+    public var countOfBytesExpectedToSend: Int64 { fatalError() }
     public func resume() {}
     public func suspend() {}
     public func cancel() {}

@@ -265,7 +265,7 @@
             guard let exchange else { return false }
             // libcurl also counts what delimits chunks.
             reportSent(min(total, bodyOffset), of: exchange)
-            guard head.isComplete, let request = exchange.request.body else { return true }
+            guard head.isComplete, refusedExpectation == nil, let request = exchange.request.body else { return true }
             guard isBare || length > 0 && received >= length,
                 total < request.length ?? (isBodyRead ? bodyOffset : .max)
             else { return true }

@@ -18,10 +18,11 @@ extension Exchange {
 
     /// A response as the caller gets it.
     func response(_ head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomResponse {
-        AtomResponse(
+        let isSigned = needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin }
+        return AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder,
-            signatory: needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin } ? manager.signatory : nil)
+            signatory: isSigned ? manager.signatory : nil)
     }
 
     /// The error of a request that would have to be sent again, and can't be.

@@ -128,8 +128,7 @@ final class RequestableQueueManager: Sendable {
         }
         self.session = session
         gate = session?.gate
-        // A hash is the same for the same user only in this process, and tells nothing of the password.
-        signatory = (session?.number ?? basicAuthorization?.hashValue).map { .known(id: $0) }
+        signatory = gate.map { .session($0.mark) } ?? basicAuthorization.map { .user(hash: $0.hashValue) }
         self.bearer = bearer
         renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization

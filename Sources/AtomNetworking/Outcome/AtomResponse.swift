@@ -113,7 +113,10 @@ public struct AtomResponse: Sendable {
 enum Signatory: Equatable, Sendable {
     /// The app has made the response itself.
     case anyone
-    case known(id: Int)
+    case session(UUID)
+    /// A hash of the name and the password: the same only in this process, and it
+    /// tells nothing of them.
+    case user(hash: Int)
 }
 
 extension AtomResponse: Equatable {

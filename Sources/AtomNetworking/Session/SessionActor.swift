@@ -26,8 +26,6 @@ actor SessionActor {
     nonisolated let random: @Sendable () -> Double
     nonisolated let hub = SessionEventHub()
     nonisolated let notices = HeldNotices()
-    /// Tells it from other sessions of the process, also from those that are gone.
-    nonisolated let number = Int.random(in: .min ... .max)
 
     /// The refresh that was started last.
     var refreshTask: Task<Void, Never>?

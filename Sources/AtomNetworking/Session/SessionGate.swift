@@ -19,7 +19,7 @@ final class SessionGate: Sendable {
     private let keeper: any SessionKeeper
     private let time: any TimeSource
     /// Another one for each session of each process.
-    private let mark = UUID().uuidString
+    let mark = UUID()
 
     init(_ guarded: GuardedMachine, keeper: any SessionKeeper, time: any TimeSource) {
         self.guarded = guarded

@@ -82,8 +82,10 @@ struct SessionMachine<Waiter> {
     /// Counts the access tokens that somebody else than a sign-in or a refresh
     /// of this process has put in place of another one, or of none.
     var takeoverCount = 0
-    /// Counts who has gone: by a sign-out, or because somebody else's credential
-    /// took the place. What is kept for a person goes by it.
+    /// Counts the people who have gone.
+    ///
+    /// By a sign-out, or because somebody else's credential took the place. What
+    /// is kept for a person goes by it.
     var departures = 0
     var waiters = TicketQueue<Waiting>()
     /// Whether somebody is calling `nextReleased`; newcomers wait until all

@@ -200,7 +200,8 @@ import Testing
     }
 
     private func signedSession(lifetime: Double = 3_600) throws -> SessionFixture {
-        try SessionFixture(lifetime: lifetime, time: time, connectivity: network) { _ in } change: {
+        try SessionFixture(lifetime: lifetime, time: time, connectivity: network) { _ in
+        } change: {
             $0.retryPolicy = RetryPolicy(maximumAttempts: 1, connectivityWait: .seconds(60))
         }
     }
