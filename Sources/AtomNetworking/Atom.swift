@@ -75,7 +75,8 @@ public struct Atom: Sendable {
     /// bring home which are on their way now.
     ///
     /// A service with ``SessionConfiguration/ephemeral`` does so by itself when
-    /// somebody signs out, or signs in in somebody's place. With any other
+    /// somebody signs out, or when other tokens take the place of somebody's: by a
+    /// sign-in, by the app's variable, or by another process. With any other
     /// configuration the cookies are in a storage that the whole process shares:
     /// this removes all of them.
     public func removeCookies() { manager.cookies.removeAll() }

@@ -14,7 +14,8 @@ public struct Reconnection: Sendable, Hashable {
     ///
     /// It is signed with the session's newest token, but only for the person
     /// that the stream began with: after a sign-in or a sign-out it ends with
-    /// ``AuthenticationError/signedOut(delivery:)``. A response with status 204
+    /// ``AuthenticationError/signedOut(delivery:)``. So it does after another
+    /// process has refreshed, since nobody can tell whose tokens those are. A response with status 204
     /// ends the stream (WHATWG HTML §9.2).
     ///
     /// What a ``RetryPolicy`` would send again counts as an attempt, and so does

@@ -64,6 +64,8 @@
         @exclusivity(unchecked) private var isRepeated = false
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
+        /// Whether libcurl keeps a part of the response, until the receiver has caught up.
+        @exclusivity(unchecked) private var isHeldBack = false
         /// Whether the response to a request with a body has none itself.
         @exclusivity(unchecked) private var isBare = false
 
@@ -180,7 +182,8 @@
                 return .never
             }
             reportRefusedExpectation()
-            if exchange.mustWait(pending: part.count) { return .later }
+            isHeldBack = exchange.mustWait(pending: part.count)
+            if isHeldBack { return .later }
             if part.isEmpty {
                 loop.hasPart(self)
                 // More will follow, and a part that grows is copied.
@@ -265,7 +268,8 @@
             guard let exchange else { return false }
             // libcurl also counts what delimits chunks.
             reportSent(min(total, bodyOffset), of: exchange)
-            guard head.isComplete, refusedExpectation == nil, let request = exchange.request.body else { return true }
+            // libcurl counts what it could not hand over yet.
+            guard head.isComplete, !isHeldBack, refusedExpectation == nil, let request = exchange.request.body else { return true }
             guard isBare || length > 0 && received >= length,
                 total < request.length ?? (isBodyRead ? bodyOffset : .max)
             else { return true }
@@ -324,7 +328,8 @@
             head.reset()
             abort = nil
             (bodyOffset, reported) = (0, 0)
-            (isRepeated, isConnecting, isPrepared, isBodyRead, isBare) = (false, false, false, false, false)
+            (isRepeated, isConnecting, isPrepared, isBodyRead) = (false, false, false, false)
+            (isHeldBack, isBare) = (false, false)
             refusedExpectation = nil
             reader = nil
         }

@@ -93,7 +93,7 @@ final class EventSource: @unchecked Sendable {
         let policy = request.retrying?.policy ?? manager.retryPolicy
         var failure = failure
         while true {
-            if let failure, !policy.isTemporary(failure) { throw failure }
+            if let failure, !policy.isTemporary(failure), !failure.isConnectivityFailure { throw failure }
             guard attempts < reconnection.maximumAttempts else {
                 if let failure { throw failure }
                 return false

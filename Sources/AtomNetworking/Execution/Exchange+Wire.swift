@@ -53,7 +53,7 @@ extension Exchange {
         guard let gate = manager.gate else {
             return Signature(authorization: needsSignature ? manager.basicAuthorization : nil)
         }
-        guard needsSignature else { return Signature(departures: gate.departures) }
+        guard needsSignature else { return Signature(departures: policy.usesCookies ? manager.departures : 0) }
         return switch gate.signature(for: self) {
         case (.authorization(let value, let version), let departures):
             Signature(authorization: value, version: version, departures: departures)
@@ -210,14 +210,12 @@ extension Exchange {
         if let turn, let observation {
             tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)
         }
+        // Before another attempt, which the destination may ask for.
+        if step.effects.contains(.keepCookies) { manager.keepCookies(of: head, from: wire) }
         if isDelivered, let destination { open(destination, for: head, of: wire) }
         if let retry { settleQuota(of: retry, step, at: wire) }
         if observation != nil { tellWhatFollows(head, step, retries: retry != nil, wasTold: turn != nil, at: now) }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
-        // Before the action, so that the next attempt carries them.
-        if step.effects.contains(.keepCookies) {
-            manager.keepCookies(of: head, from: wire)
-        }
         if step.effects.contains(.limitRest) {
             wire.hasRestLimit = true
             if case .retry = step.action {

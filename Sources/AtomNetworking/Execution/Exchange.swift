@@ -154,8 +154,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         // Before the machine decides: as soon as it has, another thread may end the response and release the notices.
         manager.session?.notices.hold()
         let networkWait = networkWait(after: error, at: now)
-        let step = handle { $0.refused(error, networkWait: networkWait, at: now) }
+        let (step, wire) = content.withLock { content in
+            let step = content.machine.refused(error, networkWait: networkWait, at: now)
+            return (step, content.letGo(for: step))
+        }
         if let networkWait, step.effects.contains(.sendAgain) { tellRetry(networkWait) }
+        perform(step, wire)
         if !step.effects.contains(.keepNotice) { manager.session?.notices.release() }
     }
 

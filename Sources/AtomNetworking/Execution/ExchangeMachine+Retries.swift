@@ -122,7 +122,9 @@ extension ExchangeMachine {
     @inline(never)
     mutating func sendAgain(_ retry: Retry, _ step: inout Step) {
         retries = Retries(
-            failures: (retries?.failures ?? []) + [retry.setback.failure], lastCost: retry.cost, lastNumber: number,
+            failures: (retries?.failures ?? []) + [retry.setback.failure],
+            // What was paid for an attempt that has not been made stays paid.
+            lastCost: retry.cost + unusedCost, lastNumber: number,
             waitsForNetwork: retry.waitsForNetwork,
             networkDeadline: retries?.networkDeadline ?? (retry.waitsForNetwork ? retry.until : nil))
         if retry.setback.delivery == .maybeSent { reach = .maybeSent }

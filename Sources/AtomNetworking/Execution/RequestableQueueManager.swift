@@ -264,9 +264,16 @@ final class RequestableQueueManager: Sendable {
         observers == nil ? nil : RequestObservation(request, time: time)
     }
 
+    /// How many people have gone from the session; the app's variable is read for
+    /// this.
+    var departures: Int {
+        session?.observe()
+        return gate?.departures ?? 0
+    }
+
     /// Keeps the cookies that a response sets, unless whoever it is for has gone.
     func keepCookies(of head: TransportResponse, from wire: AttemptOnWire) {
-        _ = cookies.era(since: gate?.departures ?? 0)
+        _ = cookies.era(since: departures)
         cookies.keep(head.headerFields, from: wire.target.cookieAddress, of: wire.cookieEra, at: time.date)
     }
 

@@ -39,7 +39,7 @@ struct SharingKey: Hashable, Sendable {
         }
         for field in request.headerFields { add(field.name, field.value) }
         // The cookies of a person who has signed in with them are another person's after the next sign-in.
-        let (era, mayHaveCookies) = manager.cookies.era(since: manager.gate?.departures ?? 0)
+        let (era, mayHaveCookies) = manager.cookies.era(since: manager.departures)
         if mayHaveCookies, !request.headerFields.contains("Cookie"),
             let cookie = manager.cookies.field(for: request.target.cookieAddress, of: era, at: manager.time.date)
         {

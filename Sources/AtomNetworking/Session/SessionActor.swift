@@ -75,6 +75,9 @@ extension SessionActor {
                 switch result.0 {
                 case .go(let ticket, let generation): keepPlace(ticket, generation, isWaiting: false)
                 case .wait(let ticket, let generation): keepPlace(ticket, generation, isWaiting: true)
+                case .refuse where place == nil:
+                    // It may wait for a network, and belongs to whoever is signed in now.
+                    waiter.sessionPlace = SessionPlace(ticket: 0, generation: machine.generation, isWaiting: false)
                 case .refuse, .readAgain: break
                 }
                 return result

@@ -4,6 +4,10 @@ import Testing
 
 @testable import AtomNetworking
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// A policy that waits for a network, where somebody tells of it.
 @Suite(.timeLimit(.minutes(5))) struct ConnectivityWaitTests {
     private let network = NetworkWaiters()
@@ -188,6 +192,55 @@ import Testing
         let error = try #require(await call.error())
         #expect(error.isAccessTokenRefreshFailure && error.isConnectivityFailure && error.delivery == .notSent)
         #expect(network.count == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func whoComesWhileTheSessionBacksOffWaitsToo(somebodySignsOut: Bool) async throws {
+        network.changed(isOffline: true)
+        let login = ScriptedLogin()
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(), provider: login, time: time, connectivity: network
+        ) { _ in
+        } change: {
+            $0.retryPolicy = RetryPolicy(connectivityWait: .seconds(60))
+        }
+        let first = session.call()
+        let failure = TokenCredentialProviderError(URLError(.notConnectedToInternet), retry: .after(.seconds(600)))
+        await login.form(0).finish(.failure(failure))
+        #expect(await eventually { network.count == 1 })
+        // The session would not ask again before its deadline.
+        let second = session.call(timeout: ServiceTimeout(request: 100, resource: 100))
+        #expect(network.count == 2 && second.count == 0)
+        if somebodySignsOut {
+            try await session.atom.signOut()
+            for call in [first, second] {
+                guard case .authentication(.signedOut) = await call.error() else { throw Unexpected("not told") }
+            }
+        } else {
+            network.changed(isOffline: false)
+            guard case .authentication(.credentialNotProvided) = await second.error() else {
+                throw Unexpected("\(String(describing: await second.error()))")
+            }
+            first.cancel()
+        }
+        #expect(network.count == 0)
+    }
+
+    @Test func aRetryThatTurnsIntoAWaitIsGivenBack() async throws {
+        network.changed(isOffline: true)
+        let session = try SessionFixture(time: time, connectivity: network) { _ in
+        } change: {
+            $0.retryPolicy = RetryPolicy(connectivityWait: .seconds(60))
+        }
+        let call = session.call()
+        session.sent[0].answer(status: 503)
+        session.tokens.put(.issued(0, life: 0))
+        session.time.advance(by: .seconds(1))
+        await session.refresh().fail(.notConnectedToInternet, delivery: .notSent)
+        #expect(await eventually { network.count == 1 })
+        call.cancel()
+        #expect(await call.error()?.isCancelled == true)
+        #expect(session.atom.manager.quotas.spent(at: Origin(scheme: .https, host: "api.example.com", port: 443)) == 0)
     }
 
     @Test func aRefreshThatTheServerRefusesIsNoReasonToWait() async throws {

@@ -114,6 +114,16 @@ import Testing
         #expect(cookies(session) == [nil, "sid=nobody"])
     }
 
+    @Test func aLoginWithTheAppsVariableKeepsItsOwnCookie() async throws {
+        let session = try session()
+        _ = await session.call().outcome()
+        session.tokens.put(.empty)
+        _ = await session.call("/login", signed: false).outcome()
+        session.tokens.put(.issued(5))
+        _ = await session.call().outcome()
+        #expect(cookies(session) == [nil, nil, "sid=nobody"])
+    }
+
     @Test func aRefreshKeepsThem() async throws {
         let session = try SessionFixture(lifetime: 100) { exchange in
             if exchange.request.target.url?.path == "/token" { return exchange.grant(1) }
