@@ -143,7 +143,8 @@ enum CredentialSearch {
         let text = String(decoding: meant, as: UTF8.self)
         let isHidden =
             CredentialName.isOne(text, value: value)
-            || hidesCode && (CredentialName.isCode(text) || value.starts(with: "code=".utf8))
+            || hidesCode
+                && (CredentialName.isCode(text) || ["code=", "code["].contains { value.starts(with: $0.utf8) })
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
         let encoded = PercentEncoding.encode(
