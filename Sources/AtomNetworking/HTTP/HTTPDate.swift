@@ -8,19 +8,26 @@ enum HTTPDate {
     /// - Parameter now: Decides about a year of two digits: the date is at most 50
     ///   years later.
     static func date(_ text: String, now: Date = Date()) -> Date? {
-        // Only the format of C's `asctime` names no time zone: it ends with the year.
-        let isCTime = text.utf8.suffix(5).first == 0x20 && text.utf8.suffix(4).allSatisfy { (0x30...0x39).contains($0) }
+        // Only the format of C's `asctime` names no time zone: `Sun Nov  6 08:49:37 1994`.
+        let parts = text.utf8.split(separator: 0x20)
+        let isCTime =
+            parts.map { leadingNumber(of: $0).digits > 0 } == [false, false, true, true, true]
+            && parts[3].count == 8 && parts[4].count == 4
         guard isCTime || text.hasSuffix(" GMT") else { return nil }
         let latest = now.addingTimeInterval(50 * 365.2425 * 86_400)
-        let dates = [2_100, 2_000, 1_900].lazy.compactMap { century in date(inAnyOrder: text) { $0 + century } }
+        let dates = [2_100, 2_000, 1_900].lazy.compactMap { century in
+            date(inAnyOrder: text, lastSecond: 60) { $0 + century }
+        }
         return dates.first { $0 <= latest } ?? dates.first
     }
 
     /// Parses a date with its parts in any position; `nil` if a part is missing or
     /// invalid.
     ///
-    /// - Parameter fullYear: The year that two digits mean.
-    static func date(inAnyOrder text: String, fullYear: (Int64) -> Int64) -> Date? {
+    /// - Parameters:
+    ///   - lastSecond: 60 for a leap second.
+    ///   - fullYear: The year that two digits mean.
+    static func date(inAnyOrder text: String, lastSecond: Int64 = 59, fullYear: (Int64) -> Int64) -> Date? {
         // 64 bits, because seconds since 1970 exceed 32 bits in 2038.
         var time: [Int64]?
         var day: Int64?
@@ -39,7 +46,7 @@ enum HTTPDate {
             }
         }
         guard let time, let day, let month, let year, year >= 1_601, day >= 1,
-            day <= days(in: month, of: year), time[0] < 24, time[1] < 60, time[2] < 60
+            day <= days(in: month, of: year), time[0] < 24, time[1] < 60, time[2] <= lastSecond
         else { return nil }
         return Date(timeIntervalSince1970: seconds(year, month, day, time))
     }

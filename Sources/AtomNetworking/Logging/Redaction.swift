@@ -158,16 +158,23 @@ enum Redaction {
     ) -> String {
         path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             guard segment.contains(where: { $0 == ";" || $0 == "%" }) else { return shown(String(segment)) }
-            let parts = String(segment).replacingOccurrences(of: "%3B", with: ";", options: .caseInsensitive)
-                .unicodeScalars.split(separator: ";", omittingEmptySubsequences: false)
+            let parts = decoding("3B", as: ";", in: segment).unicodeScalars.split(
+                separator: ";", omittingEmptySubsequences: false)
             guard parts.count > 1 else { return shown(String(segment)) }
             // Without a sign it's a name, as in `/a;b`.
             let parameters = parts.dropFirst().map {
-                $0.contains("=") ? item($0, mark) : name(String($0), mark: mark)
+                let parameter = decoding("3D", as: "=", in: $0)
+                return parameter.contains("=") ? item(parameter[...].unicodeScalars, mark) : name(parameter, mark: mark)
             }
             return ([shown(String(parts[0]))] + parameters).joined(separator: ";")
         }
         .joined(separator: "/")
+    }
+
+    /// A sign may be encoded several times.
+    private static func decoding(_ code: String, as sign: String, in text: Substring.UnicodeScalarView) -> String {
+        String(text).replacingOccurrences(
+            of: "%(?:25)*+\(code)", with: sign, options: [.regularExpression, .caseInsensitive])
     }
 
     /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype

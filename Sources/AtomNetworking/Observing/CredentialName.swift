@@ -8,7 +8,7 @@ enum CredentialName {
         let words = words(of: name.utf8)
         let joined = words.joined()
         guard !harmless.contains(joined) else { return false }
-        if hasFragment(joined.utf8) || joined == "pw" || words.contains(where: { whole.contains($0) }) { return true }
+        if hasFragment(joined.utf8) || words.contains(where: { $0 == "pw" || whole.contains($0) }) { return true }
         if isPassword(words) { return true }
         // An API's key, but not the key of a table.
         return words.last == "key" && !words.dropLast().contains { harmlessKeys.contains($0) }
@@ -21,6 +21,9 @@ enum CredentialName {
         if isOne(name) { return true }
         return CredentialValue.mayBeToken(value) && ["access", "refresh"].contains(words(of: name.utf8).joined())
     }
+
+    /// Whether a name is `code`, also as a list: `code[]`.
+    static func isCode(_ name: String) -> Bool { name.utf8.filter(isLetter).map { $0 | 0x20 } == Array("code".utf8) }
 
     /// Whether a `code` beside a value of this name is an authorization code
     /// (RFC 6749 §4.1.3), as no other code is.
@@ -40,15 +43,18 @@ enum CredentialName {
         if words.contains(where: { $0 == "key" || whole.contains($0) || isPassword([$0]) }) { return true }
         // In bytes that aren't text, two letters occur by chance.
         if words.contains("pw"), String(bytes: bytes, encoding: .utf8) != nil { return true }
-        return CredentialValue.isJWT(in: Array(bytes))
+        let hasCode = words.contains("code") && besideCode.contains { CredentialSearch.contains(letters, $0) }
+        return hasCode || CredentialValue.isJWT(in: Array(bytes))
     }
 
-    /// `pass`, `db_pass`, `newPass` and `dbpass2`, but not `boarding_pass` or
-    /// `bypass`.
+    /// `pass`, `db_pass`, `newPass`, `dbpass2` and `userpwd`, but not
+    /// `boarding_pass` or `bypass`.
     private static func isPassword(_ words: [String]) -> Bool {
+        let words = words.dropLast(words.reversed().prefix { $0.utf8.allSatisfy(isDigit) }.count)
         guard let last = words.last else { return false }
         if words.first == "pass", words.count == 2, passwordForms.contains(last) { return true }
         let name = last.utf8.reversed().drop { isDigit($0) }
+        if name.starts(with: "dwp".utf8) { return true }
         guard name.starts(with: "ssap".utf8) else { return false }
         let prefix = String(decoding: Array(name.dropFirst(4).reversed()), as: UTF8.self)
         return !harmlessPasses.contains(prefix.isEmpty ? words.dropLast().last ?? "" : prefix)
@@ -71,11 +77,12 @@ enum CredentialName {
         "authorization", "token", "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential",
         "apikey", "accesskey", "privatekey", "cookie", "jwt", "assertion", "bearer", "codeverifier", "csrf", "xsrf",
         "authentication", "dpop", "samlresponse", "devicecode", "usercode", "mfacode", "verificationcode",
-        "recoverycode", "otpcode", "authcode", "authorizationcode", "backupcode", "securitycode",
+        "recoverycode", "otpcode", "authcode", "authorizationcode", "backupcode", "securitycode", "oauthverifier",
     ]
     private static let whole: Set<String> = [
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
-        "cvv", "cvc",
+        "cvv", "cvc", "totp", "authkey", "masterkey", "signingkey", "encryptionkey", "sessionkey", "sharedkey",
+        "licensekey", "streamkey",
     ]
     private static let besideCode: Set<String> = ["granttype", "redirecturi", "clientid", "codeverifier"]
     private static let passwordForms: Set<String> = [
@@ -93,7 +100,7 @@ enum CredentialName {
         "accesscontrolallowcredentials", "codechallengemethod",
     ]
     private static let harmlessKeys: Set<String> = [
-        "idempotency", "sort", "primary", "partition", "public", "cache", "surrogate", "routing", "foreign", "object",
+        "idempotency", "sort", "primary", "partition", "public", "cache", "surrogate", "foreign", "object",
         "translation", "range",
     ]
 

@@ -61,9 +61,10 @@ extension CredentialSearch {
         let parameters = depth < deepest ? parameters(text) : nil
         if let parameters { return withoutCredentials(text, in: parameters, depth: depth + 1) }
         if namesValue(text) { return nil }
-        if let first = text.first, "/?#".utf8.contains(first), depth < deepest, !text.contains(0x20) {
-            // A relative URL.
-            guard url(text, depth: depth + 1) == text else { return nil }
+        for word in text.split(whereSeparator: { $0 <= 0x20 }) where depth < deepest {
+            // A URL without `://`, as in `/a` or `app:/a?b=c`.
+            let hasQuery = word.drop { !"?#".utf8.contains($0) }.contains(UInt8(ascii: "="))
+            if hasQuery || word.starts(with: "/".utf8), url(Array(word), depth: depth + 1) != Array(word) { return nil }
         }
         guard text.contains(UInt8(ascii: "%")) else { return text }
         let meant = decoded(text[...])
@@ -81,10 +82,13 @@ extension CredentialSearch {
     private static func withoutCredentials(_ text: [UInt8], in parameters: [Parameter], depth: Int) -> [UInt8] {
         var shown: [UInt8] = []
         var index = 0
-        for parameter in parameters {
+        let names = parameters.map { String(decoding: text[$0.name], as: UTF8.self) }
+        let isOAuth = names.contains { CredentialName.isBesideCode($0) }
+        for (parameter, name) in zip(parameters, names) {
             let value = Array(text[parameter.value])
-            let name = String(decoding: text[parameter.name], as: UTF8.self)
-            let isHidden = CredentialName.isOne(name, value: value) || self.text(value, depth: depth) != value
+            let isHidden =
+                CredentialName.isOne(name, value: value) || isOAuth && CredentialName.isCode(name)
+                || self.text(value, depth: depth) != value
             guard isHidden, !value.isEmpty else { continue }
             shown += text[index..<parameter.value.lowerBound] + hiddenBytes
             index = parameter.value.upperBound
@@ -125,8 +129,8 @@ extension CredentialSearch {
 
     private static let quote = UInt8(ascii: "\"")
     private static let spaces = ByteSet(" \t")
-    private static let nameBytes = ByteSet.alphanumeric.union("!#$&'*+-./^_`|~[]")
-    private static let valueBytes = nameBytes.union("=:@?%(){}<>\\")
+    private static let nameBytes = ByteSet.alphanumeric.union("!$&'*+-./^_`|~[]")
+    private static let valueBytes = nameBytes.union("#=:@?%(){}<>\\")
 
     // MARK: Sentences
 

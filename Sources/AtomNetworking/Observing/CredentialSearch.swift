@@ -20,10 +20,12 @@ enum CredentialSearch {
                 // The addresses of `Link` are in brackets.
                 shown = pieces(of: bytes, at: name == "link" ? "<>" : "") { url($0, depth: 0) }
             } else {
-                shown = text(
-                    pieces(of: bytes, at: " ") { word in
-                        contains(word, "://") || !CredentialValue.isJWT(in: word) ? word : hiddenBytes
-                    }, depth: 0)
+                // A word that is a token, and has no name, is hidden alone.
+                let others = pieces(of: bytes, at: " ") { word in
+                    word.allSatisfy(PercentEncoding.unreserved.contains) && CredentialValue.isJWT(in: word)
+                        ? hiddenBytes : word
+                }
+                shown = text(bytes, depth: 0) ?? text(others, depth: 0)
             }
             return String(decoding: shown ?? hiddenBytes, as: UTF8.self)
         }
@@ -78,11 +80,23 @@ enum CredentialSearch {
         }
     }
 
+    /// An address, which may have others in it, without the users of all of them.
     private static func withoutUser(_ address: [UInt8]) -> [UInt8] {
-        guard let slashes = firstIndex(of: "//", in: address) else { return address }
-        let authority = address[(slashes + 2)...].prefix { $0 != UInt8(ascii: "/") }
-        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return address }
-        return address[..<authority.startIndex] + hiddenBytes + address[at...]
+        var shown: [UInt8] = []
+        var rest = address[...]
+        while let slashes = firstIndex(of: "//", in: rest) {
+            shown += rest[...(slashes + 1)]
+            rest = rest[(slashes + 2)...]
+            let part = rest[..<(firstIndex(of: "//", in: rest) ?? rest.endIndex)]
+            let authority = part.prefix { $0 != UInt8(ascii: "/") }
+            // What isn't a port may be a password with a slash in it.
+            let isPort = authority.drop { $0 != UInt8(ascii: ":") }.allSatisfy { "0123456789:]".utf8.contains($0) }
+            let at = UInt8(ascii: "@")
+            guard let user = authority.lastIndex(of: at) ?? (isPort ? nil : part.lastIndex(of: at)) else { continue }
+            shown += hiddenBytes
+            rest = rest[user...]
+        }
+        return shown + rest
     }
 
     /// A path without the credentials in its segments and their parameters, as in
@@ -129,7 +143,8 @@ enum CredentialSearch {
         let text = String(decoding: meant, as: UTF8.self)
         let isHidden =
             CredentialName.isOne(text, value: value)
-            || hidesCode && (text.lowercased() == "code" || value.starts(with: "code=".utf8))
+            || hidesCode
+                && (CredentialName.isCode(text) || ["code=", "code["].contains { value.starts(with: $0.utf8) })
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
         let encoded = PercentEncoding.encode(
@@ -225,15 +240,16 @@ enum CredentialSearch {
             let token = text.drop { $0 == UInt8(ascii: " ") }
             if CredentialName.isOne(String(decoding: name, as: UTF8.self), value: token) { return nil }
             if isJSON(text), !JSONSearch.isClosed(text) { return nil }
-            guard let value = body(Array(text), depth: 0) else { return nil }
-            result += name + [UInt8(ascii: ":")] + value
+            guard let value = body(Array(token), depth: 0) else { return nil }
+            result += name + [UInt8(ascii: ":")] + text[..<token.startIndex] + value
         }
         return result
     }
 
     /// Whether these bytes can be a form, and nothing else.
     static func isForm(_ bytes: [UInt8]) -> Bool {
-        bytes.allSatisfy { formBytes.contains($0) }
+        // A line's end may be behind it.
+        bytes.reversed().drop { $0 <= 0x20 }.allSatisfy { formBytes.contains($0) }
             && bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
                 .allSatisfy { $0.contains(equals) }
             && !bytes.prefix { $0 != equals }.contains { ":/?".utf8.contains($0) }

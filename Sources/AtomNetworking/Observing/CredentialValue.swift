@@ -39,14 +39,18 @@ enum CredentialValue {
     static func isAuthorization(_ text: [UInt8]) -> Bool {
         let words = text.split { $0 <= 0x20 }
         return zip(words, words.dropFirst()).enumerated().contains { index, pair in
-            guard pair.0.count < 20, let scheme = scheme(pair.0), token68.matches(pair.1) else { return false }
+            guard pair.0.count < 20, let scheme = scheme(pair.0), !isParameter(pair.1) else { return false }
+            let isCommon = ["basic", "bearer"].contains(scheme)
+            // Many servers don't keep to the grammar.
+            if isCommon, pair.1.count >= 16, pair.1.allSatisfy({ (0x21...0x7E).contains($0) }) { return true }
+            guard pair.1.allSatisfy(token68.contains) else { return false }
             if pair.1.count >= 16 { return true }
             // In a sentence, such as “Basic plans are free”, words are short.
             let isWhole = index == 0 && (words.count == 2 || pair.1.last.map { ",;".utf8.contains($0) } ?? false)
             let (letters, digits) = (pair.1.filter { $0 > 0x40 }, pair.1.count { (0x30...0x39).contains($0) })
             let capitals = letters.dropFirst().count { $0 < 0x5B }
             let isMixed = digits > 0 && !letters.isEmpty || capitals > 0 && capitals < letters.count - 1
-            return ["basic", "bearer"].contains(scheme) ? isWhole || isMixed : isWhole && isMixed && pair.1.count >= 8
+            return isCommon ? isWhole || isMixed : isWhole && isMixed && pair.1.count >= 8
         }
     }
 
@@ -57,16 +61,14 @@ enum CredentialValue {
         return schemes.contains(name) ? name : nil
     }
 
+    /// Whether a word has `=` in it, and not only at its end: `realm=""`.
+    private static func isParameter(_ word: ArraySlice<UInt8>) -> Bool {
+        CredentialSearch.firstIndex(of: "=\"", in: word) != nil
+            || word.drop { $0 != UInt8(ascii: "=") }.contains { ByteSet.alphanumeric.contains($0) }
+    }
+
     private static let schemes: Set<String> = [
         "basic", "bearer", "digest", "dpop", "hmac", "negotiate", "token", "oauth", "apikey", "aws4-hmac-sha256",
     ]
     private static let token68 = ByteSet.alphanumeric.union("-._~+/=,;\"'")
-}
-
-extension ByteSet {
-    /// Whether all bytes are in the set, and `=` only at the end: not `realm=""`.
-    fileprivate func matches(_ word: ArraySlice<UInt8>) -> Bool {
-        word.allSatisfy { contains($0) } && CredentialSearch.firstIndex(of: "=\"", in: word) == nil
-            && !word.drop { $0 != UInt8(ascii: "=") }.contains { ByteSet.alphanumeric.contains($0) }
-    }
 }

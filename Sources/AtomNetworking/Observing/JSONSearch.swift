@@ -74,7 +74,7 @@ struct JSONSearch {
     private mutating func search(valueFrom start: Int, of key: Range<Int>) {
         // What can't be read is hidden.
         let meant = JSONString.decoded(content(of: key))
-        if let meant, CredentialValue.isJWT(in: meant) { show(Self.hidden, at: key) }
+        if let meant, CredentialSearch.text(meant, depth: depth) != meant { show(Self.hidden, at: key) }
         let name = meant.map { String(decoding: $0, as: UTF8.self) }
         // Not the end of every value: then the search would take the square of the time.
         let isText = start < bytes.count && bytes[start] == quote
@@ -85,7 +85,7 @@ struct JSONSearch {
             objects[last].isOAuth = true
             for code in objects[last].codes { edits[code].shown = Self.hidden }
         }
-        let isCode = name?.lowercased() == "code" && start < bytes.count && !"{[".utf8.contains(bytes[start])
+        let isCode = name.map(CredentialName.isCode) == true && !bytes[start...].starts(with: "{".utf8)
         guard isCredential || isCode else { return }
         let place = start..<endOfValue(from: start)
         index = place.upperBound
@@ -93,7 +93,8 @@ struct JSONSearch {
         if ["null", "true", "false", "\"\"", ""].contains(value) { return }
         if isCredential || objects[last].isOAuth { return show(Self.hidden, at: place) }
         objects[last].codes.append(edits.count)
-        show((isText ? shownValue(text) : nil) ?? Array(bytes[place]), at: place)
+        let shown = isText ? shownValue(text) : CredentialSearch.text(Array(bytes[place]), depth: depth) ?? Self.hidden
+        show(shown ?? Array(bytes[place]), at: place)
     }
 
     private static let hidden = Array("\"\(CredentialSearch.hidden)\"".utf8)

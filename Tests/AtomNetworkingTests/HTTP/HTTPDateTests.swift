@@ -35,11 +35,20 @@ struct HTTPDateTests {
                 == Date(timeIntervalSince1970: 4_418_064_000))
     }
 
+    @Test("A leap second is the first one of the next minute")
+    func leapSecond() {
+        #expect(seconds("Sat, 31 Dec 2016 23:59:60 GMT") == 1_483_228_800)
+        #expect(CookieDate.date(from: "Sat, 31 Dec 2016 23:59:60 GMT") == nil)
+    }
+
     @Test(
         "What is no date is none",
         arguments: [
             "", "120", "1994", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 PST",
-            "Sun, 06 Nov 1994 08:49:37 +0100", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun Nov  6 24:49:37 1994", "GMT",
+            "Sun Nov  6 08:49:37 PST 1994", "Sun Nov  6 08:49:37 +0100 1994", "Sun Nov  6 08:49:37PST 1994",
+            "Sun 6 Nov 08:49:37 1994", "6 Nov 94 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 +0100 1994",
+            "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov 1994 08:49:37 +0100", "Sun, 31 Feb 1994 08:49:37 GMT",
+            "Sun Nov  6 24:49:37 1994", "GMT",
         ])
     func invalid(text: String) {
         #expect(seconds(text) == nil)

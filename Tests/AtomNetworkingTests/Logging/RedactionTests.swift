@@ -125,6 +125,8 @@ struct RedactionTests {
             ("https://a.example/users/@me?a=@hunter2", "https://a.example/users/@me?a=…"),
             ("https://a.example/x;jsessionid=hunter2/y;a=1;p;", "https://a.example/x;jsessionid=…/y;a=…;p;"),
             ("/x;token=hunter2?a;b=1", "/x;token=…?a;b=…"), ("/x%3btoken=hunter2", "/x;token=…"),
+            ("/x;token%3Dhunter2", "/x;token=…"), ("/x%3Btoken%3dhunter2/y", "/x;token=…/y"),
+            ("/x%25253btoken%253Dhunter2", "/x;token=…"), ("/x%3D1", "/x%3D1"),
             ("https://a.example/x;t=hunter2#;t=hunter2", "https://a.example/x;t=…"),
         ])
     func url(_ url: String, becomes shown: String) {

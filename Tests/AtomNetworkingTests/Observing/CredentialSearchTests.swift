@@ -70,6 +70,20 @@ import Testing
             (#"{"a":"\"#, #"{"a":"HIDDEN""#), (#"{"a":"\u12"}"#, #"{"a":"HIDDEN"}"#),
             (#"{"log":"password = abc"}"#, #"{"log":"HIDDEN"}"#),
             (#"{"log":"\x password = abc"}"#, #"{"log":"HIDDEN"}"#),
+            (#"{"db":"postgres://u:a/bc@h/x"}"#, #"{"db":"postgres://HIDDEN@h/x"}"#),
+            (#"{"x":"https://a.example/,https://u:abc@h/"}"#, #"{"x":"https://a.example/,https://HIDDEN@h/"}"#),
+            (#"{"x":"app.x:/cb?code=abc&state=x"}"#, #"{"x":"HIDDEN"}"#),
+            (#"{"x":"cb?code=abc&state=x"}"#, #"{"x":"HIDDEN"}"#),
+            (#"{"x":"cb#code=abc&state=x"}"#, #"{"x":"HIDDEN"}"#),
+            (#"{"x":"GET /cb?code=abc&state=x HTTP/1.1"}"#, #"{"x":"HIDDEN"}"#),
+            (#"{"x":"Bearer 3|abcdefghijklmnop"}"#, #"{"x":"HIDDEN"}"#),
+            // Keys.
+            (#"{"https://h/?api_key=abc":{"n":1}}"#, #"{"HIDDEN":"HIDDEN"}"#),
+            (#"{"https://u:abc@h/":null}"#, #"{"HIDDEN":null}"#),
+            (#"{"Bearer abcdefgh12345678":null}"#, #"{"HIDDEN":null}"#),
+            // Lists.
+            (#"{"code":["abc"],"redirect_uri":["x"]}"#, #"{"code":"HIDDEN","redirect_uri":["x"]}"#),
+            (#"{"code":["a",{"pin":"abc"}],"n":1}"#, #"{"code":["a",{"pin":"HIDDEN"}],"n":1}"#),
         ])
     func textsInJSON(text: String, expected: String) {
         #expect(shown(text) == expected)
@@ -205,7 +219,11 @@ import Testing
             "password=planted&x=1", "a; token=planted", "a=1, token=\"planted\"", "token: planted", "db_pass=planted",
             "grant_type=x&code=planted", "code=planted&redirect_uri=x", "client_id=x&code=planted",
             #"{"code":"planted","x":{"y":1},"code_verifier":"x"}"#, #"[{"redirectUri":"x","code":"planted"}]"#,
-            #"Digest username="ada", response="x", client_secret="planted""#,
+            #"Digest username="ada", response="x", client_secret="planted""#, "Bearer planted!def*123456789012",
+            "https://h/a/https://ada:planted@b/x", "app.x:/cb?code=planted&state=x", "cb?a=1&code=planted&state=x",
+            "a=1; code=planted; client_id=x", "code[]=planted&client_id=x", "db_pw=planted&n=1",
+            #"x({"code":"planted","client_id":1})"#, #"{"id":"\#(jwt)","password":"planted battery"}"#,
+            #"id="\#(jwt)", password="planted battery""#,
         ])
     func everyCarrier(value: String) {
         for (index, shown) in Self.carriers.enumerated() {
@@ -242,6 +260,7 @@ import Testing
             "auth;dur=10, db;desc=\"x y\";dur=53", "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101",
             "Mon, 23 Nov 2026 10:00:00 GMT", "multipart/form-data; boundary=--abc", "h3=\":443\"; ma=86400",
             "Authorization, X-CSRF-Token", "100%", "10% off & more", "boarding_pass=12A; x=1", "v1:abc",
+            "Basic realm=\"a b\", charset=\"UTF-8\"", "color=#fff; x=1", "Is x? a=b or #c = d?e=f",
         ] {
             #expect(Self.shownField("X-Foo", value) == value)
         }
@@ -253,10 +272,32 @@ import Testing
         }
         for text in [
             #"{"code":"WA","state":"x"}"#, #"{"m":"Basic economy fare is sold out","t":"Token expired"}"#,
+            #"{"x":"https://h:80/@user","y":"https://h/@a//b","z":"https://[::1]:80/@x","first_pass_2":1}"#,
+            #"{"m":"Basic auth? Bearer it!"}"#, #"{"code":["WA"],"state":"x"}"#, "code=WA&n=1\n", "code: 5, client: 7",
             #"{"boarding_pass":"12A","compass":"N","season_pass":1}"#, #"{"host":"api.example.com:443"}"#,
         ] {
             #expect(Self.shownBody(text) == text)
         }
+    }
+
+    @Test(
+        "More names say that a value is a credential",
+        arguments: [
+            "db_pw", "pwd1", "userpwd", "pass_2", "totp", "oauth_verifier", "authkey", "masterkey", "signingKey",
+            "sessionkey", "sharedkey", "licensekey", "streamkey", "routing_key",
+        ])
+    func names(name: String) {
+        #expect(shown("\(name)=a&n=1") == "\(name)=HIDDEN&n=1")
+        #expect(shown(#"{"\#(name)":"a","n":1}"#) == #"{"\#(name)":"HIDDEN","n":1}"#)
+    }
+
+    @Test("What is nearly a form or nearly JSON may have an authorization code in it")
+    func nearlyForms() {
+        #expect(shown("code=abc&client_id=x\n") == "code=HIDDEN&client_id=x\n")
+        #expect(shown("code=abc&redirect_uri=x&name=M\u{FC}ller") == nil)
+        #expect(shown(#"callback({"code":"x","client_id":1})"#) == nil)
+        #expect(events("data: code=abc&state=x\n\n") == "data: code=HIDDEN&state=x\n\n")
+        #expect(Self.shownField("X-Foo", "a=1; code=b; client_id=x") == "a=1; code=HIDDEN; client_id=x")
     }
 
     @Test("What is nested too deeply is hidden")
@@ -278,7 +319,7 @@ import Testing
         let units = [
             "[", #"{"a":"#, #"{"pin":"#, "\"", "\"{", #"[\""#, #"{\"a\":"#, "eyJ.", "a://", "a:// ", "\\", "\\u00",
             "[\"a\"  ", "\0", "%25", "%7B%22", "a=b&", "a=https://b?", "a=1;", "a=\"", "Bearer ", "token:", "?a=",
-            "#a=",
+            "#a=", "//u:", "//u:/@", "x?a= ", "callback({\"code\":", #"{"code":["#, "pass_2_",
             "/;=", #"{"code":1,"#, "next=https%3A%2F%2Fh%3F", "pass", "a ://",
         ]
         let frames = [("", ""), ("[\"", "\"]"), ("a=b&c=", ""), ("data: ", "\n")]
