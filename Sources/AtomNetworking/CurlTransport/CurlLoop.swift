@@ -46,8 +46,8 @@
         @exclusivity(unchecked) private var turn = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
-        /// Whether a server has used HTTP/2.
-        @exclusivity(unchecked) private var sharesConnections = false
+        /// Whether libcurl may miss something while it sleeps.
+        @exclusivity(unchecked) private var wakesOften = false
         @exclusivity(unchecked) private var lastURL = ""
         @exclusivity(unchecked) private var lastParsedURL: ParsedURL?
         /// Transfers for the next exchanges.
@@ -198,16 +198,13 @@
             tearDown()
         }
 
-        /// In milliseconds; without a limit unless a request may have shared its
-        /// connection.
+        /// In milliseconds; without a limit unless libcurl may miss something.
         ///
         /// libcurl 7.88 sometimes has data of another request on a connection
         /// with HTTP/2 that it has read, and waits for the socket all the same.
-        private var longestSleep: CInt {
-            sharesConnections && exchangeCount > 0 ? Self.longestSleepWithSharedConnections : .max
-        }
-
-        private static let longestSleepWithSharedConnections: CInt = 50
+        /// It also forgets to send a body if the final head of the response comes
+        /// just when it has waited long enough for a 100.
+        private var longestSleep: CInt { wakesOften && exchangeCount > 0 ? 50 : .max }
 
         /// Takes the commands that have come in.
         ///
@@ -362,9 +359,10 @@
             }
         }
 
-        /// A connection carries more than one exchange.
-        func hasSharedConnection() {
-            sharesConnections = true
+        /// A connection carries more than one exchange, or a head has come before
+        /// the body was sent.
+        func mustWakeOften() {
+            wakesOften = true
         }
 
         /// The transfer has a part of a body, which is handed over before the

@@ -134,7 +134,9 @@
                 abort = .headInvalid
             case .complete:
                 guard let exchange else { return false }
-                if head.isHTTP2 { loop.hasSharedConnection() }
+                let mayWaitForContinue =
+                    head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
+                if head.isHTTP2 || mayWaitForContinue { loop.mustWakeOften() }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
