@@ -271,7 +271,9 @@
             // libcurl also counts what delimits chunks.
             reportSent(min(total, bodyOffset), of: exchange)
             // libcurl counts what it could not hand over yet.
-            guard head.isComplete, !isHeldBack, refusedExpectation == nil, let request = exchange.request.body else { return true }
+            guard head.isComplete, !isHeldBack, refusedExpectation == nil, let request = exchange.request.body else {
+                return true
+            }
             guard isBare || length > 0 && received >= length,
                 total < request.length ?? (isBodyRead ? bodyOffset : .max)
             else { return true }

@@ -142,7 +142,7 @@ import Testing
         #expect(failure.reason == .bodyLengthChanged)
     }
 
-    @Test(arguments: TransportUnderTest.all)
+    @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func aStreamThatIsAnnouncedAsEmptyMustBe(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
@@ -165,7 +165,7 @@ import Testing
         #expect(server.requests.map { $0.values(for: "Content-Length") } == [["0"]])
     }
 
-    @Test(arguments: TransportUnderTest.all)
+    @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func anEmptyStreamWithoutAnEndIsCancelled(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
@@ -295,11 +295,15 @@ import Testing
 
     // MARK: Answers before the end of the body
 
+    // AsyncHTTPClient sends the whole body before it ends a successful response.
+
     private func early(_ server: EarlyServer, body: RequestBody) -> WireEndpoint {
         WireEndpoint(host: "127.0.0.1", port: server.port, method: .post, body: body)
     }
 
-    @Test(arguments: ["Content-Length: 2\r\n\r\nok", "Content-Length: 0\r\n\r\n"], TransportUnderTest.all)
+    @Test(
+        arguments: ["Content-Length: 2\r\n\r\nok", "Content-Length: 0\r\n\r\n"],
+        TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func aCompleteAnswerEndsTheUpload(rest: String, over transport: TransportUnderTest) async throws {
         let content = Data(count: 32 << 20)
         for body in [RequestBody.data(content), .stream { Self.parts([content]) }] {
@@ -312,7 +316,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [264, 300, 340, 400, 700], TransportUnderTest.all)
+    @Test(arguments: [264, 300, 340, 400, 700], TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func anAnswerThatComesEarlyIsWhole(kilobytes: Int, over transport: TransportUnderTest) async throws {
         let length = kilobytes << 10
         let server = try EarlyServer(
@@ -327,7 +331,7 @@ import Testing
         #expect(received == length)
     }
 
-    @Test(arguments: TransportUnderTest.all)
+    @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func anUploadThatWasReadKeepsItsConnection(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
@@ -341,7 +345,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test(arguments: TransportUnderTest.all)
+    @Test(arguments: TransportUnderTest.all.filter { $0.kind != .asyncHTTPClient })
     func whatIsSentAfterTheHeadCounts(over transport: TransportUnderTest) async throws {
         let server = try EarlyServer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         defer { server.stop() }
