@@ -336,7 +336,7 @@ import Testing
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let atom = Atom.forTest(over: transport)
-        for count in [1, 70_000, 1_000_000] {
+        for count in [1, 70_000, 300_000] {
             let content = Self.bytes(count)
             for body in [RequestBody.data(content), .stream(length: Int64(count)) { Self.parts([content]) }] {
                 #expect(await atom.outcome(of: endpoint(server, body)).response?.statusCode == 200)
