@@ -170,14 +170,12 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
 
 extension Exchange {
     /// Handles an event under the lock, and performs the step outside of it.
-    @discardableResult
-    func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) -> ExchangeMachine.Step {
+    func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
         let (step, wire) = content.withLock { content in
             let step = event(&content.machine)
             return (step, content.letGo(for: step))
         }
         perform(step, wire)
-        return step
     }
 
     /// Performs a step.
