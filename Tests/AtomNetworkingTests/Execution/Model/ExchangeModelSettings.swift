@@ -122,8 +122,11 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
             name: "streams that are lost before and after their heads", signed: [true, false],
             streamed: [true, false], quota: 2, failuresLeft: 2, cancellationsLeft: 1),
         ExchangeModelSettings(
+            name: "files that are asked for again, and a 401", signed: [true, false], streamed: [true, false],
+            heads: [.ok, .unauthorized], parts: [.ofAnotherFile], partsLeft: 1),
+        ExchangeModelSettings(
             name: "files that are asked for again", signed: [true, false], streamed: [true, true],
-            heads: [.ok, .unauthorized], parts: [.small, .ofAnotherFile], partsLeft: 2, cancellationsLeft: 1),
+            parts: [.small, .ofAnotherFile], partsLeft: 2, cancellationsLeft: 1),
         ExchangeModelSettings(
             name: "files that are asked for again while time runs out", signed: [true, false], streamed: [true, true],
             parts: [.ofAnotherFile], partsLeft: 1, failuresLeft: 1, expiriesLeft: 1, earlyRingsLeft: 1),
