@@ -4,11 +4,12 @@
 #include "CAtomCurl.h"
 
 #include <dlfcn.h>
-#include <poll.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -35,11 +36,22 @@ struct curl_version_info {
     int features;
 };
 
-// `struct curl_waitfd`.
-struct waited {
-    int descriptor;
-    short events;
-    short revents;
+// `z_stream` of zlib, whose ABI (libz.so.1) never changes.
+struct zlib_stream {
+    const uint8_t *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    uint8_t *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state;
+    void *(*zalloc)(void *, unsigned int, unsigned int);
+    void (*zfree)(void *, void *);
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
 };
 
 struct curl_address {
@@ -54,13 +66,9 @@ enum {
     CURL_GLOBAL_ALL = 3,
     CURLVERSION_FIRST = 0,
     CURL_VERSION_SSL = 1 << 2,
-    CURL_VERSION_LIBZ = 1 << 3,
     CURL_VERSION_HTTP2 = 1 << 16,
-    CURL_VERSION_BROTLI = 1 << 23,
-    CURL_VERSION_ZSTD = 1 << 26,
     CURLMSG_DONE = 1,
     CURLPAUSE_CONT = 0,
-    CURL_WAIT_POLLIN = 1,
 
     CURLOPT_WRITEDATA = 10001,
     CURLOPT_READDATA = 10009,
@@ -81,13 +89,17 @@ enum {
     CURLOPT_CURLU = 10282,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_OPENSOCKETDATA = 10164,
+    CURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CURLOPT_CLOSESOCKETDATA = 10209,
     CURLOPT_XFERINFOFUNCTION = 20219,
     CURLOPT_PATH_AS_IS = 234,
-    CURLOPT_ACCEPT_ENCODING = 10102,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_PREREQDATA = 10313,
 
-    CURLMOPT_MAXCONNECTS = 6,
+    CURLMOPT_SOCKETFUNCTION = 20001,
+    CURLMOPT_SOCKETDATA = 10002,
+    CURLMOPT_TIMERFUNCTION = 20004,
+    CURLMOPT_TIMERDATA = 10005,
 
     CURLINFO_PRIVATE = 0x100000 + 21,
     CURLINFO_CAINFO = 0x100000 + 61,
@@ -107,6 +119,7 @@ static struct {
     struct curl_version_info *(*version_info)(int);
     atom_curl_easy (*easy_init)(void);
     void (*easy_cleanup)(atom_curl_easy);
+    void (*easy_reset)(atom_curl_easy);
     int (*easy_setopt)(atom_curl_easy, int, ...);
     int (*easy_getinfo)(atom_curl_easy, int, ...);
     int (*easy_pause)(atom_curl_easy, int);
@@ -116,8 +129,7 @@ static struct {
     int (*multi_setopt)(atom_curl_multi, int, ...);
     int (*multi_add_handle)(atom_curl_multi, atom_curl_easy);
     int (*multi_remove_handle)(atom_curl_multi, atom_curl_easy);
-    int (*multi_perform)(atom_curl_multi, int *);
-    int (*multi_poll)(atom_curl_multi, struct waited *, unsigned int, int, int *);
+    int (*multi_socket_action)(atom_curl_multi, int, int, int *);
     struct curl_message *(*multi_info_read)(atom_curl_multi, int *);
     atom_curl_share (*share_init)(void);
     int (*share_setopt)(atom_curl_share, int, ...);
@@ -127,21 +139,40 @@ static struct {
     void (*url_cleanup)(atom_curl_url);
 } curl;
 
+static struct {
+    int (*begin)(struct zlib_stream *, int, const char *, int);
+    int (*inflate)(struct zlib_stream *, int);
+    int (*reset)(struct zlib_stream *);
+    int (*end)(struct zlib_stream *);
+    const char *(*version)(void);
+} zlib;
+
 static struct atom_curl_version version = {.text = ""};
 static char *default_authorities = NULL;
 static pthread_once_t loading = PTHREAD_ONCE_INIT;
 
 // MARK: - Loading
 
+struct wanted {
+    const char *name;
+    void **function;
+};
+
+static bool find(void *library, const struct wanted *wanted, size_t count) {
+    for (size_t index = 0; index < count; index++) {
+        *wanted[index].function = dlsym(library, wanted[index].name);
+        if (*wanted[index].function == NULL) return false;
+    }
+    return true;
+}
+
 static bool find_functions(void *library) {
-    const struct {
-        const char *name;
-        void **function;
-    } wanted[] = {
+    const struct wanted wanted[] = {
         {"curl_global_init", (void **)&curl.global_init},
         {"curl_version_info", (void **)&curl.version_info},
         {"curl_easy_init", (void **)&curl.easy_init},
         {"curl_easy_cleanup", (void **)&curl.easy_cleanup},
+        {"curl_easy_reset", (void **)&curl.easy_reset},
         {"curl_easy_setopt", (void **)&curl.easy_setopt},
         {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
         {"curl_easy_pause", (void **)&curl.easy_pause},
@@ -151,8 +182,7 @@ static bool find_functions(void *library) {
         {"curl_multi_setopt", (void **)&curl.multi_setopt},
         {"curl_multi_add_handle", (void **)&curl.multi_add_handle},
         {"curl_multi_remove_handle", (void **)&curl.multi_remove_handle},
-        {"curl_multi_perform", (void **)&curl.multi_perform},
-        {"curl_multi_poll", (void **)&curl.multi_poll},
+        {"curl_multi_socket_action", (void **)&curl.multi_socket_action},
         {"curl_multi_info_read", (void **)&curl.multi_info_read},
         {"curl_share_init", (void **)&curl.share_init},
         {"curl_share_setopt", (void **)&curl.share_setopt},
@@ -161,11 +191,19 @@ static bool find_functions(void *library) {
         {"curl_url_set", (void **)&curl.url_set},
         {"curl_url_cleanup", (void **)&curl.url_cleanup},
     };
-    for (size_t index = 0; index < sizeof(wanted) / sizeof(wanted[0]); index++) {
-        *wanted[index].function = dlsym(library, wanted[index].name);
-        if (*wanted[index].function == NULL) return false;
-    }
-    return true;
+    return find(library, wanted, sizeof(wanted) / sizeof(wanted[0]));
+}
+
+// libcurl has loaded it, too; without it nothing compressed is asked for.
+static bool find_zlib(void) {
+    const struct wanted wanted[] = {
+        {"inflateInit2_", (void **)&zlib.begin}, {"inflate", (void **)&zlib.inflate},
+        {"inflateReset", (void **)&zlib.reset},  {"inflateEnd", (void **)&zlib.end},
+        {"zlibVersion", (void **)&zlib.version},
+    };
+    const size_t count = sizeof(wanted) / sizeof(wanted[0]);
+    void *library = dlopen("libz.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return (library != NULL && find(library, wanted, count)) || find(RTLD_DEFAULT, wanted, count);
 }
 
 // MARK: - The end of the process
@@ -217,9 +255,7 @@ static void load(void) {
     version.text = info->version;
     version.has_http2 = (info->features & CURL_VERSION_HTTP2) != 0;
     version.has_tls = (info->features & CURL_VERSION_SSL) != 0;
-    version.has_gzip = (info->features & CURL_VERSION_LIBZ) != 0;
-    version.has_brotli = (info->features & CURL_VERSION_BROTLI) != 0;
-    version.has_zstd = (info->features & CURL_VERSION_ZSTD) != 0;
+    version.has_zlib = find_zlib();
     version.number = info->version_num;
     // Asked for once: the text belongs to the transfer that is asked.
     atom_curl_easy easy = curl.easy_init();
@@ -244,11 +280,31 @@ static int open_socket(void *context, int purpose, struct curl_address *address)
     (void)purpose;
     const struct atom_curl_owner *owner = context;
     if (!owner->callbacks->connect(owner->context)) return CURL_SOCKET_BAD;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    owner->callbacks->opened(owner->context, descriptor < 0 ? -errno : descriptor);
+    return descriptor;
 }
 
-atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_buffer) {
-    atom_curl_easy easy = curl.easy_init();
+static int close_socket(void *context, int descriptor) {
+    const struct atom_curl_watcher *watcher = context;
+    watcher->closing(watcher->context, descriptor);
+    return close(descriptor);
+}
+
+static void *context_of(atom_curl_easy easy) {
+    struct atom_curl_owner *owner = NULL;
+    // libcurl's own transfers have none.
+    if (curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner) != 0 || owner == NULL) return NULL;
+    return owner->context;
+}
+
+atom_curl_easy atom_curl_easy_make(
+    atom_curl_easy easy, struct atom_curl_owner *owner, const struct atom_curl_watcher *watcher, char *error_buffer) {
+    if (easy != NULL) {
+        curl.easy_reset(easy);
+    } else {
+        easy = curl.easy_init();
+    }
     if (easy == NULL) return NULL;
     int failed = 0;
     failed |= curl.easy_setopt(easy, CURLOPT_PRIVATE, owner);
@@ -259,6 +315,9 @@ atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_bu
     failed |= curl.easy_setopt(easy, CURLOPT_WRITEDATA, owner->context);
     failed |= curl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     failed |= curl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, owner);
+    // A connection keeps these two, and outlives the transfer.
+    failed |= curl.easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    failed |= curl.easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, watcher);
     if (version.number >= 0x075000) {
         failed |= curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, owner->callbacks->prepare);
         failed |= curl.easy_setopt(easy, CURLOPT_PREREQDATA, owner->context);
@@ -268,8 +327,6 @@ atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_bu
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     // A large body takes fewer calls of the system; libcurl's own is 16 KiB.
     failed |= curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
-    // Every coding that libcurl can decode; the SDK writes the field itself.
-    failed |= curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     if (failed == 0) return easy;
     curl.easy_cleanup(easy);
     return NULL;
@@ -348,11 +405,31 @@ const char *atom_curl_meaning(int code) { return curl.easy_strerror(code); }
 
 // MARK: - Sets of transfers
 
-atom_curl_multi atom_curl_multi_make(long connections) {
+static int watch_socket(atom_curl_easy easy, int descriptor, int what, void *context, void *unused) {
+    (void)unused;
+    const struct atom_curl_watcher *watcher = context;
+    watcher->watch(watcher->context, descriptor, what, context_of(easy));
+    return 0;
+}
+
+static int set_timer(atom_curl_multi multi, long milliseconds, void *context) {
+    (void)multi;
+    const struct atom_curl_watcher *watcher = context;
+    watcher->timer(watcher->context, milliseconds);
+    return 0;
+}
+
+atom_curl_multi atom_curl_multi_make(const struct atom_curl_watcher *watcher) {
     atom_curl_multi multi = curl.multi_init();
-    if (multi != NULL) curl.multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections);
+    if (multi == NULL) return NULL;
+    curl.multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl.multi_setopt(multi, CURLMOPT_SOCKETDATA, watcher);
+    curl.multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl.multi_setopt(multi, CURLMOPT_TIMERDATA, watcher);
     return multi;
 }
+
+void atom_curl_multi_set(atom_curl_multi multi, int option, long value) { curl.multi_setopt(multi, option, value); }
 
 void atom_curl_multi_free(atom_curl_multi multi) {
     enter();
@@ -369,29 +446,11 @@ int atom_curl_multi_remove(atom_curl_multi multi, atom_curl_easy easy) {
     return result;
 }
 
-int atom_curl_multi_perform(atom_curl_multi multi) {
+void atom_curl_multi_act(atom_curl_multi multi, int descriptor, int events) {
     int running = 0;
     enter();
-    int result = curl.multi_perform(multi, &running);
+    curl.multi_socket_action(multi, descriptor, events, &running);
     leave();
-    return result;
-}
-
-int atom_curl_multi_wait(atom_curl_multi multi, int bell, int milliseconds) {
-    struct waited extra = {bell, CURL_WAIT_POLLIN, 0};
-    int result = curl.multi_poll(multi, &extra, 1, milliseconds, NULL);
-    if (result != 0) {
-        // Without memory, or beyond a limit on descriptors. The thread must not
-        // use the processor up.
-        struct pollfd only = {bell, POLLIN, 0};
-        poll(&only, 1, 10);
-        extra.revents = only.revents;
-    }
-    if (extra.revents != 0) {
-        uint64_t rings;
-        (void)!read(bell, &rings, sizeof(rings));
-    }
-    return result;
 }
 
 void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code) {
@@ -401,15 +460,19 @@ void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code) {
         if (message == NULL) return NULL;
         if (message->kind != CURLMSG_DONE) continue;
         *code = message->data.result;
-        struct atom_curl_owner *owner = NULL;
-        curl.easy_getinfo(message->easy, CURLINFO_PRIVATE, &owner);
-        return owner->context;
+        void *context = context_of(message->easy);
+        if (context != NULL) return context;
     }
 }
 
 int atom_curl_bell_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void atom_curl_bell_free(int bell) { close(bell); }
+
+void atom_curl_bell_hush(int bell) {
+    uint64_t rings;
+    (void)!read(bell, &rings, sizeof(rings));
+}
 
 void atom_curl_bell_ring(int bell) {
     const uint64_t once = 1;
@@ -424,6 +487,64 @@ atom_curl_share atom_curl_share_make(void) {
 }
 
 void atom_curl_share_free(atom_curl_share share) { curl.share_cleanup(share); }
+
+// MARK: - Waiting
+
+int atom_poll_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+void atom_poll_free(int poll) { close(poll); }
+
+void atom_poll_watch(int poll, int descriptor, int events, int before) {
+    struct epoll_event event = {.data.fd = descriptor};
+    if (events & ATOM_CURL_POLL_IN) event.events |= EPOLLIN | EPOLLRDHUP;
+    if (events & ATOM_CURL_POLL_OUT) event.events |= EPOLLOUT;
+    epoll_ctl(poll, before == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD, descriptor, &event);
+}
+
+int atom_poll_wait(int poll, struct atom_ready *ready, int count, int milliseconds) {
+    struct epoll_event events[64];
+    int found = epoll_wait(poll, events, count < 64 ? count : 64, milliseconds);
+    for (int index = 0; index < found; index++) {
+        unsigned int flags = events[index].events;
+        // libcurl finds an error itself when it reads or writes.
+        bool is_broken = (flags & (EPOLLERR | EPOLLHUP)) != 0;
+        ready[index].descriptor = events[index].data.fd;
+        ready[index].events = (is_broken || (flags & (EPOLLIN | EPOLLRDHUP)) ? ATOM_CURL_POLL_IN : 0) |
+                              (is_broken || (flags & EPOLLOUT) ? ATOM_CURL_POLL_OUT : 0);
+    }
+    return found;
+}
+
+// MARK: - zlib
+
+struct atom_inflater *atom_inflater_make(int window_bits) {
+    struct zlib_stream *stream = calloc(1, sizeof(*stream));
+    if (stream == NULL) return NULL;
+    if (zlib.begin(stream, window_bits, zlib.version(), sizeof(*stream)) == 0) return (struct atom_inflater *)stream;
+    free(stream);
+    return NULL;
+}
+
+int atom_inflate(
+    struct atom_inflater *inflater, const uint8_t **input, size_t *input_left, uint8_t *output, size_t *output_left) {
+    struct zlib_stream *stream = (struct zlib_stream *)inflater;
+    stream->next_in = *input;
+    stream->avail_in = (unsigned int)*input_left;
+    stream->next_out = output;
+    stream->avail_out = (unsigned int)*output_left;
+    int result = zlib.inflate(stream, 0 /* Z_NO_FLUSH */);
+    *input = stream->next_in;
+    *input_left = stream->avail_in;
+    *output_left = stream->avail_out;
+    return result;
+}
+
+int atom_inflater_reset(struct atom_inflater *inflater) { return zlib.reset((struct zlib_stream *)inflater); }
+
+void atom_inflater_free(struct atom_inflater *inflater) {
+    zlib.end((struct zlib_stream *)inflater);
+    free(inflater);
+}
 
 // MARK: - The system
 
@@ -449,6 +570,9 @@ int atom_curl_start_thread(void (*body)(void *), void *context) {
     // own threads, and a connection that breaks raises no SIGPIPE here.
     sigset_t all, before;
     sigfillset(&all);
+    // What a fault of the thread itself raises goes to the app's crash reporter.
+    const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+    for (size_t index = 0; index < sizeof(faults) / sizeof(faults[0]); index++) sigdelset(&all, faults[index]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

@@ -31,9 +31,9 @@
         func problem(abort: CurlTransfer.Abort?, head: ResponseHead, proxyStatus: Int) -> WireProblem {
             switch abort {
             case .headTooLarge: return .unreadableHead("it is too large")
-            case .headInvalid: return .unreadableHead("a line is not a header field")
+            case .headInvalid(let reason): return .unreadableHead(reason)
             case .repeated: return .closedWithoutResponse
-            case .answered, .body, nil: break
+            case .answered, .spoiled, .body, nil: break
             }
             if proxyStatus >= 300, !head.isComplete { return .proxy("its answer was \(proxyStatus)") }
             return head.isComplete ? problemInBody : problem(inHead: head)
@@ -63,6 +63,8 @@
             case 3: .badURL
             case 5: .unknownProxy
             case 6: .unknownHost
+            case 7 where [EMFILE, ENFILE].contains(Int32(systemError)):
+                .other(.cannotConnectToHost, "The process or the system has no file descriptors left")
             case 7: [ENETUNREACH, ENETDOWN].contains(Int32(systemError)) ? .offline(.notConnectedToInternet) : .refused
             case 8: .unreadableHead(message)
             case 27, 100: .unreadableHead("it is too large")
@@ -77,8 +79,9 @@
             case 16, 92, 95: .lost
             case 97: .proxy(message)
             case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91: .insecure(saying: message)
-            // libcurl's words name a file that exists only in memory.
-            case 58:
+            // libcurl's words name a file that exists only in memory. 43 is newer.
+            case 58,
+                43 where message.contains("private key"):
                 .insecure(
                     .clientCertificateRejected,
                     "the client's certificate, its private key or the key's passphrase can't be used")

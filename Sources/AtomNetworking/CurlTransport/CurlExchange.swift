@@ -17,6 +17,8 @@
 
         // Only the loop's thread uses these, so no two accesses overlap
         // (SE-0176).
+        /// Whether it needs a connection of its own.
+        @exclusivity(unchecked) var isSingle = true
         /// The transfer, while it runs.
         @exclusivity(unchecked) var transfer: CurlTransfer?
         /// The bytes of the body that have been handed over for delivery.
@@ -33,7 +35,22 @@
             var isPaused = false
             /// Whether the caller wants no more of the body for now.
             var isHeld = false
+            /// Whether the delivery waits until it does.
+            var isParked = false
         }
+
+        /// What the delivery knows of the exchange; it has one event at a time.
+        private struct Delivery {
+            var decoder: ContentDecoder?
+            /// The size of the part that is being decoded.
+            var undecoded = 0
+            /// What has arrived since the delivery waits.
+            var parked: [TransportEvent] = []
+            var isParked = false
+            var hasEnded = false
+        }
+
+        @exclusivity(unchecked) private var delivery = Delivery()
 
         init(_ request: TransportRequest, loop: CurlLoop, receive: @escaping @Sendable (TransportEvent) -> Void) {
             self.request = request
@@ -79,10 +96,93 @@
         /// More of the request's body can be read.
         func bodyIsReadable() { loop.goOn(self) }
 
-        /// Passes an event on, on the delivery's queue.
-        func deliver(_ event: TransportEvent) {
-            receive(event)
-            if case .data(let data) = event { loop.delivered(data.count, of: self) }
+        /// Passes an event on, on one of the delivery's threads.
+        func deliver(_ event: TransportEvent?) {
+            if let event {
+                guard !delivery.hasEnded else { return }
+                guard !delivery.isParked else { return park(event) }
+                pass(event)
+            } else {
+                goOn()
+            }
+        }
+
+        private func pass(_ event: TransportEvent) {
+            switch event {
+            case .response(let head):
+                delivery.decoder = ContentDecoder(head.headerFields)
+                receive(event)
+            case .data(let part):
+                guard let decoder = delivery.decoder else {
+                    receive(event)
+                    return loop.delivered(part.count, of: self)
+                }
+                delivery.undecoded = part.count
+                decoder.take(part)
+                decode(decoder)
+            case .finished where delivery.decoder.map { !$0.isComplete } ?? false:
+                end(WireProblem.truncatedBody)
+            case .finished, .failed:
+                delivery.hasEnded = true
+                delivery.decoder = nil
+                receive(event)
+            case .sent, .measured:
+                receive(event)
+            }
+        }
+
+        /// Passes a part on as it is decoded, until the receiver wants no more.
+        private func decode(_ decoder: ContentDecoder) {
+            do {
+                var isSilent = true
+                while true {
+                    switch loop.demand(of: self) {
+                    case .nothing: return
+                    case .later:
+                        delivery.isParked = true
+                        return
+                    case .more: break
+                    }
+                    guard let part = try decoder.next() else {
+                        // Even so something has arrived.
+                        if isSilent { receive(.sent(0)) }
+                        return loop.delivered(delivery.undecoded, of: self)
+                    }
+                    isSilent = false
+                    receive(.data(part))
+                }
+            } catch {
+                end(.unreadableBody(error.reason))
+            }
+        }
+
+        private func park(_ event: TransportEvent) {
+            if case .failed = event {
+                // What is waiting is not wanted any more, or not whole.
+                delivery.parked = []
+                delivery.isParked = false
+                return pass(event)
+            }
+            delivery.parked.append(event)
+        }
+
+        /// The receiver wants the rest.
+        private func goOn() {
+            guard delivery.isParked, let decoder = delivery.decoder else { return }
+            delivery.isParked = false
+            decode(decoder)
+            let parked = delivery.parked
+            delivery.parked = []
+            for event in parked { deliver(event) }
+        }
+
+        /// The body is not what it should be.
+        private func end(_ problem: WireProblem) {
+            let error = CurlError(code: 61, message: problem.explanation)
+            delivery.hasEnded = true
+            delivery.decoder = nil
+            receive(.failed(problem.failure(delivery: .answered, underlying: error)))
+            loop.cancel(self)
         }
 
         /// A part of the body goes to the delivery.

@@ -6,11 +6,13 @@
         /// For example `7.88.1`.
         let version: String
         let hasHTTP2: Bool
-        /// The content codings that it can decode, for `Accept-Encoding`.
+        /// The content codings that the SDK can decode, for `Accept-Encoding`.
         let contentCodings: String
         /// Whether the transport is told before each sending of a request, also
         /// when libcurl repeats one (7.80).
         let tellsOfSending: Bool
+        /// Whether a handle may be used for another exchange.
+        let usesHandlesAgain: Bool
 
         /// `curl_multi_poll` and all that is used beside it work since then.
         private static let oldest = 0x07_44_00
@@ -31,11 +33,9 @@
             return .success(
                 CurlLibrary(
                     version: version, hasHTTP2: found.has_http2,
-                    contentCodings: [
-                        found.has_gzip ? "gzip, deflate" : nil, found.has_brotli ? "br" : nil,
-                        found.has_zstd ? "zstd" : nil,
-                    ].compactMap(\.self).joined(separator: ", "),
-                    tellsOfSending: found.number >= 0x07_50_00))
+                    contentCodings: found.has_zlib ? "gzip, deflate" : "identity",
+                    tellsOfSending: found.number >= 0x07_50_00,
+                    usesHandlesAgain: !(0x07_53_00..<0x08_02_00).contains(found.number)))
         }()
 
         struct Unavailable: Error {

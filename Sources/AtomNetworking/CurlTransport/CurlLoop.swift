@@ -34,20 +34,35 @@
         /// How often the process had been forked when the thread was started.
         private let forks = atom_curl_forks()
 
+        /// How libcurl tells of its sockets and timers.
+        let watcher: UnsafeMutablePointer<atom_curl_watcher>
+        let sockets: CurlSockets
+
         // Only the thread uses these.
+        /// When libcurl has something to do, in nanoseconds; `nil` for never.
+        @exclusivity(unchecked) private var due: UInt64?
+        /// When a kept connection that has ended is let go of; `nil` if there is none.
+        @exclusivity(unchecked) private var cleaning: UInt64?
+        /// When libcurl is reminded of what it may have forgotten, and how often it
+        /// was since something arrived.
+        @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
+        /// The origins that have been seen to multiplex.
+        @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
+        /// The exchanges that need a connection of their own.
+        @exclusivity(unchecked) private var singleCount = 0
+        /// The limits that libcurl has been given.
+        @exclusivity(unchecked) private var limits: (kept: Int, perHost: Int) = (0, 0)
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
         @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
-        /// Transfers with a part of a body that hasn't been handed over.
-        @exclusivity(unchecked) private var withPart: [CurlTransfer] = []
+        /// Transfers with something that hasn't been handed over.
+        @exclusivity(unchecked) private var busy: [CurlTransfer] = []
         /// Transfers that have an exchange, or had one that was cancelled.
         @exclusivity(unchecked) private var running: [CurlTransfer] = []
         /// How often libcurl has worked.
         @exclusivity(unchecked) private var turn = 0
         /// How many of them have an exchange.
         @exclusivity(unchecked) private var exchangeCount = 0
-        /// Whether libcurl may miss something while it sleeps.
-        @exclusivity(unchecked) private var wakesOften = false
         @exclusivity(unchecked) private var lastURL = ""
         @exclusivity(unchecked) private var lastParsedURL: ParsedURL?
         /// Transfers for the next exchanges.
@@ -62,7 +77,14 @@
             self.settings = settings
             bell = atom_curl_bell_make()
             guard bell >= 0 else { return nil }
-            multi = atom_curl_multi_make(settings.keptConnections)
+            guard let sockets = CurlSockets(bell: bell) else {
+                atom_curl_bell_free(bell)
+                return nil
+            }
+            self.sockets = sockets
+            watcher = .allocate(capacity: 1)
+            watcher.initialize(to: Self.watcher(of: Unmanaged.passUnretained(self).toOpaque()))
+            multi = atom_curl_multi_make(watcher)
             share = atom_curl_share_make()
             guard multi != nil else {
                 tearDown()
@@ -83,7 +105,34 @@
         }
 
         deinit {
-            if bell >= 0 { atom_curl_bell_free(bell) }
+            atom_curl_bell_free(bell)
+            watcher.deallocate()
+        }
+
+        private static func watcher(of loop: UnsafeMutableRawPointer) -> atom_curl_watcher {
+            // The loop outlives its set, whose work calls these.
+            atom_curl_watcher(
+                context: loop,
+                watch: { loop, descriptor, what, transfer in
+                    guard let loop else { return }
+                    let sockets = Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.sockets }
+                    sockets.want(what, of: descriptor)
+                    if let transfer, what & ATOM_CURL_POLL_REMOVE == 0 { CurlTransfer.of(transfer).use(descriptor) }
+                },
+                timer: { loop, milliseconds in
+                    guard let loop else { return }
+                    Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef {
+                        $0.due = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : CurlLoop.now(after: milliseconds)
+                    }
+                },
+                closing: { loop, descriptor in
+                    guard let loop else { return }
+                    Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.sockets.closing(descriptor) }
+                })
+        }
+
+        fileprivate static func now(after milliseconds: Int) -> UInt64 {
+            DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
         }
 
         /// Whether this process has no such thread, because it was forked from
@@ -127,7 +176,7 @@
         func letGo(_ exchange: CurlExchange) {
             wake { inbox in
                 exchange.shared.isHeld = false
-                guard exchange.shared.isPaused else { return false }
+                guard exchange.shared.isPaused || exchange.shared.isParked else { return false }
                 exchange.shared.isPaused = false
                 return inbox.add(.goOn(exchange))
             }
@@ -136,6 +185,22 @@
         /// Lets a paused exchange go on.
         func goOn(_ exchange: CurlExchange) {
             wake { $0.add(.goOn(exchange)) }
+        }
+
+        enum Demand {
+            case more
+            /// The delivery is told when the caller wants more.
+            case later
+            case nothing
+        }
+
+        /// What the caller wants of the body.
+        func demand(of exchange: CurlExchange) -> Demand {
+            inbox.withLock { _ in
+                if exchange.shared.isCancelled { return .nothing }
+                exchange.shared.isParked = exchange.shared.isHeld
+                return exchange.shared.isHeld ? .later : .more
+            }
         }
 
         /// A part of a body has been received.
@@ -187,24 +252,79 @@
                 for command in commands { follow(command) }
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
-                turn &+= 1
-                atom_curl_multi_perform(multi)
+                work(multi)
                 collectEnded(multi)
-                for transfer in withPart { transfer.handOverPart() }
-                withPart.removeAll(keepingCapacity: true)
-                delivery.add(&events)
-                if mustSleep() { atom_curl_multi_wait(multi, bell, longestSleep) }
+                for transfer in busy { transfer.handOver() }
+                busy.removeAll(keepingCapacity: true)
+                let isBehind = delivery.add(&events)
+                guard mustSleep() else { continue }
+                let wasRestless = sockets.wait(sleep(isBehind: isBehind)) { descriptor, ready in
+                    atom_curl_multi_act(multi, descriptor, ready)
+                }
+                if wasRestless { reminder = (Self.now(after: 50), 0) }
             }
             tearDown()
         }
 
-        /// In milliseconds; without a limit unless libcurl may miss something.
+        /// Lets libcurl do what is due.
+        private func work(_ multi: atom_curl_multi) {
+            let now = due == nil && cleaning == nil && reminder == nil ? 0 : DispatchTime.now().uptimeNanoseconds
+            if let at = reminder, at.at <= now {
+                for descriptor in sockets.restless {
+                    atom_curl_multi_act(multi, descriptor, ATOM_CURL_POLL_IN | ATOM_CURL_POLL_OUT)
+                }
+                reminder = at.count < 5 ? (Self.now(after: 50 << (at.count + 1)), at.count + 1) : nil
+            }
+            if sockets.takeEnded(), cleaning == nil { cleaning = Self.now(after: 1_100) }
+            if let at = cleaning, at <= now {
+                cleaning = nil
+                cleanUp(multi)
+            }
+            if let at = due, at <= now {
+                due = nil
+                turn &+= 1
+                atom_curl_multi_act(multi, ATOM_CURL_TIMER, 0)
+            }
+        }
+
+        /// How long the thread sleeps, in milliseconds; -1 for no limit.
+        private func sleep(isBehind: Bool) -> CInt {
+            var earliest = isBehind ? Self.now(after: 5) : UInt64.max
+            if let due { earliest = min(earliest, due) }
+            if let cleaning { earliest = min(earliest, cleaning) }
+            if let reminder { earliest = min(earliest, reminder.at) }
+            if earliest == .max { return -1 }
+            let now = DispatchTime.now().uptimeNanoseconds
+            return earliest <= now ? 0 : CInt(clamping: (earliest - now + 999_999) / 1_000_000)
+        }
+
+        /// Lets libcurl close the kept connections that have ended.
         ///
-        /// libcurl 7.88 sometimes has data of another request on a connection
-        /// with HTTP/2 that it has read, and waits for the socket all the same.
-        /// It also forgets to send a body if the final head of the response comes
-        /// just when it has waited long enough for a 100.
-        private var longestSleep: CInt { wakesOften && exchangeCount > 0 ? 50 : .max }
+        /// It looks at them when it searches for one, once a second at most. So it
+        /// gets a transfer that may open no connection.
+        private func cleanUp(_ multi: atom_curl_multi) {
+            let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
+            guard let easy = transfer.prepareSearch(), atom_curl_multi_add(multi, easy) == 0 else {
+                return transfer.reset()
+            }
+            transfer.position = running.count
+            running.append(transfer)
+        }
+
+        /// libcurl may keep so many connections, and open so many to one host.
+        ///
+        /// The first includes those in use. Exchanges with one at a time have slots;
+        /// those of a host that multiplexes share a few connections.
+        private func limitConnections(_ multi: atom_curl_multi) {
+            let kept = settings.keptConnections + (exchangeCount + 63) / 64 * 64
+            let perHost =
+                multiplexing.isEmpty ? 0 : settings.connectionsPerOrigin + (singleCount + 7) / 8 * 8
+            if kept != limits.kept { atom_curl_multi_set(multi, CInt(ATOM_CURLMOPT_MAXCONNECTS), kept) }
+            if perHost != limits.perHost {
+                atom_curl_multi_set(multi, CInt(ATOM_CURLMOPT_MAX_HOST_CONNECTIONS), perHost)
+            }
+            limits = (kept, perHost)
+        }
 
         /// Takes the commands that have come in.
         ///
@@ -235,25 +355,40 @@
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
+                let wasParked = inbox.withLock { _ in
+                    defer { exchange.shared.isParked = false }
+                    return exchange.shared.isParked
+                }
+                if wasParked {
+                    events.append(EventDelivery.Item(exchange: exchange, event: nil))
+                }
                 if let easy = exchange.transfer?.easy { atom_curl_easy_continue(easy) }
             }
         }
 
         private func begin(_ exchange: CurlExchange) {
             guard let multi else { return }
+            exchange.isSingle = !exchange.isSecure || !multiplexing.contains(exchange.request.target.origin)
+            count(1, exchange)
+            limitConnections(multi)
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
             let preparation = transfer.prepare(
                 for: exchange, parsedURL: parsed(exchange.request.target.absoluteString), share: share)
             guard preparation == .done, let easy = transfer.easy, atom_curl_multi_add(multi, easy) == 0 else {
                 transfer.release()
                 transfer.reset()
+                count(-1, exchange)
                 report(.failed(preparation == .rejected ? Self.tooLong : Self.noMemory), of: exchange)
                 return
             }
             transfer.position = running.count
             transfer.firstTurn = turn + 1
             running.append(transfer)
-            exchangeCount += 1
+        }
+
+        private func count(_ change: Int, _ exchange: CurlExchange) {
+            exchangeCount += change
+            if exchange.isSingle { singleCount += change }
         }
 
         /// A URL that is requested again is parsed once.
@@ -283,7 +418,7 @@
             if !isResolving { atom_curl_multi_remove(multi, easy) }
             transfer.handOverPart()
             transfer.release()
-            exchangeCount -= 1
+            count(-1, exchange)
             report(event, of: exchange)
             // Otherwise libcurl ends it when the address is known, since it may
             // not connect.
@@ -294,13 +429,18 @@
             var code: CInt = 0
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
+                if transfer.isSpoiled, let easy = transfer.easy {
+                    atom_curl_multi_remove(multi, easy)
+                    transfer.beginAnew()
+                    if atom_curl_multi_add(multi, easy) == 0 { continue }
+                }
                 let event = transfer.end(code: Int(code))
                 let metrics = transfer.metrics
                 if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
                 if let exchange = transfer.exchange {
                     transfer.handOverPart()
                     transfer.release()
-                    exchangeCount -= 1
+                    count(-1, exchange)
                     if let metrics { report(.measured(metrics), of: exchange) }
                     report(event, of: exchange)
                 }
@@ -325,7 +465,7 @@
             }
             running = []
             idle = []
-            withPart = []
+            busy = []
             if let multi { atom_curl_multi_free(multi) }
             if let share { atom_curl_share_free(share) }
             (multi, share) = (nil, nil)
@@ -359,16 +499,20 @@
             }
         }
 
-        /// A connection carries more than one exchange, or a head has come before
-        /// the body was sent.
-        func mustWakeOften() {
-            wakesOften = true
+        /// The exchange's connection carries many at once.
+        func multiplexes(_ exchange: CurlExchange) {
+            guard exchange.isSingle else { return }
+            exchange.isSingle = false
+            singleCount -= 1
+            multiplexing.insert(exchange.request.target.origin)
         }
 
-        /// The transfer has a part of a body, which is handed over before the
-        /// thread sleeps.
-        func hasPart(_ transfer: CurlTransfer) {
-            withPart.append(transfer)
+        /// The transfer has something, which is handed over before the thread
+        /// sleeps.
+        func hasSomething(_ transfer: CurlTransfer) {
+            guard !transfer.isListed else { return }
+            transfer.isListed = true
+            busy.append(transfer)
         }
     }
 #endif

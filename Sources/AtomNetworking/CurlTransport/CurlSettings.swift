@@ -11,6 +11,7 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
+        let usesHandlesAgain: Bool
         /// How many milliseconds a body waits for `100 Continue`; `nil` for as
         /// many as libcurl says.
         let expectationTimeout: Int?
@@ -28,6 +29,7 @@
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
             multiplexes = library.hasHTTP2
             tellsOfSending = library.tellsOfSending
+            usesHandlesAgain = library.usesHandlesAgain
             expectationTimeout = configuration.expectationTimeout
             proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
             switch configuration.trust {

@@ -31,9 +31,9 @@
                         let length = size * count
                         return CurlTransfer.of(context).fill(UnsafeMutableRawBufferPointer(start: bytes, count: length))
                     },
-                    prepare: { context, _, _, _, _ in
+                    prepare: { context, _, _, _, port in
                         guard let context else { return 1 }
-                        return CurlTransfer.of(context).maySend() ? 0 : 1
+                        return CurlTransfer.of(context).maySend(from: UInt16(truncatingIfNeeded: port)) ? 0 : 1
                     },
                     progress: { context, length, received, _, sent in
                         guard let context else { return 1 }
@@ -42,6 +42,10 @@
                     connect: { context in
                         guard let context else { return false }
                         return CurlTransfer.of(context).mayConnect()
+                    },
+                    opened: { context, descriptor in
+                        guard let context else { return }
+                        CurlTransfer.of(context).opened(descriptor)
                     }))
             return UnsafePointer(callbacks)
         }()

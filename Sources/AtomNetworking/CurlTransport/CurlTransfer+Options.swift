@@ -5,11 +5,8 @@
     extension CurlTransfer {
         /// Sets the options of a request on a new handle.
         ///
-        /// - Parameter isRepeatable: Whether libcurl may send the request again.
         /// - Returns: Whether libcurl accepts the URL and the method.
-        func set(
-            _ request: TransportRequest, parsedURL: ParsedURL?, isRepeatable: Bool, on easy: atom_curl_easy
-        ) -> Bool {
+        func set(_ request: TransportRequest, parsedURL: ParsedURL?, on easy: atom_curl_easy) -> Bool {
             // Also as text, which libcurl reads when it repeats a request.
             guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0 else {
                 return false
@@ -19,7 +16,9 @@
             setHeader(request, on: easy)
             setProxy(settings.proxy(for: request.target), on: easy)
             reader = request.body?.makeReader()
-            let mayComeTwice = !isRepeatable && request.body == nil && !settings.tellsOfSending
+            // Before 7.80 libcurl doesn't ask before it sends a request again.
+            let mayComeTwice =
+                !settings.tellsOfSending && request.body == nil && !Idempotency.isIdempotent(request.method)
             if request.needsFreshConnection || mayComeTwice { set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy) }
             if request.needsFreshConnection { set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) }
             // libcurl's own limit is five minutes. A limit costs a timer, and the

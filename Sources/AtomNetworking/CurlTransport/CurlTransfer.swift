@@ -5,18 +5,21 @@
     /// Runs one exchange after the other with libcurl.
     ///
     /// Only the loop's thread uses it. libcurl calls it back on that thread,
-    /// while the loop lets it work. Each exchange gets a handle of libcurl of its
-    /// own: no option and no pointer of the last one is left in it. (libcurl 7.83
-    /// to 8.1 followed a pointer to freed memory when a handle was used again and
-    /// a head began with a folded line, curl #11103.)
+    /// while the loop lets it work. Where libcurl is 7.83 to 8.1, each exchange gets
+    /// a handle of its own: these followed a pointer to freed memory when a handle
+    /// was used again and a head began with a folded line (curl #11103).
     final class CurlTransfer {
         /// Why this side ended the transfer.
         enum Abort {
             case headTooLarge
-            case headInvalid
-            /// libcurl was about to send a request again that may be sent only
-            /// once.
+            /// With the reason.
+            case headInvalid(String)
+            /// libcurl was about to send the request again. Who counts attempts has
+            /// to know of it.
             case repeated
+            /// Something has arrived on the kept connection that libcurl was about to
+            /// use, or it has been closed. Nothing was sent.
+            case spoiled
             /// The response is complete, and libcurl was about to send more: the
             /// rest of the body, or the request again after a 417 to an `Expect` of
             /// the app.
@@ -60,14 +63,18 @@
         @exclusivity(unchecked) private var bodyOffset: Int64 = 0
         /// The part of the body that has been reported as sent.
         @exclusivity(unchecked) private var reported: Int64 = 0
-        @exclusivity(unchecked) private var mayBeRepeated = true
-        @exclusivity(unchecked) private var isRepeated = false
+        /// The socket that it uses, if it is known.
+        @exclusivity(unchecked) private var socket = CurlSockets.Use.none
+        /// Why the system gave no socket; 0 if it did.
+        @exclusivity(unchecked) private var socketError: CInt = 0
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
         /// Whether libcurl keeps a part of the response, until the receiver has caught up.
         @exclusivity(unchecked) private var isHeldBack = false
         /// Whether the response to a request with a body has none itself.
         @exclusivity(unchecked) private var isBare = false
+        /// Whether the loop knows that it has something to hand over.
+        @exclusivity(unchecked) var isListed = false
 
         init(_ loop: CurlLoop, settings: CurlSettings) {
             self.loop = loop
@@ -107,16 +114,26 @@
         func prepare(for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?) -> Preparation {
             let request = exchange.request
             body = request.body?.data
-            mayBeRepeated = request.body == nil && Idempotency.isIdempotent(request.method)
             errorBuffer[0] = 0
-            guard let easy = atom_curl_easy_make(owner, errorBuffer) else { return .noMemory }
+            guard let easy = atom_curl_easy_make(self.easy, owner, loop.watcher, errorBuffer) else { return .noMemory }
             self.easy = easy
             self.exchange = exchange
             exchange.transfer = self
             self.parsedURL = parsedURL
-            guard set(request, parsedURL: parsedURL, isRepeatable: mayBeRepeated, on: easy) else { return .rejected }
+            guard set(request, parsedURL: parsedURL, on: easy) else { return .rejected }
             if exchange.isSecure { settings.secure(easy, share: share) }
             return .done
+        }
+
+        /// Makes a handle without an exchange: it searches for a kept connection,
+        /// and may open none.
+        func prepareSearch() -> atom_curl_easy? {
+            easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
+            guard let easy else { return nil }
+            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), "http://127.0.0.1/")
+            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_NOPROXY), "*")
+            atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1)
+            return easy
         }
     }
 
@@ -127,16 +144,19 @@
             guard exchange != nil else { return false }
             switch head.take(line) {
             case .incomplete:
+                loop.hasSomething(self)
                 return true
             case .tooLarge:
                 abort = .headTooLarge
             case .invalid:
-                abort = .headInvalid
+                abort = .headInvalid(head.fault)
             case .complete:
                 guard let exchange else { return false }
                 let mayWaitForContinue =
                     head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
-                if head.isHTTP2 || mayWaitForContinue { loop.mustWakeOften() }
+                loop.sockets.learned(
+                    socket.descriptor, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
+                if head.isHTTP2 { loop.multiplexes(exchange) }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
@@ -180,14 +200,14 @@
             guard let exchange else { return .never }
             guard head.isComplete else {
                 // libcurl has seen the end of a head where there is none.
-                abort = .headInvalid
+                abort = .headInvalid("it has no end")
                 return .never
             }
             reportRefusedExpectation()
             isHeldBack = exchange.mustWait(pending: part.count)
             if isHeldBack { return .later }
             if part.isEmpty {
-                loop.hasPart(self)
+                loop.hasSomething(self)
                 // More will follow, and a part that grows is copied.
                 if bytes.count >= 16 << 10 { part.reserveCapacity(96 << 10) }
             }
@@ -233,7 +253,9 @@
         }
 
         /// A request is about to be sent, for the first time or again.
-        func maySend() -> Bool {
+        ///
+        /// - Parameter port: The connection's port on this machine.
+        func maySend(from port: UInt16) -> Bool {
             guard exchange != nil else { return false }
             if refusedExpectation != nil {
                 refusedExpectation = nil
@@ -244,21 +266,35 @@
                 abort = .answered
                 return false
             }
-            if isPrepared {
-                guard mayBeRepeated, !isRepeated else {
-                    abort = .repeated
+            guard !isPrepared else {
+                abort = .repeated
+                return false
+            }
+            if isConnecting {
+                use(loop.sockets.connected(socket.descriptor, port: port))
+            } else {
+                use(loop.sockets.descriptor(ofPort: port))
+                guard loop.sockets.isUnspoiled(socket.descriptor) else {
+                    abort = .spoiled
                     return false
                 }
-                isRepeated = true
-                return true
             }
             isPrepared = true
-            if mayBeRepeated, !isConnecting {
-                // Another kept connection may be closed too, and what has been
-                // repeated isn't repeated again (RFC 9110 §9.2.2).
-                if let easy { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1) }
-            }
             return true
+        }
+
+        /// Whether the exchange has to begin anew, over a new connection.
+        var isSpoiled: Bool { if case .spoiled? = abort { exchange != nil } else { false } }
+
+        /// Gets ready for that: nothing of the request has been sent.
+        func beginAnew() {
+            abort = nil
+            use(-1)
+            if let easy { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1) }
+        }
+
+        func use(_ descriptor: CInt) {
+            socket = loop.sockets.use(descriptor, insteadOf: socket)
         }
 
         /// libcurl has sent so many bytes of the body, and received so many of a
@@ -289,14 +325,38 @@
 
         func mayConnect() -> Bool {
             guard exchange != nil else { return false }
+            let isSent = isPrepared || !settings.tellsOfSending && bytesOfRequest > 0
+            guard !isSent || refusedExpectation != nil else {
+                abort = .repeated
+                return false
+            }
             isConnecting = true
             return true
+        }
+
+        /// - Parameter descriptor: The new socket, or a negative error number.
+        func opened(_ descriptor: CInt) {
+            guard descriptor >= 0 else {
+                socketError = -descriptor
+                return
+            }
+            loop.sockets.opened(descriptor)
+            use(descriptor)
         }
     }
 
     // MARK: - During and after
 
     extension CurlTransfer {
+        /// Hands over what this turn of the loop has brought.
+        func handOver() {
+            isListed = false
+            guard let exchange else { return }
+            guard part.isEmpty else { return handOverPart() }
+            // A head that comes in pieces is a sign of life.
+            if !head.isComplete { loop.report(.sent(0), of: exchange) }
+        }
+
         /// Hands the collected part of the body over for delivery.
         func handOverPart() {
             guard let exchange, !part.isEmpty else { return }
@@ -319,23 +379,32 @@
             exchange?.transfer = nil
             exchange = nil
             body = nil
-            reader?.close()
-            reader = nil
+            close(reader.take())
             part = Data()
+        }
+
+        /// Closes a body elsewhere: the system may take its time, and what the app
+        /// does when its stream is cancelled runs at once.
+        private func close(_ reader: TransportBodyReader?) {
+            guard let reader else { return }
+            DispatchQueue.global().async { reader.close() }
         }
 
         /// Gets ready for another exchange; libcurl has no work on it any more.
         func reset() {
-            if let easy { atom_curl_easy_free(easy) }
-            easy = nil
+            use(-1)
+            if let easy, !settings.usesHandlesAgain {
+                atom_curl_easy_free(easy)
+                self.easy = nil
+            }
             parsedURL = nil
             head.reset()
             abort = nil
-            (bodyOffset, reported) = (0, 0)
-            (isRepeated, isConnecting, isPrepared, isBodyRead) = (false, false, false, false)
+            (bodyOffset, reported, socketError) = (0, 0, 0)
+            (isConnecting, isPrepared, isBodyRead) = (false, false, false)
             (isHeldBack, isBare) = (false, false)
             refusedExpectation = nil
-            reader = nil
+            close(reader.take())
         }
 
         /// How far the request got.
@@ -358,14 +427,16 @@
             let isAnswered = if case .answered? = abort { true } else { code == 0 }
             if isAnswered, head.isComplete { return .finished }
             var error = CurlError(code: code, message: String(cString: errorBuffer))
-            error.systemError = figure(ATOM_CURLINFO_OS_ERRNO)
+            error.systemError = socketError != 0 ? Int(socketError) : figure(ATOM_CURLINFO_OS_ERRNO)
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)
             }
             let problem = error.problem(
                 abort: abort, head: head,
                 proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
-            return .failed(problem.failure(delivery: delivery, underlying: error))
+            var failure = problem.failure(delivery: delivery, underlying: error)
+            failure.isOfKeptConnection = isPrepared && !isConnecting && problem == .closedWithoutResponse
+            return .failed(failure)
         }
 
         /// The last event of an exchange that its caller has cancelled.

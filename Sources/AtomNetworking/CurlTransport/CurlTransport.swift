@@ -22,10 +22,9 @@
     /// ```
     ///
     /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are
-    /// decoded, and brotli and zstd if the system's libcurl can. libcurl itself
-    /// follows no redirect, keeps no cookie or credential, and has no timeouts.
-    /// It repeats a request only if a kept connection turns out to be closed,
-    /// and then only an idempotent one without a body (RFC 9110 §9.2.2).
+    /// decoded. libcurl itself follows no redirect, keeps no cookie or credential,
+    /// has no timeouts, and sends nothing again (before libcurl 7.80 it may repeat
+    /// an idempotent request without a body, RFC 9110 §9.2.2).
     public final class CurlTransport: Transport {
         private let settings: CurlSettings
         /// Started for the first request, and once more in a process that was

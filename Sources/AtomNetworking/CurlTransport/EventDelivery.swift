@@ -1,56 +1,117 @@
 #if os(Linux)
     import Dispatch
 
-    /// Delivers the events of a transport, in order, one at a time.
+    /// Delivers the events of a transport: those of one exchange in order, one at a
+    /// time.
     ///
-    /// An event may run code of the app, such as a log handler. That must not
-    /// hold up the thread that all connections of the transport share.
+    /// An event may run code of the app, such as an observer, or write to a slow
+    /// disk. That must hold up neither the thread that all connections share nor
+    /// the events of other exchanges. One thread delivers everything as long as it
+    /// gets on; whenever it is stuck, another one goes on with the rest.
     final class EventDelivery: Sendable {
         struct Item: Sendable {
             let exchange: CurlExchange
-            let event: TransportEvent
+            /// `nil` if the receiver wants the rest of what it has held back.
+            let event: TransportEvent?
         }
 
         private struct State {
             var waiting: [Item] = []
-            /// Whether a thread delivers, or has been scheduled to.
-            var isDelivering = false
+            /// How many of them have been delivered.
+            var first = 0
+            /// Whose events are being delivered, one for each thread.
+            var busy: [CurlExchange] = []
+            /// How many threads deliver, or have been asked to.
+            var threads = 0
+            /// How many events have been taken.
+            var taken = 0
+            /// The same when it was looked at, and since when it has not changed.
+            var noted = (taken: 0, since: UInt64(0))
+
+            var isEmpty: Bool { first == waiting.count }
+
+            /// The next event whose exchange isn't busy.
+            mutating func next() -> Item? {
+                guard !isEmpty else { return nil }
+                if busy.isEmpty {
+                    defer { move(to: first + 1) }
+                    return waiting[first]
+                }
+                for index in first..<waiting.count where !busy.contains(where: { $0 === waiting[index].exchange }) {
+                    return waiting.remove(at: index)
+                }
+                return nil
+            }
+
+            private mutating func move(to next: Int) {
+                first = next
+                if isEmpty {
+                    // The memory of a burst isn't kept forever.
+                    if waiting.capacity > 1_024 { waiting = [] } else { waiting.removeAll(keepingCapacity: true) }
+                    first = 0
+                } else if first >= 64, first >= waiting.count / 2 {
+                    waiting.removeFirst(first)
+                    first = 0
+                }
+            }
+
+            /// Whether nothing has been taken for a while, though something waits.
+            mutating func isStuck() -> Bool {
+                guard !isEmpty else { return false }
+                let now = DispatchTime.now().uptimeNanoseconds
+                let isStuck = taken == noted.taken && noted.since > 0 && now - noted.since >= EventDelivery.patience
+                if isStuck || taken != noted.taken || noted.since == 0 { noted = (taken, now) }
+                return isStuck
+            }
         }
 
+        /// How long one event may take until another thread goes on with the others, in
+        /// nanoseconds.
+        static let patience: UInt64 = 5_000_000
+
         private let state = Guarded(State())
-        /// On the threads that run most tasks: the one that delivers can go on
-        /// with the caller that it has resumed.
-        private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport", target: .global())
 
         /// Adds events and empties the list.
-        func add(_ items: inout [Item]) {
-            guard !items.isEmpty else { return }
-            let starts = state.withLock { state in
-                if state.waiting.isEmpty {
-                    // Both lists keep their memory.
-                    swap(&state.waiting, &items)
-                } else {
-                    state.waiting.append(contentsOf: items)
-                }
-                defer { state.isDelivering = true }
-                return !state.isDelivering
+        ///
+        /// - Returns: Whether events wait. Then it is to be called again soon, also
+        ///   without new ones.
+        func add(_ items: inout [Item]) -> Bool {
+            let (starts, isBehind) = state.withLock { state in
+                let wasEmpty = state.isEmpty
+                state.waiting.append(contentsOf: items)
+                if wasEmpty { state.noted.since = 0 }
+                let starts = !state.isEmpty && state.threads == 0 || state.isStuck()
+                if starts { state.threads += 1 }
+                return (starts, !state.isEmpty)
             }
             items.removeAll(keepingCapacity: true)
-            if starts { queue.async { self.deliver() } }
+            if starts { startThread() }
+            return isBehind
+        }
+
+        /// A queue for each thread: GCD gives a serial queue without a target a
+        /// thread also when the app blocks all those that it shares.
+        private func startThread() {
+            DispatchQueue(label: "AtomNetworking.CurlTransport").async { self.deliver() }
         }
 
         private func deliver() {
-            var items: [Item] = []
+            var last: CurlExchange?
             while true {
-                let isOver = state.withLock { state in
-                    swap(&state.waiting, &items)
-                    state.isDelivering = !items.isEmpty
-                    return items.isEmpty
+                let item = state.withLock { state in
+                    if let last { state.busy.removeAll { $0 === last } }
+                    let item = state.next()
+                    if let item {
+                        state.taken &+= 1
+                        state.busy.append(item.exchange)
+                    } else {
+                        state.threads -= 1
+                    }
+                    return item
                 }
-                if isOver { return }
-                for item in items { item.exchange.deliver(item.event) }
-                // The memory of a burst isn't kept forever.
-                if items.capacity > 1_024 { items = [] } else { items.removeAll(keepingCapacity: true) }
+                guard let item else { return }
+                item.exchange.deliver(item.event)
+                last = item.exchange
             }
         }
     }

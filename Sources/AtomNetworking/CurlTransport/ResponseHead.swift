@@ -14,6 +14,7 @@
             /// The head of the final response is complete.
             case complete
             case tooLarge
+            /// ``fault`` says why.
             case invalid
         }
 
@@ -31,6 +32,15 @@
         private var expectedCount = 8
         private(set) var statusCode = 0
         private(set) var isHTTP2 = false
+        /// Why the head is invalid.
+        private(set) var fault = Self.noField
+        private static let noField = "a line is not a header field"
+        /// The value of `Content-Length`, which several fields may repeat.
+        private var contentLength: Int64?
+        private var isChunked = false
+        /// Whether libcurl has interpreted the last line by itself, so that none may
+        /// go on with it.
+        private var isFixed = false
 
         /// Whether the head of the final response is complete.
         var isComplete: Bool { stage == .over }
@@ -44,6 +54,11 @@
             fields = []
             statusCode = 0
             isHTTP2 = false
+            beginFields()
+        }
+
+        private mutating func beginFields() {
+            (contentLength, isChunked, isFixed, fault) = (nil, false, false, Self.noField)
         }
 
         /// Returns the fields of the complete head, in order, and forgets them.
@@ -56,11 +71,21 @@
         mutating func take(_ line: UnsafeBufferPointer<UInt8>) -> Progress {
             size += line.count
             guard size <= Self.maximumSize else { return .tooLarge }
+            // The connection ended in the middle of this line: some versions of
+            // libcurl pass it on all the same.
+            guard line.last == UInt8(ascii: "\n") else { return .incomplete }
+            // RFC 9110 §5.5.
+            guard stage == .over || line.hasOnlyText else { return invalid("it contains a character that it may not") }
             switch stage {
             case .over: return .incomplete
             case .statusLine: return startHead(line) ? .incomplete : .invalid
-            case .fields: return line.isEndOfHead ? endHead() : takeField(line) ? .incomplete : .invalid
+            case .fields: return line.isEndOfHead ? endHead() : takeField(line)
             }
+        }
+
+        private mutating func invalid(_ fault: String) -> Progress {
+            self.fault = fault
+            return .invalid
         }
 
         /// Reads `HTTP/1.1 200 OK`, where the reason may be missing.
@@ -80,6 +105,7 @@
             statusCode = number
             isHTTP2 = line[5] == UInt8(ascii: "2")
             fields.reserveCapacity(expectedCount)
+            beginFields()
             stage = .fields
             return true
         }
@@ -91,28 +117,65 @@
                 stage = .statusLine
                 return .incomplete
             }
+            // No request of the SDK asks for another protocol.
+            guard statusCode != 101 else { return invalid("it switches to another protocol, which nobody asked for") }
             stage = .over
             expectedCount = min(max(fields.count, 8), 64)
             return .complete
         }
 
-        private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        private mutating func takeField(_ line: UnsafeBufferPointer<UInt8>) -> Progress {
             // Whatever follows, a carriage return ends the head for libcurl.
-            guard let start = line.baseAddress, line[0] != UInt8(ascii: "\r") else { return false }
+            guard let start = line.baseAddress, line[0] != UInt8(ascii: "\r") else { return .invalid }
             if line[0].isBlank {
                 // A line that goes on with the value before it is obsolete (RFC
                 // 9112 §5.2).
-                guard !fields.isEmpty else { return false }
-                fields[fields.count - 1].value += " " + line.trimmed.text
-                return true
+                guard !fields.isEmpty, !isFixed else { return .invalid }
+                let more = line.trimmed.text
+                let separator = fields[fields.count - 1].value.isEmpty || more.isEmpty ? "" : " "
+                fields[fields.count - 1].value += separator + more
+                return .incomplete
             }
-            guard let found = memchr(start, CInt(UInt8(ascii: ":")), line.count) else { return false }
+            guard let found = memchr(start, CInt(UInt8(ascii: ":")), line.count) else { return .invalid }
             let length = UnsafeRawPointer(found) - UnsafeRawPointer(start)
             let name = UnsafeBufferPointer(start: start, count: length).trimmed
             let value = UnsafeBufferPointer(start: start + length + 1, count: line.count - length - 1).trimmed
-            guard !name.isEmpty else { return false }
+            guard !name.isEmpty else { return .invalid }
+            isFixed = false
+            if name.count >= 14, let fault = judge(name, value, hasBlank: name.count != length) {
+                return invalid(fault)
+            }
             fields.append(HeaderFields.Field(name: name.text, value: value.text))
-            return true
+            return .incomplete
+        }
+
+        /// Judges the fields that say how long the body is and how it is coded (RFC
+        /// 9112 §6): libcurl may read them in another way than the server meant.
+        ///
+        /// - Returns: Why the head is refused.
+        private mutating func judge(
+            _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, hasBlank: Bool
+        ) -> String? {
+            let isLength = name.isName("content-length")
+            let isTransfer = !isLength && name.isName("transfer-encoding")
+            guard isLength || isTransfer || name.isName("content-encoding") else { return nil }
+            isFixed = true
+            guard !hasBlank else { return "there is a space after the name of a field" }
+            if isLength {
+                for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                    let digits = UnsafeBufferPointer(rebasing: member).trimmed
+                    guard !digits.isEmpty, digits.allSatisfy(\.isDigit), let number = Int64(digits.text),
+                        contentLength == nil || contentLength == number
+                    else { return "Content-Length is not one number" }
+                    contentLength = number
+                }
+            } else if isTransfer {
+                guard !isChunked, value.isName("chunked") else {
+                    return "it has a transfer coding other than “chunked”"
+                }
+                isChunked = true
+            }
+            return nil
         }
     }
 
@@ -124,8 +187,21 @@
 
     extension UnsafeBufferPointer<UInt8> {
         /// Whether the line is empty but for its end.
-        fileprivate var isEndOfHead: Bool {
-            count <= 2 && allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        fileprivate var isEndOfHead: Bool { count == 1 || count == 2 && self[0] == UInt8(ascii: "\r") }
+
+        /// Whether it has no NUL, and a carriage return only at its end.
+        fileprivate var hasOnlyText: Bool {
+            guard let baseAddress, memchr(baseAddress, 0, count) == nil else { return false }
+            guard let found = memchr(baseAddress, 0x0D, count) else { return true }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress) == count - 2
+        }
+
+        /// Whether it is this word, without regard to case.
+        fileprivate func isName(_ word: StaticString) -> Bool {
+            guard count == word.utf8CodeUnitCount, let baseAddress else { return false }
+            return strncasecmp(
+                UnsafeRawPointer(baseAddress).assumingMemoryBound(to: CChar.self),
+                UnsafeRawPointer(word.utf8Start).assumingMemoryBound(to: CChar.self), count) == 0
         }
 
         /// Without whitespace and the end of the line.

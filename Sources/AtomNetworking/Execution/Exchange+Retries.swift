@@ -24,8 +24,9 @@ extension Exchange {
         // A body that could not be read, and the like.
         guard !(failure.error is AtomError) else { return nil }
         let code = (failure.error as? URLError)?.code ?? .unknown
-        return retry(
-            after: RetryPolicy.Setback(.connection(code), delivery: failure.delivery), of: wire, at: manager.time.now)
+        var setback = RetryPolicy.Setback(.connection(code), delivery: failure.delivery)
+        setback.isOfKeptConnection = failure.isOfKeptConnection
+        return retry(after: setback, of: wire, at: manager.time.now)
     }
 
     /// Another attempt after a silence, if there has been one.

@@ -161,10 +161,10 @@ extension Exchange {
         case .sent(let count):
             let now = manager.time.now
             content.withLock { content in
-                content.machine.sent(by: wire.number, at: now)
+                content.machine.sent(count, by: wire.number, at: now)
                 if observation != nil { content.events.countSent(count) }
             }
-            if progress != nil { reportSent(count, of: wire, at: now) }
+            if progress != nil, count > 0 { reportSent(count, of: wire, at: now) }
         case .response(let head):
             received(head, from: wire)
         case .data(let data):

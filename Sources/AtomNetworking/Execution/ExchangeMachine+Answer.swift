@@ -7,10 +7,10 @@ import Foundation
 // Events of the transport, with the number of their attempt.
 extension ExchangeMachine {
     /// Bytes of the request's body were sent.
-    mutating func sent(by number: Int, at now: MonotonicInstant) {
+    mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) {
         guard number == self.number else { return }
         touch(at: now)
-        guard terms.hasStreamedBody, deadline != nil else { return }
+        guard count > 0, terms.hasStreamedBody, deadline != nil else { return }
         // A body may be as large as it likes, also after an early response; the deadline queue asks again.
         switch state {
         case .sending, .receiving: deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)

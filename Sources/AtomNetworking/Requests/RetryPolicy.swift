@@ -158,6 +158,8 @@ extension RetryPolicy {
         let delivery: AtomError.Delivery
         /// The time that the server asked for; zero for one in the past.
         let serverDelay: Duration?
+        /// Whether the server closed a kept connection as the request came.
+        var isOfKeptConnection = false
 
         init(_ failure: AttemptFailure, delivery: AtomError.Delivery, serverDelay: Duration? = nil) {
             self.failure = failure
@@ -200,7 +202,7 @@ extension RetryPolicy {
         guard isTemporary(setback.failure) else { return nil }
         let values = box.values
         guard values.maximumAttempts > 1 else {
-            return setback.delivery == .notSent && attempt == 1 ? .zero : nil
+            return attempt == 1 && (setback.delivery == .notSent || setback.isOfKeptConnection) ? .zero : nil
         }
         guard attempt < values.maximumAttempts else { return nil }
         let delay = Duration.backOff(

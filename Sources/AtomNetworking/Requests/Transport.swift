@@ -262,7 +262,10 @@ public struct TransportResponse: Sendable {
 
 /// An event of an exchange.
 public enum TransportEvent: Sendable {
-    /// This many bytes of the body have been sent since the last event.
+    /// This many bytes of the body have been sent since the last event; 0 for a
+    /// sign of life that no other event tells of, such as an interim response.
+    ///
+    /// Each restarts the idle time.
     case sent(Int)
     /// The head of the final response.
     case response(TransportResponse)
@@ -303,6 +306,11 @@ public struct TransportFailure: Error {
     /// Whether parts of the request may have reached the server;
     /// ``AtomError/Delivery/notSent`` only if that is certain.
     public let delivery: AtomError.Delivery
+
+    /// Whether the server has closed a connection that was kept, as the request came.
+    ///
+    /// An idempotent one is sent again then (RFC 9110 §9.2.2).
+    var isOfKeptConnection = false
 
     /// Creates a failure.
     public init(_ error: any Error, delivery: AtomError.Delivery = .maybeSent) {

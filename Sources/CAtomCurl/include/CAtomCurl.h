@@ -42,10 +42,8 @@ struct atom_curl_version {
     bool has_http2;
     /// Whether it speaks TLS.
     bool has_tls;
-    /// Which content codings it decodes.
-    bool has_gzip;
-    bool has_brotli;
-    bool has_zstd;
+    /// Whether zlib is there, which decodes gzip and deflate.
+    bool has_zlib;
     /// The version as text; empty if libcurl isn't there.
     const char *text;
 };
@@ -69,14 +67,17 @@ struct atom_curl_callbacks {
     size_t (*write)(char *bytes, size_t size, size_t length, void *context);
     /// Fills the buffer with the next part of the request's body.
     size_t (*read)(char *bytes, size_t size, size_t length, void *context);
-    /// The request is sent next; anything but zero ends the transfer. Called
-    /// since libcurl 7.80.
-    int (*prepare)(void *context, char *, char *, int, int);
+    /// The request is sent next, from this port of this machine; anything but
+    /// zero ends the transfer. Called since libcurl 7.80.
+    int (*prepare)(void *context, char *, char *, int, int local_port);
     /// The bytes of the request's body that have been sent; anything but zero
     /// ends the transfer.
     int (*progress)(void *context, int64_t, int64_t, int64_t total, int64_t sent);
     /// Whether a new connection may be opened.
     bool (*connect)(void *context);
+    /// A socket has been opened for the transfer, or the system has none: then it
+    /// is the negative error number.
+    void (*opened)(void *context, int descriptor);
 };
 
 #define ATOM_CURL_WRITE_PAUSE 0x10000001
@@ -89,11 +90,31 @@ struct atom_curl_owner {
     void *context;
 };
 
+/// What a set of transfers tells whoever waits for its sockets; `context` is
+/// passed to each. They are called on the thread that performs.
+struct atom_curl_watcher {
+    void *context;
+    /// The socket is to be watched for `ATOM_CURL_POLL_IN` and
+    /// `ATOM_CURL_POLL_OUT`, or not any more; `transfer` is the context of the
+    /// owner that wants it, `NULL` for libcurl itself.
+    void (*watch)(void *context, int descriptor, int what, void *transfer);
+    /// Time is up in so many milliseconds; never, if it is negative.
+    void (*timer)(void *context, long milliseconds);
+    /// A socket that was reported as opened is closed next.
+    void (*closing)(void *context, int descriptor);
+};
+
+#define ATOM_CURL_POLL_IN 1
+#define ATOM_CURL_POLL_OUT 2
+#define ATOM_CURL_POLL_REMOVE 4
+
 /// Makes a transfer, with everything switched off that the SDK does itself;
 /// `NULL` if there is no memory.
 ///
-/// The owner must live as long as the transfer.
-atom_curl_easy atom_curl_easy_make(struct atom_curl_owner *owner, char *error_buffer);
+/// The owner must live as long as the transfer, and the watcher as long as the
+/// set. With a transfer of before, nothing is made: its options are set anew.
+atom_curl_easy atom_curl_easy_make(
+    atom_curl_easy before, struct atom_curl_owner *owner, const struct atom_curl_watcher *watcher, char *error_buffer);
 /// Adds a body of this size, which is read when it is sent.
 void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size);
 /// Sets what every transfer over TLS has; `share` may be `NULL`.
@@ -126,14 +147,18 @@ int atom_curl_easy_continue(atom_curl_easy easy);
 const char *atom_curl_meaning(int code);
 
 /// Makes a set of transfers; `NULL` if there is no memory.
-atom_curl_multi atom_curl_multi_make(long connections);
+///
+/// The watcher must live as long as the set.
+atom_curl_multi atom_curl_multi_make(const struct atom_curl_watcher *watcher);
+void atom_curl_multi_set(atom_curl_multi multi, int option, long value);
 void atom_curl_multi_free(atom_curl_multi multi);
 int atom_curl_multi_add(atom_curl_multi multi, atom_curl_easy easy);
 int atom_curl_multi_remove(atom_curl_multi multi, atom_curl_easy easy);
-int atom_curl_multi_perform(atom_curl_multi multi);
-/// Waits for the connections and the timers of the set, until the bell rings,
-/// or for so many milliseconds at most.
-int atom_curl_multi_wait(atom_curl_multi multi, int bell, int milliseconds);
+/// Lets libcurl work on a socket that is ready for `ATOM_CURL_POLL_IN` or
+/// `ATOM_CURL_POLL_OUT`, or on what its timer was set for, with
+/// `ATOM_CURL_TIMER` and 0.
+void atom_curl_multi_act(atom_curl_multi multi, int descriptor, int events);
+#define ATOM_CURL_TIMER (-1)
 /// The context of the next transfer that has ended, and its `CURLcode`; `NULL`
 /// if there is none.
 void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code);
@@ -146,6 +171,35 @@ int atom_curl_bell_make(void);
 void atom_curl_bell_free(int bell);
 /// Ends the waiting of another thread, or its next one. Any thread calls it.
 void atom_curl_bell_ring(int bell);
+/// Takes the rings that have been heard.
+void atom_curl_bell_hush(int bell);
+
+/// A descriptor that is ready for `ATOM_CURL_POLL_IN` and `ATOM_CURL_POLL_OUT`.
+struct atom_ready {
+    int descriptor;
+    int events;
+};
+
+/// Makes what waits for many descriptors at once, however many are idle (epoll);
+/// -1 if the process has no descriptors left.
+int atom_poll_make(void);
+void atom_poll_free(int poll);
+/// Waits for other events of a descriptor than before; 0 for none.
+void atom_poll_watch(int poll, int descriptor, int events, int before);
+/// Waits for so many milliseconds, without a limit if they are negative; returns
+/// how many descriptors are ready, at most 64.
+int atom_poll_wait(int poll, struct atom_ready *ready, int count, int milliseconds);
+
+/// Decodes gzip, zlib's format or deflate (RFC 1950 to 1952); see `inflate` of
+/// zlib.
+struct atom_inflater;
+/// `NULL` if there is no memory.
+struct atom_inflater *atom_inflater_make(int window_bits);
+/// The result is zlib's; the pointers and sizes are moved on.
+int atom_inflate(
+    struct atom_inflater *inflater, const uint8_t **input, size_t *input_left, uint8_t *output, size_t *output_left);
+int atom_inflater_reset(struct atom_inflater *inflater);
+void atom_inflater_free(struct atom_inflater *inflater);
 
 atom_curl_share atom_curl_share_make(void);
 void atom_curl_share_free(atom_curl_share share);
@@ -188,6 +242,9 @@ enum {
     ATOM_CURLOPT_PIPEWAIT = 237,
     ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
+
+    ATOM_CURLMOPT_MAXCONNECTS = 6,
+    ATOM_CURLMOPT_MAX_HOST_CONNECTIONS = 7,
 
     ATOM_CURLINFO_REQUEST_SIZE = 0x200000 + 12,
     ATOM_CURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,

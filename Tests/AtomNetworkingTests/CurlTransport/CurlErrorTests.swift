@@ -128,7 +128,9 @@
                     error.problem(abort: abort, head: stage.head, proxyStatus: 407)
                 }
                 #expect(problem(.headTooLarge) == .unreadableHead("it is too large"))
-                #expect(problem(.headInvalid) == .unreadableHead("a line is not a header field"))
+                #expect(
+                    problem(.headInvalid("a line is not a header field"))
+                        == .unreadableHead("a line is not a header field"))
                 #expect(problem(.repeated) == .closedWithoutResponse)
             }
         }

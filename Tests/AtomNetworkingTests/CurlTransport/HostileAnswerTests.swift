@@ -119,7 +119,10 @@
                 #expect(recorder.violations == [])
                 // A reset may overtake the bytes before it.
                 if !withReset {
-                    #expect((recorder.failure == nil) == (count >= answer.firstComplete), "\(count) bytes")
+                    // Some versions of libcurl don't wait for the very last octets.
+                    if !(answer.firstComplete..<answer.bytes.count).contains(count) || !answer.isFramed {
+                        #expect((recorder.failure == nil) == (count >= answer.firstComplete), "\(count) bytes")
+                    }
                     #expect((recorder.status != nil) == (count >= answer.headSize), "\(count) bytes")
                     if let failure = recorder.failure {
                         #expect(
@@ -263,9 +266,7 @@
             #expect(await eventually { server.requestsInProgress == 0 })
             let next = await transport.run(try .to(server, "/next"))
             #expect(next.violations == [])
-            withKnownIssue("libcurl uses a kept connection although bytes have come in", isIntermittent: true) {
-                #expect(next.text == "next" || next.failure != nil)
-            }
+            #expect(next.text == "next" && next.failure == nil)
         }
 
         // MARK: - The answers that end the process in Foundation

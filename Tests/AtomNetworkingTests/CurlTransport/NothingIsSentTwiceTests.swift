@@ -62,7 +62,8 @@
             #expect(await transport.run(try .to(server, "/next")).text == "fresh")
         }
 
-        @Test("A request that may be repeated gets one answer", arguments: Sending.repeatable, End.allCases)
+        /// The transport sends nothing again: who counts attempts does it.
+        @Test("A request that may be repeated is sent again by the SDK", arguments: Sending.repeatable, End.allCases)
         func repeated(sending: Sending, end: End) async throws {
             let server = try server(end)
             defer { server.stop() }
@@ -70,26 +71,77 @@
             #expect(await transport.run(try .to(server, "/warm")).text == "warm")
             let recorder = await transport.run(try .to(server, "/again", method: sending.method))
             #expect(recorder.violations == [])
-            #expect(recorder.status == 200, "\(recorder.events)")
-            #expect(server.requests.count { $0.path == "/again" } <= 2)
+            #expect(recorder.failure?.isOfKeptConnection == true && recorder.failure?.delivery == .maybeSent)
+            #expect(server.requests.count { $0.path == "/again" } == 1)
         }
 
-        @Test("A repeated request is not repeated again", arguments: End.allCases)
-        func repeatedOnce(end: End) async throws {
+        @Test("A kept connection that is closed costs an attempt that observers hear of", arguments: End.allCases)
+        func counted(end: End) async throws {
+            let server = try server(end)
+            defer { server.stop() }
+            let observer = RecordingObserver()
+            let atom = Atom(.forTest(over: try CurlTransport()) { $0.observers = [observer] })
+            #expect(await atom.outcome(of: server.endpoint("/warm")).text == "warm")
+            #expect(await atom.outcome(of: server.endpoint("/again")).text == "fresh")
+            #expect(server.requests.count { $0.path == "/again" } == 2)
+            #expect(observer.summaries.map(\.sendings) == [1, 2], "\(observer.story())")
+        }
+
+        @Test("A request that may not be repeated isn't sent again by the SDK either", arguments: End.allCases)
+        func notRepeated(end: End) async throws {
+            let server = try server(end)
+            defer { server.stop() }
+            let atom = Atom(.forTest(over: try CurlTransport()))
+            #expect(await atom.outcome(of: server.endpoint("/warm")).text == "warm")
+            var endpoint = server.endpoint("/once")
+            endpoint.method = .post(Data("x".utf8))
+            #expect(await atom.outcome(of: endpoint).error?.delivery == .maybeSent)
+            #expect(server.requests.count { $0.path == "/once" } == 1)
+        }
+
+        @Test("What has arrived on a kept connection is nobody's response", arguments: [true, false])
+        func spoiled(closes: Bool) async throws {
             let gate = Gate()
-            let server = try server(end, sees: gate)
+            let server = try LoopbackServer { request in
+                guard request.path == "/warm" else { return .text("own") }
+                return .script(
+                    [
+                        .write(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwarm"), .wait(gate),
+                        .write(text: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"),
+                    ] + (closes ? [.close] : []))
+            }
             defer { server.stop() }
             let transport = try CurlTransport()
-            // Six connections are kept, and each will close.
-            let warming = try (0..<6).map { _ in transport.begin(try .to(server, "/warm")) }
-            #expect(await server.waitForRequestsInProgress(6))
+            #expect(await transport.run(try .to(server, "/warm")).text == "warm")
             gate.open()
-            for started in warming { #expect(await started.end().text == "warm") }
-            let recorder = await transport.run(try .to(server, "/again"))
-            #expect(recorder.violations == [])
-            #expect(recorder.text == "fresh", "the repetition has a new connection")
-            // RFC 9110 §9.2.2: no automatic repetition of an automatic one.
-            #expect(server.requests.count { $0.path == "/again" } <= 2)
+            #expect(await eventually { server.requestsInProgress == 0 })
+            // Also one that may be sent only once.
+            let recorder = await transport.run(try .to(server, "/next", method: "POST", body: Data("x".utf8)))
+            #expect(recorder.text == "own" && recorder.status == 200, "\(recorder.events)")
+            #expect(server.requests.count { $0.path == "/next" } == 1)
+        }
+
+        @Test("Kept connections that the server has closed are let go of without another request")
+        func closedWhileIdle() async {
+            // In a process of its own: nothing else opens descriptors there.
+            await #expect(processExitsWith: .success) {
+                let gate = Gate()
+                let server = try LoopbackServer { request in
+                    let warm = LoopbackServer.Response.script([
+                        .write(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwarm"), .close,
+                    ])
+                    return request.path == "/gate" ? warm.after(gate) : warm
+                }
+                let transport = try CurlTransport()
+                #expect(await transport.run(try .to(server)).text == "warm")
+                let before = ThisProcess.descriptorCount
+                let warming = try (0..<10).map { _ in transport.begin(try .to(server, "/gate")) }
+                #expect(await server.waitForRequestsInProgress(10))
+                gate.open()
+                for started in warming { #expect(await started.end().text == "warm") }
+                #expect(await eventually { ThisProcess.descriptorCount <= before })
+                server.stop()
+            }
         }
 
         @Test(

@@ -1,0 +1,240 @@
+#if os(Linux)
+    internal import CAtomCurl
+    import Foundation
+
+    /// The sockets of a transport: which of them libcurl waits for, and which are
+    /// kept although nobody uses them.
+    ///
+    /// Only the loop's thread uses it. libcurl never looks at a kept connection
+    /// before it sends the next request over it, and would take what a server has
+    /// sent unasked for the response. So a kept connection with anything to read is
+    /// shut down here: at once while it is idle, and by ``isUnspoiled(_:)`` directly
+    /// before a request is sent.
+    final class CurlSockets {
+        /// A transfer's use of a socket.
+        struct Use {
+            var descriptor: CInt
+            fileprivate var serial: Int
+            static let none = Use(descriptor: -1, serial: 0)
+        }
+
+        private struct Socket {
+            /// The system gives numbers out again; this tells their sockets apart.
+            var serial = 0
+            /// What libcurl waits for.
+            var wanted: CInt = 0
+            /// What the system has been told to watch for.
+            var watched: CInt = 0
+            /// How many transfers use it.
+            var users = 0
+            var port: UInt16 = 0
+            /// Whether it was opened for a transfer, so that its closing is noticed.
+            var isOwn = false
+            /// Whether a response has shown that it carries one exchange at a time.
+            var isSingle = false
+            /// Whether libcurl may have more of it in memory than it has looked at.
+            var isRestless = false
+        }
+
+        private let poll: CInt
+        private let bell: CInt
+        // Only the loop's thread uses these, and no two accesses overlap (SE-0176).
+        @exclusivity(unchecked) private var sockets: [Socket] = []
+        @exclusivity(unchecked) private var events = [atom_ready](repeating: atom_ready(), count: 64)
+        /// The kept connections by their ports on this machine; -1 for a port that
+        /// two of them have, at different addresses.
+        @exclusivity(unchecked) private var descriptors: [UInt16: CInt] = [:]
+        /// Whether a kept connection has ended since ``takeEnded()`` was asked.
+        @exclusivity(unchecked) private var hasEnded = false
+
+        /// `nil` if the process has no descriptors left.
+        init?(bell: CInt) {
+            self.bell = bell
+            poll = atom_poll_make()
+            guard poll >= 0 else { return nil }
+            atom_poll_watch(poll, bell, Self.readable, 0)
+        }
+
+        deinit { atom_poll_free(poll) }
+
+        private static let readable = ATOM_CURL_POLL_IN
+        private static let writable = ATOM_CURL_POLL_OUT
+
+        private func setWatched(_ events: CInt, _ descriptor: Int) {
+            let before = sockets[descriptor].watched
+            guard events != before else { return }
+            atom_poll_watch(poll, CInt(descriptor), events, before)
+            sockets[descriptor].watched = events
+        }
+
+        private func makeRoom(for descriptor: CInt) {
+            while sockets.count <= Int(descriptor) { sockets.append(Socket()) }
+        }
+    }
+
+    // MARK: - Told by libcurl
+
+    extension CurlSockets {
+        /// libcurl waits for something else from now on.
+        ///
+        /// - Parameter what: `ATOM_CURL_POLL_IN` and `ATOM_CURL_POLL_OUT`.
+        func want(_ what: CInt, of descriptor: CInt) {
+            makeRoom(for: descriptor)
+            let index = Int(descriptor)
+            let wanted = what & (Self.readable | Self.writable)
+            let isOver = what & ATOM_CURL_POLL_REMOVE != 0
+            sockets[index].wanted = isOver ? 0 : wanted
+            if !isOver {
+                setWatched(wanted, index)
+            } else if !sockets[index].isOwn {
+                // It may be closed without a word.
+                setWatched(0, index)
+                sockets[index] = Socket(serial: sockets[index].serial + 1)
+            } else if sockets[index].watched & Self.writable != 0 {
+                setWatched(Self.readable, index)
+            }
+            // Otherwise the next request will want just the same.
+        }
+
+        func opened(_ descriptor: CInt) {
+            makeRoom(for: descriptor)
+            sockets[Int(descriptor)] = Socket(serial: sockets[Int(descriptor)].serial + 1, isOwn: true)
+        }
+
+        func closing(_ descriptor: CInt) {
+            let index = Int(descriptor)
+            guard sockets.indices.contains(index) else { return }
+            setWatched(0, index)
+            let port = sockets[index].port
+            if port != 0, descriptors[port] == descriptor { descriptors[port] = nil }
+            sockets[index] = Socket(serial: sockets[index].serial + 1)
+        }
+    }
+
+    // MARK: - Told by transfers
+
+    extension CurlSockets {
+        /// A transfer uses the socket from now on; -1 for none.
+        func use(_ descriptor: CInt, insteadOf before: Use) -> Use {
+            guard descriptor != before.descriptor || !isCurrent(before) else { return before }
+            if isCurrent(before) { leave(Int(before.descriptor)) }
+            guard descriptor >= 0 else { return .none }
+            makeRoom(for: descriptor)
+            sockets[Int(descriptor)].users += 1
+            return Use(descriptor: descriptor, serial: sockets[Int(descriptor)].serial)
+        }
+
+        private func leave(_ index: Int) {
+            sockets[index].users -= 1
+            // A paused transfer may have left something in it.
+            if sockets[index].users == 0, sockets[index].isOwn, sockets[index].wanted == 0 {
+                setWatched(Self.readable, index)
+            }
+        }
+
+        private func isCurrent(_ use: Use) -> Bool {
+            sockets.indices.contains(Int(use.descriptor)) && sockets[Int(use.descriptor)].serial == use.serial
+        }
+
+        /// Finds the socket of a new connection, whose port is known only now, among
+        /// those that were opened.
+        ///
+        /// - Parameter likely: Where to look first.
+        func connected(_ likely: CInt, port: UInt16) -> CInt {
+            var found = likely
+            if !isConnected(likely, at: port) {
+                let other = sockets.indices.first {
+                    sockets[$0].isOwn && sockets[$0].port == 0 && isConnected(CInt($0), at: port)
+                }
+                guard let other else { return -1 }
+                found = CInt(other)
+            }
+            sockets[Int(found)].port = port
+            descriptors[port] = descriptors[port] == nil ? found : -1
+            return found
+        }
+
+        private func isConnected(_ descriptor: CInt, at port: UInt16) -> Bool {
+            var address = sockaddr_in6()
+            var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+            let result = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+            }
+            // The port is at the same place for both kinds of addresses.
+            return result == 0 && UInt16(bigEndian: address.sin6_port) == port
+        }
+
+        /// The socket of a kept connection; -1 if it can't be told.
+        func descriptor(ofPort port: UInt16) -> CInt { descriptors[port] ?? -1 }
+
+        /// A response has shown what the connection is like.
+        func learned(_ descriptor: CInt, isSingle: Bool, isRestless: Bool) {
+            guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return }
+            sockets[Int(descriptor)].isSingle = isSingle
+            sockets[Int(descriptor)].isRestless = isRestless
+        }
+
+        /// Whether nothing has arrived on a kept connection, and it is still open.
+        ///
+        /// On one that carries many exchanges something may always arrive.
+        func isUnspoiled(_ descriptor: CInt) -> Bool {
+            guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return false }
+            guard sockets[Int(descriptor)].isSingle else { return true }
+            var byte: UInt8 = 0
+            let count = recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
+            return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+        }
+
+        /// Whether a kept connection has ended since this was asked before.
+        func takeEnded() -> Bool {
+            defer { hasEnded = false }
+            return hasEnded
+        }
+
+        /// The sockets that libcurl may have forgotten something of.
+        var restless: [CInt] {
+            sockets.indices.filter { sockets[$0].isRestless && sockets[$0].users > 0 }.map { CInt($0) }
+        }
+    }
+
+    // MARK: - Waiting
+
+    extension CurlSockets {
+        /// Waits until a socket is ready or the bell rings, or for so many
+        /// milliseconds; without a limit if they are negative.
+        ///
+        /// - Parameter act: Called for each socket that libcurl waits for.
+        /// - Returns: Whether a restless socket was among them.
+        func wait(_ milliseconds: CInt, act: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
+            let count = atom_poll_wait(poll, &events, CInt(events.count), milliseconds)
+            guard count > 0 else { return false }
+            var wasRestless = false
+            for position in 0..<Int(count) {
+                let event = events[position]
+                if event.descriptor == bell {
+                    atom_curl_bell_hush(bell)
+                    continue
+                }
+                let index = Int(event.descriptor)
+                // It may have been closed by what was done for another one.
+                guard sockets.indices.contains(index), sockets[index].watched != 0 else { continue }
+                if sockets[index].wanted == 0 {
+                    isReadyForNobody(index)
+                } else if event.events & sockets[index].wanted != 0 {
+                    act(event.descriptor, event.events & sockets[index].wanted)
+                    if sockets[index].isRestless { wasRestless = true }
+                }
+            }
+            return wasRestless
+        }
+
+        private func isReadyForNobody(_ index: Int) {
+            setWatched(0, index)
+            // The transfer is paused, and will ask for it again.
+            guard sockets[index].users == 0 else { return }
+            hasEnded = true
+            // What carries many exchanges may have been sent a harmless frame.
+            if sockets[index].isSingle { shutdown(CInt(index), CInt(SHUT_RDWR)) }
+        }
+    }
+#endif

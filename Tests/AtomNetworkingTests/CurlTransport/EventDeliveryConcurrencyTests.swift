@@ -1,0 +1,63 @@
+#if os(Linux)
+    import AtomNetworkingTesting
+    import Dispatch
+    import Foundation
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// Whoever is slow with the events of one exchange holds up no other one.
+    @Suite(.timeLimit(.minutes(5))) struct EventDeliveryConcurrencyTests {
+        @Test("A receiver that doesn't return holds up no other exchange", arguments: [1, 5])
+        func stuck(count: Int) async throws {
+            let server = try LoopbackServer { _ in .text("hello") }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            let release = DispatchSemaphore(value: 0)
+            let stuck = (0..<count).map { _ in (isStuck: Signal(), hasEnded: Signal(), events: EventRecorder()) }
+            for receiver in stuck {
+                _ = transport.start(try .to(server)) { event in
+                    receiver.events.receive(event)
+                    if case .response = event {
+                        receiver.isStuck.raise()
+                        release.wait()
+                    }
+                    if case .finished = event { receiver.hasEnded.raise() }
+                }
+            }
+            for receiver in stuck { await receiver.isStuck.wait(seconds: 120) }
+            for _ in 0..<20 { #expect(await transport.run(try .to(server)).text == "hello") }
+            for _ in stuck { release.signal() }
+            for receiver in stuck {
+                await receiver.hasEnded.wait(seconds: 120)
+                #expect(receiver.events.violations == [] && receiver.events.text == "hello")
+            }
+        }
+
+        @Test("Callers that block all threads of GCD's pool hold up no event")
+        func blockedPool() async {
+            await #expect(processExitsWith: .success) {
+                let server = try LoopbackServer { _ in .text("hello") }
+                let transport = try CurlTransport()
+                let release = DispatchSemaphore(value: 0)
+                let callers = 200
+                for _ in 0..<callers { DispatchQueue.global().async { release.wait() } }
+                let ended = DispatchSemaphore(value: 0)
+                let thread = Thread {
+                    let done = DispatchSemaphore(value: 0)
+                    let request = try? TransportRequest.to(server)
+                    guard let request else { return }
+                    _ = transport.start(request) { if case .finished = $0 { done.signal() } }
+                    done.wait()
+                    ended.signal()
+                }
+                thread.start()
+                // Were the events held up, this would wait for a pool that grows by one
+                // thread a second at best, and then until the time limit.
+                ended.wait()
+                for _ in 0..<callers { release.signal() }
+                server.stop()
+            }
+        }
+    }
+#endif
