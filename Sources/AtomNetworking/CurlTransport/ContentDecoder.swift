@@ -60,7 +60,7 @@
         /// Whether the content ends where the body does.
         ///
         /// No body at all is no content, as in the response to HEAD.
-        var isComplete: Bool { layers.allSatisfy(\.isComplete) }
+        var isComplete: Bool { input.isEmpty && layers.allSatisfy(\.isComplete) }
     }
 
     /// The decoding of one coding with zlib.

@@ -47,6 +47,8 @@
             /// What has arrived since the delivery waits.
             var parked: [TransportEvent] = []
             var isParked = false
+            /// Whether a part was left out, since the exchange was cancelled.
+            var isIncomplete = false
             var hasEnded = false
         }
 
@@ -120,6 +122,8 @@
                 delivery.undecoded = part.count
                 decoder.take(part)
                 decode(decoder)
+            case .finished where delivery.isIncomplete:
+                end(.cancelled)
             case .finished where delivery.decoder.map { !$0.isComplete } ?? false:
                 end(WireProblem.truncatedBody)
             case .finished, .failed:
@@ -137,7 +141,9 @@
                 var isSilent = true
                 while true {
                     switch loop.demand(of: self) {
-                    case .nothing: return
+                    case .nothing:
+                        delivery.isIncomplete = true
+                        return
                     case .later:
                         delivery.isParked = true
                         return

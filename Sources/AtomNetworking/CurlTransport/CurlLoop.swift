@@ -160,11 +160,16 @@
 
         /// Stops an exchange, unless it has ended.
         func cancel(_ exchange: CurlExchange) {
+            let wasParked = inbox.withLock { _ in
+                defer { exchange.shared.isParked = false }
+                return exchange.shared.isParked
+            }
             wake { inbox in
                 guard !exchange.shared.isCancelled else { return false }
                 exchange.shared.isCancelled = true
                 return inbox.add(.cancel(exchange))
             }
+            if wasParked { deliverRest(of: exchange) }
         }
 
         /// Leaves the body of an exchange unread from now on.
@@ -174,12 +179,22 @@
 
         /// Reads on.
         func letGo(_ exchange: CurlExchange) {
+            let wasParked = inbox.withLock { _ in
+                defer { (exchange.shared.isParked, exchange.shared.isHeld) = (false, false) }
+                return exchange.shared.isParked
+            }
+            if wasParked { deliverRest(of: exchange) }
             wake { inbox in
-                exchange.shared.isHeld = false
-                guard exchange.shared.isPaused || exchange.shared.isParked else { return false }
+                guard exchange.shared.isPaused else { return false }
                 exchange.shared.isPaused = false
                 return inbox.add(.goOn(exchange))
             }
+        }
+
+        /// The thread may have ended, since libcurl may have no more work on it.
+        private func deliverRest(of exchange: CurlExchange) {
+            var items = [EventDelivery.Item(exchange: exchange, event: nil)]
+            _ = delivery.add(&items)
         }
 
         /// Lets a paused exchange go on.
@@ -355,13 +370,6 @@
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
-                let wasParked = inbox.withLock { _ in
-                    defer { exchange.shared.isParked = false }
-                    return exchange.shared.isParked
-                }
-                if wasParked {
-                    events.append(EventDelivery.Item(exchange: exchange, event: nil))
-                }
                 if let easy = exchange.transfer?.easy { atom_curl_easy_continue(easy) }
             }
         }

@@ -106,8 +106,15 @@
             guard sockets.indices.contains(index) else { return }
             setWatched(0, index)
             let port = sockets[index].port
-            if port != 0, descriptors[port] == descriptor { descriptors[port] = nil }
             sockets[index] = Socket(serial: sockets[index].serial + 1)
+            guard port != 0 else { return }
+            if descriptors[port] == descriptor {
+                descriptors[port] = nil
+            } else {
+                // Of two at different addresses one is left.
+                let others = sockets.indices.filter { sockets[$0].port == port }
+                descriptors[port] = others.count > 1 ? -1 : others.first.map { CInt($0) }
+            }
         }
     }
 

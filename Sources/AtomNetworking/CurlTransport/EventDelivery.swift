@@ -30,6 +30,11 @@
 
             var isEmpty: Bool { first == waiting.count }
 
+            /// Whether events wait that nobody's own delivery holds up.
+            var isBehind: Bool {
+                waiting[first...].contains { item in !busy.contains { $0 === item.exchange } }
+            }
+
             /// The next event whose exchange isn't busy.
             mutating func next() -> Item? {
                 guard !isEmpty else { return nil }
@@ -38,6 +43,7 @@
                     return waiting[first]
                 }
                 for index in first..<waiting.count where !busy.contains(where: { $0 === waiting[index].exchange }) {
+                    defer { move(to: first) }
                     return waiting.remove(at: index)
                 }
                 return nil
@@ -55,9 +61,8 @@
                 }
             }
 
-            /// Whether nothing has been taken for a while, though something waits.
+            /// Whether nothing has been taken for a while.
             mutating func isStuck() -> Bool {
-                guard !isEmpty else { return false }
                 let now = DispatchTime.now().uptimeNanoseconds
                 let isStuck = taken == noted.taken && noted.since > 0 && now - noted.since >= EventDelivery.patience
                 if isStuck || taken != noted.taken || noted.since == 0 { noted = (taken, now) }
@@ -70,29 +75,30 @@
         static let patience: UInt64 = 5_000_000
 
         private let state = Guarded(State())
+        /// GCD gives a serial queue without a target a thread also when the app blocks
+        /// all those that it shares.
+        private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport")
 
         /// Adds events and empties the list.
         ///
         /// - Returns: Whether events wait. Then it is to be called again soon, also
         ///   without new ones.
         func add(_ items: inout [Item]) -> Bool {
-            let (starts, isBehind) = state.withLock { state in
+            let (starts, helps, isBehind) = state.withLock { state in
                 let wasEmpty = state.isEmpty
                 state.waiting.append(contentsOf: items)
                 if wasEmpty { state.noted.since = 0 }
-                let starts = !state.isEmpty && state.threads == 0 || state.isStuck()
-                if starts { state.threads += 1 }
-                return (starts, !state.isEmpty)
+                let starts = !state.isEmpty && state.threads == 0
+                let isBehind = state.isBehind
+                let helps = !starts && isBehind && state.isStuck()
+                if starts || helps { state.threads += 1 }
+                return (starts, helps, isBehind)
             }
             items.removeAll(keepingCapacity: true)
-            if starts { startThread() }
+            if starts { queue.async { self.deliver() } }
+            // The first one is stuck there.
+            if helps { DispatchQueue(label: "AtomNetworking.CurlTransport").async { self.deliver() } }
             return isBehind
-        }
-
-        /// A queue for each thread: GCD gives a serial queue without a target a
-        /// thread also when the app blocks all those that it shares.
-        private func startThread() {
-            DispatchQueue(label: "AtomNetworking.CurlTransport").async { self.deliver() }
         }
 
         private func deliver() {
