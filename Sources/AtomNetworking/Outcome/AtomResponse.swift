@@ -19,9 +19,9 @@ public struct AtomResponse: Sendable {
     /// information.
     ///
     /// It is parsed at each access.
-    public var url: URL? { address.flatMap { URL(string: $0) } }
+    public var url: URL? { address.flatMap(TargetURL.url) }
 
-    private let address: String?
+    let address: String?
 
     /// The decoder of the service that received this response; it also decodes
     /// an error's body.
