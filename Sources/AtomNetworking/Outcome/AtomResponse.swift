@@ -19,9 +19,9 @@ public struct AtomResponse: Sendable {
     /// information.
     ///
     /// It is parsed at each access.
-    public var url: URL? { address.flatMap { URL(string: $0) } }
+    public var url: URL? { address.flatMap(TargetURL.url) }
 
-    private let address: String?
+    let address: String?
 
     /// The decoder of the service that received this response; it also decodes
     /// an error's body.
@@ -97,13 +97,11 @@ public struct AtomResponse: Sendable {
     /// Repeated header fields are joined with a comma, as in Foundation.
     public var httpResponse: HTTPURLResponse? {
         guard let statusCode, let url else { return nil }
-        var joined: [String: String] = [:]
-        var names: [String: String] = [:]
+        var fields: [String: (name: String, values: [String])] = [:]
         for field in headerFields {
-            let name = names[field.name.lowercased(), default: field.name]
-            names[field.name.lowercased()] = name
-            joined[name] = joined[name].map { $0 + ", " + field.value } ?? field.value
+            fields[field.name.lowercased(), default: (field.name, [])].values.append(field.value)
         }
+        let joined = Dictionary(fields.values.map { ($0.name, $0.values.joined(separator: ", ")) }) { $1 }
         return HTTPURLResponse(url: url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: joined)
     }
 }

@@ -63,14 +63,15 @@ public struct LinkedEndpoint: Requestable {
     ///
     /// - Parameters:
     ///   - reference: What the server has sent: an absolute URL, or one that is
-    ///     relative to the response's (RFC 3986 §5). User information and the
-    ///     fragment are dropped.
+    ///     relative to the response's (RFC 3986 §5). It is sent as it is written;
+    ///     only what no URL has, such as a space or a lone percent sign, is
+    ///     encoded. User information and the fragment are dropped.
     ///   - response: The response that carried it.
     /// - Throws: ``AtomError/requestable(_:)`` with
     ///   ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
     ///   server.
     public init(_ reference: String, in response: AtomResponse) throws(AtomError) {
-        let base = response.url
+        let base = response.address.flatMap { TargetURL.resolving($0, against: nil) }
         guard let target = TargetURL.resolving(reference, against: base) else {
             throw .requestable(
                 .invalidURL(
@@ -80,8 +81,7 @@ public struct LinkedEndpoint: Requestable {
         }
         self.target = target
         signatory = response.signatory
-        source =
-            signatory == nil ? nil : base.flatMap { TargetURL.resolving($0.absoluteString, against: nil)?.origin }
+        source = signatory == nil ? nil : base?.origin
     }
 
     /// Creates an endpoint for a link that was decoded as a URL.

@@ -21,7 +21,10 @@ public struct TargetURL: Sendable, Hashable {
 
     /// The same as Foundation's type, parsed at each access; `nil` only if
     /// Foundation rejects the URL.
-    public var url: URL? { URL(string: absoluteString) }
+    ///
+    /// Brackets in the path and the query are percent-encoded in it: Foundation
+    /// has none there, and would encode every percent sign again.
+    public var url: URL? { Self.url(absoluteString) }
 
     /// Creates a URL from its checked parts.
     public init(base: BaseURL, path: URLPath, queryItems: [QueryItem] = []) {
@@ -60,28 +63,10 @@ public struct TargetURL: Sendable, Hashable {
         }
     }
 
-    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2, RFC 3986 §5),
-    /// without user information and fragment; `nil` if the result is not an
-    /// HTTP URL with a valid host.
+    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2); `nil` as
+    /// below.
     func resolving(location: String) -> TargetURL? {
-        guard let base = url else { return nil }
-        return Self.resolving(location, against: base)
-    }
-
-    /// Resolves a reference (RFC 3986 §5), without user information and
-    /// fragment; `nil` if the result is not an HTTP URL with a valid host.
-    static func resolving(_ reference: String, against base: URL?) -> TargetURL? {
-        guard let resolved = URL(string: encodingStrayCharacters(reference), relativeTo: base)?.absoluteURL,
-            let parts = URLComponents(url: resolved, resolvingAgainstBaseURL: true),
-            let scheme = parts.scheme.flatMap({ BaseURLScheme(rawValue: $0.lowercased()) }),
-            let rawHost = parts.encodedHost, !rawHost.isEmpty, !parts.hasUnreadablePort
-        else { return nil }
-        let host = rawHost.contains(":") && !rawHost.hasPrefix("[") ? "[\(rawHost)]" : rawHost
-        guard let baseURL = try? BaseURL(scheme: scheme, host: host, port: parts.port) else { return nil }
-        var string = baseURL.string
-        string += parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        if let query = parts.percentEncodedQuery { string += "?\(query)" }
-        return TargetURL(absoluteString: string, origin: baseURL.origin)
+        Self.resolving(location, against: self)
     }
 
     private init(absoluteString: String, origin: Origin) {
@@ -89,24 +74,123 @@ public struct TargetURL: Sendable, Hashable {
         self.origin = origin
     }
 
-    /// Percent-encodes the spaces and non-ASCII letters that servers send in
-    /// `Location`, and keeps octets that are already encoded.
-    private static func encodingStrayCharacters(_ location: String) -> String {
-        PercentEncoding.encode(location.trimmingCharacters(in: .whitespaces), allowing: urlCharacters)
+    /// The text of a URL for Foundation, with its brackets after the host
+    /// encoded.
+    static func url(_ text: String) -> URL? {
+        // No authority ends within the first eight bytes.
+        guard let slash = text.utf8.dropFirst(8).firstIndex(of: UInt8(ascii: "/")),
+            text.utf8[slash...].contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") })
+        else { return URL(string: text) }
+        return URL(string: text[..<slash] + PercentEncoding.encode(String(text[slash...]), allowing: written))
     }
 
-    private static let urlCharacters = PercentEncoding.path.union("%?#[]")
+    /// All that is in the path and the query of a URL that Foundation parses.
+    private static let written = PercentEncoding.path.union("%?")
 }
 
-extension URLComponents {
-    /// Whether the URL has a port that Foundation can't represent.
+// References (RFC 3986 §5), on bytes: Foundation encodes a whole URL again if
+// it finds one stray character in it.
+extension TargetURL {
+    /// Resolves a reference, without user information and fragment; `nil` if the
+    /// result is not an HTTP URL with a valid host.
     ///
-    /// Foundation reports no port then, and the scheme's default port would be
-    /// used.
-    fileprivate var hasUnreadablePort: Bool {
-        guard port == nil, let range = rangeOfPort else { return false }
-        return !range.isEmpty
+    /// What the server has written is kept octet by octet.
+    static func resolving(_ reference: String, against base: TargetURL?) -> TargetURL? {
+        guard let bytes = encoded(reference.trimmingCharacters(in: .whitespaces)), !bytes.isEmpty else { return nil }
+        var rest = bytes.prefix { $0 != UInt8(ascii: "#") }
+        var scheme = base?.scheme
+        // A colon before any slash ends a scheme (§4.2).
+        if let end = rest.firstIndex(where: delimiters.contains), rest[end] == UInt8(ascii: ":") {
+            scheme = BaseURLScheme(rawValue: text(rest[..<end]).lowercased())
+            rest = rest[(end + 1)...]
+            guard rest.starts(with: "//".utf8) else { return nil }
+        }
+        guard let scheme else { return nil }
+
+        if rest.starts(with: "//".utf8) {
+            let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            guard let server = server(scheme, authority) else { return nil }
+            let (path, query) = parts(rest[authority.endIndex...])
+            return TargetURL(
+                absoluteString: server.string(followedBy: text(withoutDotSegments(path) + query)), origin: server.origin
+            )
+        }
+        guard let base else { return nil }
+        let (basePath, baseQuery) = parts(Array(base.pathAndQuery.utf8)[...])
+        var (path, query) = parts(rest)
+        if path.isEmpty {
+            path = basePath
+            if query.isEmpty { query = baseQuery }
+        } else if path.first != UInt8(ascii: "/"), let slash = basePath.lastIndex(of: UInt8(ascii: "/")) {
+            path = basePath[...slash] + path
+        }
+        let server = base.absoluteString.utf8.dropLast(basePath.count + baseQuery.count)
+        return TargetURL(
+            absoluteString: text(Array(server) + withoutDotSegments(path) + query), origin: base.origin)
     }
+
+    /// Percent-encodes what servers forget to encode, such as spaces and letters
+    /// outside ASCII; `nil` for what software reads in more than one way.
+    private static func encoded(_ reference: String) -> [UInt8]? {
+        let given = Array(reference.utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(given.count)
+        for (index, byte) in given.enumerated() {
+            switch byte {
+            case 0..<0x20, 0x7F, UInt8(ascii: "\\"):
+                return nil
+            case UInt8(ascii: "%"):
+                let isEncoding = given.count > index + 2 && given[index + 1...index + 2].allSatisfy(isHexDigit)
+                if isEncoding { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
+            default:
+                if sent.contains(byte) { bytes.append(byte) } else { PercentEncoding.append(byte, to: &bytes) }
+            }
+        }
+        return bytes
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { PercentEncoding.hexValue(byte) != nil }
+
+    private static let delimiters = ByteSet(":/?")
+    private static let sent = PercentEncoding.path.union("?#[]")
+
+    /// Reads the part between `//` and the path (§3.2).
+    private static func server(_ scheme: BaseURLScheme, _ authority: ArraySlice<UInt8>) -> BaseURL? {
+        let start = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
+        let name = authority[start...]
+        // The colons of an IPv6 address are in brackets.
+        let colon = name[(name.lastIndex(of: UInt8(ascii: "]")) ?? start)...].firstIndex(of: UInt8(ascii: ":"))
+        let digits = name[(colon ?? name.endIndex)...].dropFirst()
+        let port = digits.isEmpty ? nil : Int(text(digits))
+        guard digits.allSatisfy({ (0x30...0x39).contains($0) }), digits.isEmpty == (port == nil) else { return nil }
+        return try? BaseURL(scheme: scheme, host: text(name[..<(colon ?? name.endIndex)]), port: port)
+    }
+
+    /// The path, and the query with its question mark.
+    private static func parts(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>) {
+        let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+        return (path, bytes[path.endIndex...])
+    }
+
+    /// The path without `.` and `..` (§5.2.4), and with the slash that it begins
+    /// with.
+    private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
+        let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        var kept: [ArraySlice<UInt8>] = []
+        for segment in segments {
+            let isParent = segment.elementsEqual("..".utf8)
+            guard isParent || segment.elementsEqual(".".utf8) else {
+                kept.append(segment)
+                continue
+            }
+            if isParent { _ = kept.popLast() }
+            // The folder that the last one leads to ends with a slash.
+            if segment.endIndex == path.endIndex { kept.append([]) }
+        }
+        return [UInt8(ascii: "/")] + kept.joined(separator: [UInt8(ascii: "/")])
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension TargetURL: CustomStringConvertible, CustomReflectable {
