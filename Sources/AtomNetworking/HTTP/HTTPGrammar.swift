@@ -1,5 +1,18 @@
+import Foundation
+
 /// Tokens and field values (RFC 9110 §5.5, §5.6.2).
 enum HTTPGrammar {
+    /// The text of a URL for Foundation, with its brackets after the host encoded:
+    /// it would encode every percent sign again.
+    static func url(_ text: String) -> URL? {
+        // No authority ends within the first eight bytes.
+        guard let slash = text.utf8.dropFirst(8).firstIndex(of: UInt8(ascii: "/")),
+            text.utf8[slash...].contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") })
+        else { return URL(string: text) }
+        let rest = text[slash...].replacingOccurrences(of: "[", with: "%5B").replacingOccurrences(of: "]", with: "%5D")
+        return URL(string: text[..<slash] + rest)
+    }
+
     /// Whether the text is a token: one or more `tchar`.
     static func isToken(_ text: String) -> Bool {
         var text = text

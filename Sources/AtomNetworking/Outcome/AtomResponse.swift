@@ -19,7 +19,7 @@ public struct AtomResponse: Sendable {
     /// information.
     ///
     /// It is parsed at each access.
-    public var url: URL? { address.flatMap(TargetURL.url) }
+    public var url: URL? { address.flatMap(HTTPGrammar.url) }
 
     let address: String?
 

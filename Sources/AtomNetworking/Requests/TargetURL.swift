@@ -24,7 +24,7 @@ public struct TargetURL: Sendable, Hashable {
     ///
     /// Brackets in the path and the query are percent-encoded in it: Foundation
     /// has none there, and would encode every percent sign again.
-    public var url: URL? { Self.url(absoluteString) }
+    public var url: URL? { HTTPGrammar.url(absoluteString) }
 
     /// Creates a URL from its checked parts.
     public init(base: BaseURL, path: URLPath, queryItems: [QueryItem] = []) {
@@ -73,19 +73,6 @@ public struct TargetURL: Sendable, Hashable {
         self.absoluteString = absoluteString
         self.origin = origin
     }
-
-    /// The text of a URL for Foundation, with its brackets after the host
-    /// encoded.
-    static func url(_ text: String) -> URL? {
-        // No authority ends within the first eight bytes.
-        guard let slash = text.utf8.dropFirst(8).firstIndex(of: UInt8(ascii: "/")),
-            text.utf8[slash...].contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") })
-        else { return URL(string: text) }
-        return URL(string: text[..<slash] + PercentEncoding.encode(String(text[slash...]), allowing: written))
-    }
-
-    /// All that is in the path and the query of a URL that Foundation parses.
-    private static let written = PercentEncoding.path.union("%?")
 }
 
 // References (RFC 3986 §5), on bytes: Foundation encodes a whole URL again if

@@ -241,7 +241,8 @@ public final class URLSessionTransport: Transport {
             if target.host.hasPrefix("["), let range = target.absoluteString.range(of: "[", options: .literal) {
                 let end = target.absoluteString.utf8.index(range.lowerBound, offsetBy: target.host.utf8.count)
                 let host = PercentEncoding.encode(target.host, allowing: PercentEncoding.unreserved)
-                return TargetURL.url(target.absoluteString.replacingCharacters(in: range.lowerBound..<end, with: host))
+                return HTTPGrammar.url(
+                    target.absoluteString.replacingCharacters(in: range.lowerBound..<end, with: host))
             }
         #endif
         return target.url
