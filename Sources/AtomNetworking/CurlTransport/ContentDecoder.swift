@@ -78,15 +78,16 @@
         private let format: Format
         private var inflater: OpaquePointer?
         private var input = Data()
-        private var hasBegun = false
         /// Whether the end of a stream has been read; another one may follow in gzip.
         private var isAtEnd = false
+        /// Whether the last part was full.
+        private var mayHaveMore = false
 
         init(_ format: Format) { self.format = format }
 
         deinit { if let inflater { atom_inflater_free(inflater) } }
 
-        var isComplete: Bool { isAtEnd && input.isEmpty || !hasBegun && input.isEmpty }
+        var isComplete: Bool { input.isEmpty && (isAtEnd || inflater == nil) }
 
         func take(_ part: Data) {
             if input.isEmpty { input = part } else { input.append(part) }
@@ -100,13 +101,10 @@
                 if !part.isEmpty { return part }
             }
             // What has been decoded may still be in zlib's window.
-            guard hasBegun, !isAtEnd, mayHaveMore else { return nil }
+            guard mayHaveMore else { return nil }
             let part = try inflate()
             return part.isEmpty ? nil : part
         }
-
-        /// Whether the last part was full.
-        private var mayHaveMore = false
 
         private func beginNextMember() throws(ContentDecoder.Failure) {
             guard format == .gzip, let inflater else {
@@ -128,7 +126,6 @@
             }
             inflater = atom_inflater_make(windowBits)
             guard inflater != nil else { throw ContentDecoder.Failure(reason: "there is no memory to decode it") }
-            hasBegun = true
             return true
         }
 

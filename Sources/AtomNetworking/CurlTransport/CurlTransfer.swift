@@ -115,8 +115,9 @@
             let request = exchange.request
             body = request.body?.data
             errorBuffer[0] = 0
-            guard let easy = atom_curl_easy_make(self.easy, owner, loop.watcher, errorBuffer) else { return .noMemory }
-            self.easy = easy
+            // Without memory the handle of before is gone, too.
+            easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
+            guard let easy else { return .noMemory }
             self.exchange = exchange
             exchange.transfer = self
             self.parsedURL = parsedURL
