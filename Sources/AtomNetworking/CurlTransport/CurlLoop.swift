@@ -331,6 +331,7 @@
         /// The first includes those in use. Exchanges with one at a time have slots;
         /// those of a host that multiplexes share a few connections.
         private func limitConnections(_ multi: atom_curl_multi) {
+            // 32 bits: it counts objects in memory.
             let kept = settings.keptConnections + (exchangeCount + 63) / 64 * 64
             let perHost =
                 multiplexing.isEmpty ? 0 : settings.connectionsPerOrigin + (singleCount + 7) / 8 * 8
