@@ -93,6 +93,8 @@ enum {
     CURLOPT_CLOSESOCKETDATA = 10209,
     CURLOPT_XFERINFOFUNCTION = 20219,
     CURLOPT_PATH_AS_IS = 234,
+    CURLOPT_PROTOCOLS = 181,
+    CURLPROTO_HTTP_AND_HTTPS = 3,
     CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_PREREQDATA = 10313,
 
@@ -110,7 +112,6 @@ enum {
     CURLUPART_URL = 0,
     CURLU_PATH_AS_IS = 1 << 4,
 
-    CURL_SSLVERSION_TLSv1_2 = 6,
     CURL_SOCKET_BAD = -1,
 };
 
@@ -325,6 +326,7 @@ atom_curl_easy atom_curl_easy_make(
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    failed |= curl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTP_AND_HTTPS);
     // A large body takes fewer calls of the system; libcurl's own is 16 KiB.
     failed |= curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
     if (failed == 0) return easy;
@@ -343,10 +345,12 @@ void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int6
     curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 }
 
-void atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share) {
-    curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+int atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share) {
     if (share != NULL) curl.easy_setopt(easy, CURLOPT_SHARE, share);
+    return curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)ATOM_CURL_TLS_1_2);
 }
+
+atom_curl_easy atom_curl_easy_plain(void) { return curl.easy_init(); }
 
 void atom_curl_easy_free(atom_curl_easy easy) {
     enter();

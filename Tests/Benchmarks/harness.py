@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -203,6 +204,34 @@ def build(scratch, package=PACKAGE, allows_warnings=True):
     if not allows_warnings:
         command += ["-Xswiftc", "-warnings-as-errors"]
     subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+class Streams:
+    """A server that answers each connection at once with the head of a response that never ends."""
+
+    def __enter__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        self.origin = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.connections = []
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def accept(self):
+        try:
+            while True:
+                connection, _ = self.listener.accept()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                self.connections.append(connection)
+        except OSError:
+            pass
+
+    def __exit__(self, *_):
+        self.listener.close()
+        for connection in self.connections:
+            connection.close()
+
+    def command(self, count, command):
+        return ["env", f"STREAMS={count}", f"STREAMS_ORIGIN={self.origin}", *command]
 
 
 def program(name, scratch):

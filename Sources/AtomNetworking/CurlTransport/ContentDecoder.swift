@@ -20,6 +20,7 @@
         /// `nil` if nothing is to be decoded: there is no coding, or one that the SDK
         /// doesn't know, which stays as it is, as everything does without zlib.
         init?(_ fields: HeaderFields) {
+            guard fields.contains("Content-Encoding") else { return nil }
             var codings: [Inflation.Format] = []
             for field in fields where field.name.lowercased() == "content-encoding" {
                 for name in field.value.split(separator: ",") {
@@ -94,17 +95,23 @@
         }
 
         func next() throws(ContentDecoder.Failure) -> Data? {
-            while !input.isEmpty {
-                if isAtEnd { try beginNextMember() }
-                guard try begin() else { return nil }
-                let part = try inflate()
-                if !part.isEmpty { return part }
+            guard hasMore else { return nil }
+            // A small body takes little memory, and its members share it.
+            var output = Data(count: min(Self.partSize, max(1_024, 8 * input.count)))
+            var count = 0
+            while count < output.count, hasMore {
+                if !input.isEmpty {
+                    if isAtEnd { try beginNextMember() }
+                    guard try begin() else { break }
+                }
+                count += try inflate(into: &output, from: count)
             }
-            // What has been decoded may still be in zlib's window.
-            guard mayHaveMore else { return nil }
-            let part = try inflate()
-            return part.isEmpty ? nil : part
+            output.removeLast(output.count - count)
+            return output.isEmpty ? nil : output
         }
+
+        /// What has been decoded may also be in zlib's window.
+        private var hasMore: Bool { !input.isEmpty || mayHaveMore }
 
         private func beginNextMember() throws(ContentDecoder.Failure) {
             guard format == .gzip, let inflater else {
@@ -129,15 +136,16 @@
             return true
         }
 
-        private func inflate() throws(ContentDecoder.Failure) -> Data {
-            var output = Data(count: Self.partSize)
-            var (result, unread, room): (CInt, Int, Int) = (0, 0, Self.partSize)
+        /// - Returns: How many bytes it has decoded.
+        private func inflate(into output: inout Data, from start: Int) throws(ContentDecoder.Failure) -> Int {
+            let wanted = output.count - start
+            var (result, unread, room): (CInt, Int, Int) = (0, 0, wanted)
             output.withUnsafeMutableBytes { output in
                 input.withUnsafeBytes { input in
                     var next = input.bindMemory(to: UInt8.self).baseAddress
                     unread = input.count
-                    result = atom_inflate(
-                        inflater, &next, &unread, output.bindMemory(to: UInt8.self).baseAddress, &room)
+                    let place = output.bindMemory(to: UInt8.self).baseAddress.map { $0 + start }
+                    result = atom_inflate(inflater, &next, &unread, place, &room)
                 }
             }
             input = unread == 0 ? Data() : input.suffix(unread)
@@ -149,8 +157,7 @@
             default:
                 throw ContentDecoder.Failure(reason: "it is not what its Content-Encoding says")
             }
-            output.removeLast(room)
-            return output
+            return wanted - room
         }
     }
 #endif

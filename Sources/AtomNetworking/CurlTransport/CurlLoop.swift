@@ -191,10 +191,12 @@
             }
         }
 
-        /// The thread may have ended, since libcurl may have no more work on it.
         private func deliverRest(of exchange: CurlExchange) {
             var items = [EventDelivery.Item(exchange: exchange, event: nil)]
-            _ = delivery.add(&items)
+            guard delivery.add(&items) else { return }
+            // Another event may be stuck, and libcurl may have no more work.
+            let isOver = inbox.withLock { $0.isOver }
+            if isOver { _ = delivery.add(&items, isLate: true) } else { wake { $0.wakes() } }
         }
 
         /// Lets a paused exchange go on.
@@ -279,6 +281,8 @@
                 if wasRestless { reminder = (Self.now(after: 50), 0) }
             }
             tearDown()
+            // One event that is stuck holds up no last event of another exchange.
+            while delivery.add(&events) { _ = sockets.wait(5) { _, _ in } }
         }
 
         /// Lets libcurl do what is due.
@@ -381,13 +385,13 @@
             count(1, exchange)
             limitConnections(multi)
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
-            let preparation = transfer.prepare(
+            let failure = transfer.prepare(
                 for: exchange, parsedURL: parsed(exchange.request.target.absoluteString), share: share)
-            guard preparation == .done, let easy = transfer.easy, atom_curl_multi_add(multi, easy) == 0 else {
+            guard failure == nil, let easy = transfer.easy, atom_curl_multi_add(multi, easy) == 0 else {
                 transfer.release()
                 transfer.reset()
                 count(-1, exchange)
-                report(.failed(preparation == .rejected ? Self.tooLong : Self.noMemory), of: exchange)
+                report(.failed(failure ?? CurlTransfer.noMemory), of: exchange)
                 return
             }
             transfer.position = running.count
@@ -408,16 +412,6 @@
                 lastParsedURL = ParsedURL(url)
             }
             return lastParsedURL
-        }
-
-        private static var tooLong: TransportFailure {
-            let error = CurlError(code: 3, message: "libcurl accepts no URL or method of this length")
-            return WireProblem.badURL.failure(delivery: .notSent, underlying: error)
-        }
-
-        private static var noMemory: TransportFailure {
-            TransportFailure(
-                URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
         }
 
         private func end(_ exchange: CurlExchange) {

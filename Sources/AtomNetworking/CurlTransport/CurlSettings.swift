@@ -68,36 +68,91 @@
             isHTTP2 ? max(Self.multiplexedExchanges, connectionsPerOrigin) : connectionsPerOrigin
         }
 
-        /// The proxy for a request; empty for none.
-        func proxy(for target: TargetURL) -> String { proxies.proxy(for: target) }
+        /// Tries the options that protect once, so that what libcurl lacks is found
+        /// before the first exchange.
+        func check() throws(AtomError) {
+            guard let easy = atom_curl_easy_plain() else { return }
+            defer { atom_curl_easy_free(easy) }
+            guard let problem = secure(easy, share: nil) ?? proxies.chosen.flatMap({ set($0, on: easy) }) else {
+                return
+            }
+            throw .requestable(
+                .unsupportedConfiguration(.init(subject: "CurlTransport", reason: problem.explanation)))
+        }
+
+        /// The proxy for a request; `nil` for none.
+        ///
+        /// - Throws: If the environment names one that can't be used.
+        func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
+            try proxies.proxy(for: target)
+        }
 
         /// Sets the options of a proxy on a new handle.
-        func setProxyOptions(on easy: atom_curl_easy) {
-            Self.set(ATOM_CURLOPT_NOPROXY, proxies.exceptions, on: easy)
-            if let username = proxies.username { Self.set(ATOM_CURLOPT_PROXYUSERNAME, username, on: easy) }
-            if let password = proxies.password { Self.set(ATOM_CURLOPT_PROXYPASSWORD, password, on: easy) }
+        ///
+        /// - Returns: What libcurl refuses, if it does.
+        func set(_ proxy: CurlTransport.ProxyServer?, on easy: atom_curl_easy) -> WireProblem? {
+            guard let proxy else {
+                // Or libcurl would search the environment. One without proxies may not
+                // know the option.
+                _ = Self.set(ATOM_CURLOPT_NOPROXY, "*", on: easy)
+                return nil
+            }
+            var isAccepted = Self.set(ATOM_CURLOPT_PROXY, proxy.url, on: easy)
+            isAccepted = Self.set(ATOM_CURLOPT_NOPROXY, proxy.exceptions.joined(separator: ","), on: easy) && isAccepted
+            if let username = proxy.username {
+                isAccepted = Self.set(ATOM_CURLOPT_PROXYUSERNAME, username, on: easy) && isAccepted
+            }
+            if let password = proxy.password {
+                isAccepted = Self.set(ATOM_CURLOPT_PROXYPASSWORD, password, on: easy) && isAccepted
+            }
+            guard isAccepted else { return .proxy("libcurl doesn't accept it") }
             // A proxy's answer to CONNECT is nobody's response.
             atom_curl_set_long(easy, CInt(ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS), 1)
+            guard proxy.isSecure else { return nil }
+            guard atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PROXY_SSLVERSION), Int(ATOM_CURL_TLS_1_2)) == 0,
+                setAuthorities(on: easy, file: ATOM_CURLOPT_PROXY_CAINFO, folder: ATOM_CURLOPT_PROXY_CAPATH)
+            else { return .proxy("libcurl can't verify the certificate of a proxy") }
+            return nil
         }
 
         /// Sets the options of TLS on a new handle.
-        func secure(_ easy: atom_curl_easy, share: atom_curl_share?) {
-            atom_curl_set_secure(easy, share)
+        ///
+        /// - Returns: What libcurl refuses, if it does.
+        func secure(_ easy: atom_curl_easy, share: atom_curl_share?) -> WireProblem? {
+            func refused(_ option: String) -> WireProblem {
+                .insecure(.secureConnectionFailed, "libcurl doesn't accept \(option)")
+            }
+            guard atom_curl_set_secure(easy, share) == 0 else { return refused("TLS 1.2 as the oldest version") }
             // Requests wait for the first connection to tell whether it
             // multiplexes.
             if multiplexes { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
-            if let authorities { Self.set(ATOM_CURLOPT_CAINFO, authorities.path, on: easy) }
-            if replacesAuthorities || Self.hasSystemBundle { Self.set(ATOM_CURLOPT_CAPATH, nil, on: easy) }
-            if let clientCertificate, let clientKey {
-                Self.set(ATOM_CURLOPT_SSLCERT, clientCertificate.path, on: easy)
-                Self.set(ATOM_CURLOPT_SSLKEY, clientKey.path, on: easy)
-                if let passphrase { Self.set(ATOM_CURLOPT_KEYPASSWD, passphrase, on: easy) }
+            guard setAuthorities(on: easy, file: ATOM_CURLOPT_CAINFO, folder: ATOM_CURLOPT_CAPATH) else {
+                return refused("the certificates of authorities")
             }
-            if let pins { Self.set(ATOM_CURLOPT_PINNEDPUBLICKEY, pins, on: easy) }
+            if let clientCertificate, let clientKey {
+                guard Self.set(ATOM_CURLOPT_SSLCERT, clientCertificate.path, on: easy),
+                    Self.set(ATOM_CURLOPT_SSLKEY, clientKey.path, on: easy),
+                    passphrase.map({ Self.set(ATOM_CURLOPT_KEYPASSWD, $0, on: easy) }) ?? true
+                else { return refused("the client's certificate, its key or the key's passphrase") }
+            }
+            guard pins.map({ Self.set(ATOM_CURLOPT_PINNEDPUBLICKEY, $0, on: easy) }) ?? true else {
+                return refused("the public key pins")
+            }
+            return nil
         }
 
-        private static func set(_ option: Int, _ value: String?, on easy: atom_curl_easy) {
-            atom_curl_set_text(easy, CInt(option), value)
+        /// Sets whom a server or a proxy may have its certificate from.
+        private func setAuthorities(on easy: atom_curl_easy, file: Int, folder: Int) -> Bool {
+            if let authorities, !Self.set(file, authorities.path, on: easy) { return false }
+            guard replacesAuthorities || Self.hasSystemBundle else { return true }
+            let code = atom_curl_set_text(easy, CInt(folder), nil)
+            // A TLS library that reads no folders.
+            return code == 0 || code == CInt(ATOM_CURL_NOT_BUILT_IN)
+        }
+
+        /// - Returns: Whether libcurl accepts the option.
+        private static func set(_ option: Int, _ value: String, on easy: atom_curl_easy) -> Bool {
+            atom_curl_set_text(easy, CInt(option), value) == 0
         }
 
         /// Whether libcurl's default is a file with all authorities.
@@ -128,36 +183,30 @@
 
     /// The proxies of a transport.
     private struct Proxies {
-        /// Empty for none.
-        let http: String
-        let https: String
-        /// Hosts that are reached directly, as libcurl reads them.
-        let exceptions: String
-        private(set) var username: String?
-        private(set) var password: String?
-        /// Whether plain HTTP to this machine would go to another one.
-        private let keepsLoopbackHere: Bool
+        typealias Choice = Result<CurlTransport.ProxyServer?, CurlLibrary.Unavailable>
+        private let http: Choice
+        private let https: Choice
+        /// The one that the app has set.
+        let chosen: CurlTransport.ProxyServer?
 
         init(_ proxy: CurlTransport.Proxy, environment: [String: String]) {
+            func named(_ scheme: BaseURLScheme) -> Choice {
+                Choice { () throws(CurlLibrary.Unavailable) in
+                    try CurlTransport.ProxyServer.named(by: environment, for: scheme)
+                }
+            }
             switch proxy {
-            case .environment:
-                http = CurlTransport.ProxyServer.named(by: environment, for: .http) ?? ""
-                https = CurlTransport.ProxyServer.named(by: environment, for: .https) ?? ""
-                exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-                keepsLoopbackHere = !http.isEmpty && CurlTransport.ProxyServer.isRemote(http)
-            case .none:
-                (http, https, exceptions, keepsLoopbackHere) = ("", "", "", false)
-            case .server(let server):
-                (http, https, keepsLoopbackHere) = (server.url, server.url, false)
-                exceptions = server.exceptions.joined(separator: ",")
-                (username, password) = (server.username, server.password)
+            case .environment: (http, https, chosen) = (named(.http), named(.https), nil)
+            case .none: (http, https, chosen) = (.success(nil), .success(nil), nil)
+            case .server(let server): (http, https, chosen) = (.success(server), .success(server), server)
             }
         }
 
-        func proxy(for target: TargetURL) -> String {
-            if target.scheme == .https { return https }
+        func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
+            guard target.scheme == .http else { return try https.get() }
+            let proxy = try http.get()
             // A credential for this machine would leave it, unencrypted.
-            return keepsLoopbackHere && CurlTransport.ProxyServer.isLoopback(target.host) ? "" : http
+            return proxy?.isLoopback == false && target.origin.isLoopback ? nil : proxy
         }
     }
 

@@ -5,16 +5,22 @@
     extension CurlTransfer {
         /// Sets the options of a request on a new handle.
         ///
-        /// - Returns: Whether libcurl accepts the URL and the method.
-        func set(_ request: TransportRequest, parsedURL: ParsedURL?, on easy: atom_curl_easy) -> Bool {
+        /// - Returns: What libcurl refuses, if it does.
+        func set(_ request: TransportRequest, parsedURL: ParsedURL?, on easy: atom_curl_easy) -> WireProblem? {
             // Also as text, which libcurl reads when it repeats a request.
             guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0 else {
-                return false
+                return .badURL
             }
             if let parsedURL { atom_curl_set_parsed_url(easy, parsedURL.handle) }
-            guard setMethod(request, on: easy) else { return false }
-            setHeader(request, on: easy)
-            setProxy(settings.proxy(for: request.target), on: easy)
+            guard setMethod(request, on: easy) else { return .badURL }
+            let proxy: CurlTransport.ProxyServer?
+            do {
+                proxy = try settings.proxy(for: request.target)
+            } catch {
+                return .proxy(error.reason)
+            }
+            if let problem = settings.set(proxy, on: easy) { return problem }
+            setHeader(request, isProxied: proxy != nil, on: easy)
             reader = request.body?.makeReader()
             // Before 7.80 libcurl doesn't ask before it sends a request again.
             let mayComeTwice =
@@ -26,7 +32,7 @@
             if request.idleTimeout > .seconds(240) {
                 set(ATOM_CURLOPT_CONNECTTIMEOUT_MS, Int(CInt.max), on: easy)
             }
-            return true
+            return nil
         }
 
         private func setMethod(_ request: TransportRequest, on easy: atom_curl_easy) -> Bool {
@@ -50,11 +56,16 @@
             return atom_curl_set_text(easy, CInt(ATOM_CURLOPT_CUSTOMREQUEST), method) == 0
         }
 
-        private func setHeader(_ request: TransportRequest, on easy: atom_curl_easy) {
+        private func setHeader(_ request: TransportRequest, isProxied: Bool, on easy: atom_curl_easy) {
             let fields = request.headerFields
-            var size = 64
+            // libcurl may name the host of another request over the same connection.
+            let host =
+                isProxied && request.target.scheme == .http && !fields.contains("Host")
+                ? String(request.target.origin.string.dropFirst("http://".count)) : nil
+            var size = 64 + (host?.utf8.count ?? 0)
             for field in fields { size += field.name.utf8.count + field.value.utf8.count }
-            lines.begin(size: size, lines: fields.count + settings.ownLines.count + 2)
+            lines.begin(size: size, lines: fields.count + settings.ownLines.count + 3)
+            if let host { lines.add("Host", host) }
             for line in settings.ownLines where !fields.contains(line.name) { lines.add(line) }
             for field in fields { lines.add(field.name, field.value) }
             if request.method != "GET" {
@@ -70,16 +81,6 @@
                 }
             }
             atom_curl_set_list(easy, CInt(ATOM_CURLOPT_HTTPHEADER), lines.list)
-        }
-
-        private func setProxy(_ proxy: String, on easy: atom_curl_easy) {
-            guard !proxy.isEmpty else {
-                // Or libcurl would search the environment.
-                atom_curl_set_text(easy, CInt(ATOM_CURLOPT_NOPROXY), "*")
-                return
-            }
-            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_PROXY), proxy)
-            settings.setProxyOptions(on: easy)
         }
 
         private func set(_ option: Int, _ value: Int, on easy: atom_curl_easy) {

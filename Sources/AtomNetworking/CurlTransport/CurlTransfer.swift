@@ -101,29 +101,37 @@
     // MARK: - Before
 
     extension CurlTransfer {
-        enum Preparation {
-            case done
-            /// libcurl doesn't accept the URL or the method.
-            case rejected
-            case noMemory
-        }
-
         /// Makes a handle for the exchange.
         ///
         /// - Parameter parsedURL: The exchange's URL, if it has been parsed.
-        func prepare(for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?) -> Preparation {
+        /// - Returns: Why it can't be sent; `nil` if it can.
+        func prepare(
+            for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?
+        ) -> TransportFailure? {
             let request = exchange.request
             body = request.body?.data
             errorBuffer[0] = 0
             // Without memory the handle of before is gone, too.
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
-            guard let easy else { return .noMemory }
+            guard let easy else { return Self.noMemory }
             self.exchange = exchange
             exchange.transfer = self
             self.parsedURL = parsedURL
-            guard set(request, parsedURL: parsedURL, on: easy) else { return .rejected }
-            if exchange.isSecure { settings.secure(easy, share: share) }
-            return .done
+            // What protects the exchange is set, or nothing is sent.
+            let problem =
+                set(request, parsedURL: parsedURL, on: easy)
+                ?? (exchange.isSecure ? settings.secure(easy, share: share) : nil)
+            guard let problem else { return nil }
+            let error =
+                problem == .badURL
+                ? CurlError(code: 3, message: "libcurl accepts no URL or method of this length")
+                : CurlError(code: 4, message: problem.explanation)
+            return problem.failure(delivery: .notSent, underlying: error)
+        }
+
+        static var noMemory: TransportFailure {
+            TransportFailure(
+                URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
         }
 
         /// Makes a handle without an exchange: it searches for a kept connection,

@@ -42,11 +42,13 @@
         ///
         /// - Throws: ``AtomError/requestable(_:)`` with
         ///   ``RequestableError/unsupportedConfiguration(_:)`` if the process has
-        ///   no libcurl 7.68 or later.
+        ///   no libcurl 7.68 or later, or one that lacks what the settings need to
+        ///   be safe, for example public key pins.
         public init(configuration: Configuration = Configuration()) throws(AtomError) {
             switch CurlLibrary.loaded {
             case .success(let library):
                 settings = try CurlSettings(configuration, library: library)
+                try settings.check()
             case .failure(let failure):
                 throw .requestable(.unsupportedConfiguration(.init(subject: "CurlTransport", reason: failure.reason)))
             }

@@ -81,16 +81,17 @@
 
         /// Adds events and empties the list.
         ///
+        /// - Parameter isLate: Whether the caller won't ask again.
         /// - Returns: Whether events wait. Then it is to be called again soon, also
         ///   without new ones.
-        func add(_ items: inout [Item]) -> Bool {
+        func add(_ items: inout [Item], isLate: Bool = false) -> Bool {
             let (starts, helps, isBehind) = state.withLock { state in
                 let wasEmpty = state.isEmpty
                 state.waiting.append(contentsOf: items)
                 if wasEmpty { state.noted.since = 0 }
                 let starts = !state.isEmpty && state.threads == 0
                 let isBehind = state.isBehind
-                let helps = !starts && isBehind && state.isStuck()
+                let helps = !starts && isBehind && (isLate || state.isStuck())
                 if starts || helps { state.threads += 1 }
                 return (starts, helps, isBehind)
             }

@@ -10,6 +10,8 @@
             public let exceptions: [String]
             let username: String?
             let password: String?
+            /// Whether it is this machine.
+            let isLoopback: Bool
 
             /// Creates a proxy.
             ///
@@ -45,6 +47,7 @@
                 let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
                 let base = try BaseURL(scheme: .http, host: bracketed, port: parts.port)
                 self.url = "\(scheme)://\(base.string.dropFirst("http://".count))"
+                isLoopback = Origin(scheme: .http, host: bracketed.lowercased(), port: 0).isLoopback
                 self.username = username
                 self.password = password
                 for exception in exceptions
@@ -67,29 +70,48 @@
     }
 
     extension CurlTransport.ProxyServer {
-        /// The proxy that the environment names for a scheme, as libcurl reads
-        /// it; `nil` if there is none.
-        static func named(by environment: [String: String], for scheme: BaseURLScheme) -> String? {
+        /// The proxy that the environment names for a scheme, where libcurl would
+        /// look for it; `nil` if there is none.
+        ///
+        /// - Throws: An error without the value of the variable, which may contain a
+        ///   password.
+        static func named(
+            by environment: [String: String], for scheme: BaseURLScheme
+        ) throws(CurlLibrary.Unavailable) -> Self? {
             // Not HTTP_PROXY, which a web server may set from a request's header
             // field.
-            let names = scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]
-            return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+            let names =
+                (scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
+            guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name]
+            else { return nil }
+            let exceptions = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+            guard let proxy = Self(environment: text, exceptions: exceptions ?? "") else {
+                throw CurlLibrary.Unavailable(reason: "the value of \(name) is not the URL of a proxy")
+            }
+            return proxy
         }
 
-        /// Whether a proxy of the environment isn't on this machine.
-        static func isRemote(_ proxy: String) -> Bool {
-            let url = proxy.contains("://") ? proxy : "http://\(proxy)"
-            guard let host = URLComponents(string: url)?.encodedHost, !host.isEmpty else { return true }
-            return !isLoopback(host)
-        }
+        /// Whether its certificate is verified.
+        var isSecure: Bool { url.hasPrefix("https:") }
 
-        /// Whether a host is this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC
-        /// 4291 §2.5.3).
-        static func isLoopback(_ host: String) -> Bool {
-            let host = host.lowercased()
-            if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" || host == "::1" { return true }
-            let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-            return labels.count == 4 && labels[0] == "127" && labels.allSatisfy { UInt8($0) != nil }
+        /// Reads what libcurl would read: the scheme may be missing, a user name and a
+        /// password may be there, and a host may be one that only this network knows.
+        private init?(environment text: String, exceptions: String) {
+            let end = text.range(of: "://")
+            let scheme = end.map { text[..<$0.lowerBound].lowercased() } ?? "http"
+            let authority = text[(end?.upperBound ?? text.startIndex)...].prefix { !"/?#".contains($0) }
+            let at = authority.lastIndex(of: "@")
+            let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+            let host = place.hasPrefix("[") ? place.prefix { $0 != "]" } + "]" : place.prefix { $0 != ":" }
+            let user = at.map { authority[..<$0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
+            func decoded(_ part: Substring?) -> String? { part.map { $0.removingPercentEncoding ?? String($0) } }
+            guard Self.schemes.contains(scheme) || scheme == "socks", !host.isEmpty,
+                place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+            else { return nil }
+            url = "\(scheme)://\(place)"
+            isLoopback = Origin(scheme: .http, host: host.lowercased(), port: 0).isLoopback
+            (username, password) = (decoded(user?.first), decoded(user?.dropFirst().first))
+            self.exceptions = exceptions.isEmpty ? [] : [exceptions]
         }
     }
 #endif

@@ -32,6 +32,7 @@
         private var expectedCount = 8
         private(set) var statusCode = 0
         private(set) var isHTTP2 = false
+        private var isHTTP10 = false
         /// Why the head is invalid.
         private(set) var fault = Self.noField
         private static let noField = "a line is not a header field"
@@ -104,6 +105,7 @@
             guard rest.count >= 3, number >= 100, rest.dropFirst(3).first?.isDigit != true else { return false }
             statusCode = number
             isHTTP2 = line[5] == UInt8(ascii: "2")
+            isHTTP10 = line[5] == UInt8(ascii: "1") && space == 8 && line[7] == UInt8(ascii: "0")
             fields.reserveCapacity(expectedCount)
             beginFields()
             stage = .fields
@@ -142,10 +144,18 @@
             let value = UnsafeBufferPointer(start: start + length + 1, count: line.count - length - 1).trimmed
             guard !name.isEmpty else { return .invalid }
             isFixed = false
-            if name.count >= 14, let fault = judge(name, value, hasBlank: name.count != length) {
-                return invalid(fault)
+            guard name.count >= 14 else {
+                fields.append(HeaderFields.Field(name: name.text, value: value.text))
+                return .incomplete
             }
-            fields.append(HeaderFields.Field(name: name.text, value: value.text))
+            let before = contentLength
+            if let fault = judge(name, value, hasBlank: name.count != length) { return invalid(fault) }
+            // Equal lengths are one (RFC 9110 §8.6).
+            guard let contentLength, name.isName("content-length") else {
+                fields.append(HeaderFields.Field(name: name.text, value: value.text))
+                return .incomplete
+            }
+            if before == nil { fields.append(HeaderFields.Field(name: name.text, value: String(contentLength))) }
             return .incomplete
         }
 
@@ -170,6 +180,8 @@
                     contentLength = number
                 }
             } else if isTransfer {
+                // RFC 9112 §6.1.
+                guard !isHTTP10 else { return "HTTP/1.0 has no transfer codings" }
                 guard !isChunked, value.isName("chunked") else {
                     return "it has a transfer coding other than “chunked”"
                 }

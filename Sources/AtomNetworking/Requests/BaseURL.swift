@@ -125,8 +125,21 @@ struct Origin: Hashable, Sendable {
 
     /// Whether it is on this device.
     var isLoopback: Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        guard host.utf8.starts(with: "127.".utf8) else {
+            return host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
+        }
+        // Byte by byte: to split the text took 6,000 instructions of each request.
+        var (dots, octet) = (0, -1)
+        for byte in host.utf8 {
+            if byte == UInt8(ascii: "."), octet >= 0 {
+                (dots, octet) = (dots + 1, -1)
+            } else if (0x30...0x39).contains(byte), octet < 26 {
+                octet = max(octet, 0) * 10 + Int(byte - 0x30)
+                guard octet < 256 else { return false }
+            } else {
+                return false
+            }
+        }
+        return dots == 3 && octet >= 0
     }
 }

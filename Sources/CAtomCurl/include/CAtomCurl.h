@@ -118,7 +118,10 @@ atom_curl_easy atom_curl_easy_make(
 /// Adds a body of this size, which is read when it is sent.
 void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size);
 /// Sets what every transfer over TLS has; `share` may be `NULL`.
-void atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share);
+/// Returns a `CURLcode`.
+int atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share);
+/// Makes a transfer that is only for trying options; `NULL` without memory.
+atom_curl_easy atom_curl_easy_plain(void);
 void atom_curl_easy_free(atom_curl_easy easy);
 
 /// Parses a URL for the transfers that follow; `NULL` if it can't be parsed.
@@ -239,6 +242,9 @@ enum {
     ATOM_CURLOPT_NOPROXY = 10177,
     ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS = 227,
     ATOM_CURLOPT_PINNEDPUBLICKEY = 10230,
+    ATOM_CURLOPT_PROXY_CAINFO = 10246,
+    ATOM_CURLOPT_PROXY_CAPATH = 10247,
+    ATOM_CURLOPT_PROXY_SSLVERSION = 250,
     ATOM_CURLOPT_PIPEWAIT = 237,
     ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
@@ -260,6 +266,11 @@ enum {
     ATOM_CURLINFO_STARTTRANSFER_TIME = 0x600000 + 54,
     ATOM_CURLINFO_APPCONNECT_TIME = 0x600000 + 56,
 };
+
+/// Results of options: libcurl was built without it.
+#define ATOM_CURL_NOT_BUILT_IN 4
+/// A value of options: TLS 1.2 or later.
+#define ATOM_CURL_TLS_1_2 6
 
 /// The size of the buffer for libcurl's words on an error.
 #define ATOM_CURL_ERROR_SIZE 256

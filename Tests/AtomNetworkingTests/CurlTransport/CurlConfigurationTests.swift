@@ -119,52 +119,72 @@
 
         @Test(
             "Loopback hosts are this machine",
-            arguments: ["localhost", "LOCALHOST", "a.localhost", "127.0.0.1", "127.255.255.255", "[::1]", "::1"])
-        func loopback(host: String) {
-            #expect(CurlTransport.ProxyServer.isLoopback(host))
+            arguments: ["localhost", "LOCALHOST", "a.localhost", "127.0.0.1", "127.255.255.255", "[::1]"])
+        func loopback(host: String) throws {
+            #expect(try CurlTransport.ProxyServer("http://\(host):1").isLoopback)
+            #expect(try CurlTransport.ProxyServer.named(by: ["http_proxy": host], for: .http)?.isLoopback == true)
         }
 
         @Test(
             "Others aren't",
             arguments: [
-                "localhost.example", "notlocalhost", "128.0.0.1", "127.0.0", "127.0.0.1.example", "127.0.0.256",
-                "127.0.0.",
-                "[::2]", "0.0.0.0", "", ".", "127.0.0.1.", "127...1",
+                "localhost.example", "notlocalhost", "128.0.0.1", "127.0.0.1.example", "[::2]", "0.0.0.0", "a_proxy",
+                "user:localhost@gateway", "localhost@gateway/localhost",
             ])
-        func notLoopback(host: String) {
-            #expect(!CurlTransport.ProxyServer.isLoopback(host))
-        }
-
-        @Test("A proxy for plain HTTP is remote unless it is on this machine")
-        func remoteProxy() {
-            let proxy = CurlTransport.ProxyServer.isRemote
-            for value in [
-                "http://gateway.example:1", "gateway.example", "socks5://192.0.2.1", "http://u:p@gateway", "%",
-            ] {
-                #expect(proxy(value), "\(value)")
-            }
-            for value in ["http://localhost:1", "localhost:1", "127.0.0.1", "http://u:p@127.0.0.2", "http://[::1]:1"] {
-                #expect(!proxy(value), "\(value)")
+        func notLoopback(host: String) throws {
+            for value in [host, "http://\(host)", "socks5://\(host):1"] {
+                #expect(try CurlTransport.ProxyServer.named(by: ["http_proxy": value], for: .http)?.isLoopback == false)
             }
         }
 
         @Test("The environment's proxy is found as libcurl finds it")
-        func environment() {
-            func named(_ environment: [String: String], _ scheme: BaseURLScheme = .http) -> String? {
-                CurlTransport.ProxyServer.named(by: environment, for: scheme)
+        func environment() throws {
+            func named(_ environment: [String: String], _ scheme: BaseURLScheme = .http) throws -> String? {
+                try CurlTransport.ProxyServer.named(by: environment, for: scheme)?.url
             }
-            #expect(named([:]) == nil && named([:], .https) == nil)
-            #expect(named(["http_proxy": ""]) == nil)
-            #expect(named(["http_proxy": "a"]) == "a" && named(["http_proxy": "a"], .https) == nil)
-            #expect(named(["HTTP_PROXY": "a"]) == nil, "a request's Proxy field may have set it")
-            #expect(named(["https_proxy": "a"]) == nil && named(["https_proxy": "a"], .https) == "a")
-            #expect(named(["HTTPS_PROXY": "a"], .https) == "a")
+            #expect(try named([:]) == nil && named([:], .https) == nil)
+            #expect(try named(["http_proxy": ""]) == nil)
+            #expect(try named(["http_proxy": "a"]) == "http://a" && named(["http_proxy": "a"], .https) == nil)
+            #expect(try named(["HTTP_PROXY": "a"]) == nil, "a request's Proxy field may have set it")
+            #expect(try named(["https_proxy": "a"]) == nil && named(["https_proxy": "a"], .https) == "http://a")
+            #expect(try named(["HTTPS_PROXY": "a"], .https) == "http://a")
             for scheme in [BaseURLScheme.http, .https] {
-                #expect(named(["all_proxy": "a"], scheme) == "a" && named(["ALL_PROXY": "a"], scheme) == "a")
-                #expect(named(["all_proxy": "a", "ALL_PROXY": "b"], scheme) == "a")
+                #expect(try named(["all_proxy": "a"], scheme) == "http://a")
+                #expect(try named(["ALL_PROXY": "a"], scheme) == "http://a")
+                #expect(try named(["all_proxy": "a", "ALL_PROXY": "b"], scheme) == "http://a")
             }
-            #expect(named(["http_proxy": "a", "all_proxy": "b"]) == "a")
-            #expect(named(["http_proxy": "", "all_proxy": "b"]) == "b")
+            #expect(try named(["http_proxy": "a", "all_proxy": "b"]) == "http://a")
+            #expect(try named(["http_proxy": "", "all_proxy": "b"]) == "http://b")
+        }
+
+        @Test("Its value is taken apart: the URL that libcurl gets has no user and no password")
+        func environmentValue() throws {
+            func proxy(_ value: String, _ more: [String: String] = [:]) throws -> CurlTransport.ProxyServer {
+                try #require(
+                    try CurlTransport.ProxyServer.named(
+                        by: ["https_proxy": value].merging(more) { first, _ in first }, for: .https))
+            }
+            let full = try proxy("HTTPS://us%40er:hu%3Ash:x@gate_way.example:3128/path?q#f")
+            #expect(full.url == "https://gate_way.example:3128" && full.isSecure && !full.isLoopback)
+            #expect(full.username == "us@er" && full.password == "hu:sh:x" && full.exceptions == [])
+            let bare = try proxy("user@[::1]:3128", ["no_proxy": "", "NO_PROXY": "a.example, b.example"])
+            #expect(bare.url == "http://[::1]:3128" && bare.username == "user" && bare.password == nil)
+            #expect(bare.isLoopback && !bare.isSecure)
+            #expect(bare.exceptions == ["a.example, b.example"], "an empty no_proxy doesn't hide the other one")
+            #expect(try proxy("p%zz@b:c@a").username == "p%zz@b")
+            #expect(try proxy("a", ["no_proxy": "b", "NO_PROXY": "c"]).exceptions == ["b"])
+        }
+
+        @Test(
+            "A value that is no proxy is refused without being shown",
+            arguments: ["http://", "ftp://hush@a", "hush@", "http://user:hush@/x", "hu sh", "a\r\nhush", "://hush"])
+        func invalidEnvironment(value: String) throws {
+            do throws(CurlLibrary.Unavailable) {
+                _ = try CurlTransport.ProxyServer.named(by: ["https_proxy": value], for: .https)
+                Issue.record("it was accepted")
+            } catch {
+                #expect(error.reason == "the value of https_proxy is not the URL of a proxy")
+            }
         }
 
         // MARK: - Secrets

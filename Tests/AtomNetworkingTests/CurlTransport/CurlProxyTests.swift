@@ -133,6 +133,68 @@
             }
         }
 
+        @Test("A proxy of the environment that can't be used ends exchanges before anything is sent")
+        func unusable() async {
+            await #expect(processExitsWith: .success) {
+                let origin = try LoopbackServer { _ in .text("direct") }
+                setenv("http_proxy", "ftp://user:hush@127.0.0.1:9", 1)
+                let recorder = await (try CurlTransport()).run(try .to(origin))
+                #expect(recorder.failure?.delivery == .notSent && origin.requestCount == 0)
+                let text = recorder.urlError?.localizedDescription ?? ""
+                #expect(text.contains("http_proxy") && !"\(text) \(recorder.events)".contains("hush"), "\(text)")
+                origin.stop()
+            }
+        }
+
+        @Test("A password of the environment's proxy is in no error", arguments: ["http", "https", "socks5h"])
+        func noPassword(scheme: String) async {
+            await #expect(processExitsWith: .success) { [scheme] in
+                let port = try RefusingPort()
+                for place in ["127.0.0.1:\(port.number)", "no-such-host.invalid:1"] {
+                    for name in ["http_proxy", "https_proxy"] {
+                        setenv(name, "\(scheme)://user:hush@\(place)", 1)
+                    }
+                    let transport = try CurlTransport()
+                    for origin in [BaseURLScheme.http, .https] {
+                        let request = try TransportRequest(
+                            base: BaseURL(scheme: origin, host: "origin.example"), path: .empty)
+                        let recorder = await transport.run(request)
+                        let failure = try #require(recorder.failure)
+                        var text = "\(recorder.events) \((failure.error as NSError).userInfo)"
+                        dump(failure, to: &text)
+                        #expect(failure.delivery == .notSent && !text.contains("hush"), "\(text)")
+                    }
+                }
+                withExtendedLifetime(port) {}
+            }
+        }
+
+        @Test("Over a kept connection to a proxy each request names its own host")
+        func hosts() async throws {
+            let proxy = try LoopbackServer { _ in .text("proxied") }
+            defer { proxy.stop() }
+            let transport = try transport(server(proxy))
+            for host in ["one.example", "two.example", "one.example"] {
+                _ = await transport.run(try request(.http, host, port: 8_080))
+            }
+            _ = await transport.run(try request(.http, "one.example"))
+            let expected = ["one.example:8080", "two.example:8080", "one.example:8080", "one.example"]
+            #expect(proxy.requests.map { $0["Host"] } == expected)
+            #expect(proxy.connectionCount == 1)
+        }
+
+        @Test("A plain request to this machine doesn't go to a proxy on another one")
+        func loopbackOverServer() async throws {
+            let origin = try LoopbackServer { _ in .text("direct") }
+            defer { origin.stop() }
+            // An address for documentation: nobody answers there.
+            let remote = try CurlTransport.ProxyServer("http://192.0.2.1:3128", username: "user", password: "hush")
+            #expect(await (try transport(.server(remote))).run(try .to(origin)).text == "direct")
+            let proxy = try LoopbackServer { _ in .text("proxied") }
+            defer { proxy.stop() }
+            #expect(await (try transport(server(proxy))).run(try .to(origin)).text == "proxied")
+        }
+
         @Test("What a request's Proxy field would set in a web server is not read")
         func capitals() async {
             await #expect(processExitsWith: .success) {

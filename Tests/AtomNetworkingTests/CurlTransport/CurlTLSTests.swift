@@ -47,6 +47,57 @@
             await server.end()
         }
 
+        @Test("A proxy that is reached over TLS shows a certificate of the same authorities")
+        func proxyTrust() async throws {
+            let server = try await TLSServer()
+            func overProxy(_ trust: CurlTransport.Trust, _ scheme: BaseURLScheme) async throws -> EventRecorder {
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .server(try .init("https://127.0.0.1:\(server.port)"))
+                configuration.trust = trust
+                let base = try BaseURL(scheme: scheme, host: "origin.example")
+                return try await CurlTransport(configuration: configuration)
+                    .run(TransportRequest(base: base, path: .empty))
+            }
+            let (authority, other) = (try server.certificates("authority"), try server.certificates("other"))
+            for trust in [CurlTransport.Trust.only(authority), .systemAnd(authority)] {
+                #expect(try await overProxy(trust, .http).status == 200)
+            }
+            for trust in [CurlTransport.Trust.system, .only(other), .systemAnd(other)] {
+                for scheme in [BaseURLScheme.http, .https] {
+                    let recorder = try await overProxy(trust, scheme)
+                    #expect(recorder.failure?.delivery == .notSent, "\(recorder.events)")
+                    #expect(recorder.urlError?.localizedDescription.contains("certificate") == true)
+                }
+            }
+            await server.end()
+        }
+
+        @Test("A transport whose protection libcurl refuses isn't made, and its exchanges would fail")
+        func refusedOption() async throws {
+            let server = try await TLSServer()
+            // libcurl accepts no text of more than eight megabytes.
+            let long = String(repeating: "x", count: 8_100_000)
+            var configuration = CurlTransport.Configuration()
+            configuration.clientCertificate = try .init(
+                chain: server.certificates("client"), privateKey: server.text("client.key"), passphrase: long)
+            do throws(AtomError) {
+                _ = try CurlTransport(configuration: configuration)
+                Issue.record("it was made")
+            } catch {
+                #expect("\(error)".contains("passphrase") && !"\(error)".contains("xxxx"))
+            }
+            let settings = try CurlSettings(configuration, library: try CurlLibrary.loaded.get())
+            let loop = try #require(CurlLoop(settings))
+            let request = try TransportRequest(
+                base: BaseURL(scheme: .https, host: "127.0.0.1", port: server.port), path: .empty)
+            let recorder = EventRecorder()
+            loop.start(CurlExchange(request, loop: loop) { recorder.receive($0) })
+            await eventually { recorder.failure != nil }
+            loop.stop()
+            #expect(recorder.failure?.delivery == .notSent && recorder.violations == [])
+            await server.end()
+        }
+
         @Test("A certificate for another name is refused")
         func name() async throws {
             let server = try await TLSServer(.elsewhere)

@@ -34,6 +34,35 @@
             }
         }
 
+        @Test("A receiver that doesn't return holds up no last event after the transport was let go of")
+        func stuckAtTheEnd() async throws {
+            let gate = LoopbackServer.Gate()
+            let server = try LoopbackServer { request in
+                request.path == "/late" ? .text("late").after(gate) : .text("hello")
+            }
+            defer { server.stop() }
+            let release = DispatchSemaphore(value: 0)
+            let (isStuck, hasEnded) = (Signal(), Signal())
+            let late = EventRecorder()
+            do {
+                let transport = try CurlTransport()
+                _ = transport.start(try .to(server, "/late")) { event in
+                    late.receive(event)
+                    if case .finished = event { hasEnded.raise() }
+                }
+                _ = transport.start(try .to(server)) { event in
+                    guard case .response = event else { return }
+                    isStuck.raise()
+                    release.wait()
+                }
+                await isStuck.wait(seconds: 120)
+            }
+            gate.open()
+            await hasEnded.wait(seconds: 120)
+            #expect(late.text == "late" && late.violations == [])
+            release.signal()
+        }
+
         @Test("Callers that block all threads of GCD's pool hold up no event")
         func blockedPool() async {
             await #expect(processExitsWith: .success) {

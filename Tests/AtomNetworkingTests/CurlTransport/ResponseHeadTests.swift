@@ -112,6 +112,23 @@
             #expect((fields(lines + "\r\n") != nil) == isAccepted)
         }
 
+        @Test(
+            "Equal lengths are one, in digits",
+            arguments: ["5, 5", "5\r\nContent-Length: 5", "5 ,5\r\ncontent-length: 05, 5", "0005"])
+        func equalLengths(value: String) {
+            #expect(fields("A: b\r\nContent-Length: \(value)\r\nC: d\r\n\r\n") == ["A=b", "Content-Length=5", "C=d"])
+        }
+
+        @Test("HTTP/1.0 has no transfer codings, and no interim head decides for the next")
+        func versionOfTransferCoding() {
+            for (version, isAccepted) in [("1.0", false), ("1.1", true)] {
+                var head = ResponseHead()
+                _ = take("HTTP/1.0 103 Early Hints\r\n\r\n", into: &head)
+                let steps = take("HTTP/\(version) 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", into: &head)
+                #expect(steps.contains(.invalid) != isAccepted)
+            }
+        }
+
         @Test("The fault is that of this head, and of none before")
         func fault() {
             var head = ResponseHead()

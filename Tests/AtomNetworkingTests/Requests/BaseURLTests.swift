@@ -1,5 +1,6 @@
-import AtomNetworking
 import Testing
+
+@testable import AtomNetworking
 
 @Suite("A base URL from its text")
 struct BaseURLTests {
@@ -41,5 +42,25 @@ struct BaseURLTests {
             try AuthorizationEndpoint(scheme: .http, host: "a.example", port: 8080, path: "/token").description
                 == "http://a.example:8080/token")
         #expect(try AuthorizationEndpoint(host: "a.example", path: "/t").description == "https://a.example/t")
+    }
+
+    @Test(
+        "Loopback hosts are this machine",
+        arguments: [
+            "localhost", "LOCALHOST", "a.localhost", "127.0.0.1", "127.255.255.255", "127.0.00.1", "[::1]",
+        ])
+    func loopback(host: String) {
+        #expect(Origin(scheme: .http, host: host.lowercased(), port: 80).isLoopback)
+    }
+
+    @Test(
+        "Others aren't",
+        arguments: [
+            "localhost.example", "notlocalhost", "128.0.0.1", "127.0.0", "127.0.0.0.1", "127.0.0.1.example",
+            "127.0.0.256", "127.0.256.1", "127.0.0.2561", "127.300.0.1", "127.0.0.", "127.0.0.1.", "127...1",
+            "127.0.0.999999999999999999999999", "127.x.0.1", "[::2]", "0.0.0.0", "", ".", "127.",
+        ])
+    func notLoopback(host: String) {
+        #expect(!Origin(scheme: .http, host: host, port: 80).isLoopback)
     }
 }

@@ -1,4 +1,5 @@
 import AtomNetworking
+import Foundation
 import Workload
 
 Program.run([
@@ -9,4 +10,32 @@ Program.run([
     "atom-urlsession": { try AtomClient($0, transport: URLSessionTransport()) },
     "atom-unsigned": { try AtomClient($0, session: .unsigned) },
     "atom-expired": { try AtomClient($0, session: .expired) },
+    "atom-beside-streams": { try AtomClient($0, transport: transportWithStreams()) },
 ])
+
+/// A transport with as many open exchanges as the variable STREAMS says, with the
+/// origin that STREAMS_ORIGIN names.
+func transportWithStreams() throws -> any Transport {
+    let variables = ProcessInfo.processInfo.environment
+    let count = Int(variables["STREAMS"] ?? "") ?? 0
+    let request = try TransportRequest(
+        base: BaseURL(string: variables["STREAMS_ORIGIN"] ?? ""), path: URLPath("/stream"))
+    #if os(Linux)
+        let transport = try CurlTransport()
+    #else
+        let transport = URLSessionTransport()
+    #endif
+    let opened = DispatchSemaphore(value: 0)
+    // Not all at once: a listener keeps only so many connections waiting.
+    for _ in 0..<count {
+        _ = transport.start(request) { event in
+            switch event {
+            case .response: opened.signal()
+            case .failed(let failure): fatalError("a stream has failed: \(failure)")
+            default: break
+            }
+        }
+        opened.wait()
+    }
+    return transport
+}
