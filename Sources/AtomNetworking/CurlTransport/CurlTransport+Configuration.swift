@@ -13,7 +13,7 @@
         /// ```
         public struct Configuration: Sendable {
             /// The certificate authorities that a server's certificate may come
-            /// from; the system's by default.
+            /// from, and that of an `https` proxy; the system's by default.
             ///
             /// The certificate and its name are always verified.
             public var trust: Trust = .system
@@ -139,12 +139,13 @@
         }
 
         /// How servers are reached.
+        ///
+        /// A plain HTTP request to this machine never goes to a proxy on another one.
         public enum Proxy: Sendable {
             /// As the variables `http_proxy`, `https_proxy`, `all_proxy` and
             /// `no_proxy` say, read when the transport is created.
             ///
-            /// A plain HTTP request to this machine never goes to a proxy on
-            /// another one.
+            /// If such a value can't be used, exchanges fail before anything is sent.
             case environment
             /// Directly.
             case none

@@ -48,6 +48,16 @@
             #expect(try decoded("gzip", two, size: size) == Self.text + Self.text)
         }
 
+        @Test("A part full of tiny members is decoded in few parts")
+        func manyMembers() throws {
+            let member = Deflate.gzip(Data("x".utf8))
+            let decoder = try #require(ContentDecoder(Self.fields("gzip")))
+            decoder.take(Data((0..<3_000).flatMap { $0 % 2 == 0 ? member : Deflate.gzip(Data()) }))
+            let first = try decoder.next()
+            #expect(first == Data(repeating: UInt8(ascii: "x"), count: 1_500))
+            #expect(try decoder.next() == nil && decoder.isComplete)
+        }
+
         @Test("What is cut off is not complete, at every octet")
         func cutOff() throws {
             let gzip = Deflate.gzip(Self.text)
