@@ -432,12 +432,13 @@
             var code: CInt = 0
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
-                if transfer.isSpoiled, let easy = transfer.easy {
+                let isSpoiled = transfer.isSpoiled
+                if isSpoiled, let easy = transfer.easy {
                     atom_curl_multi_remove(multi, easy)
                     transfer.beginAnew()
                     if atom_curl_multi_add(multi, easy) == 0 { continue }
                 }
-                let event = transfer.end(code: Int(code))
+                let event = isSpoiled ? .failed(CurlTransfer.noMemory) : transfer.end(code: Int(code))
                 let metrics = transfer.metrics
                 if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
                 if let exchange = transfer.exchange {

@@ -99,6 +99,85 @@
             #expect(!seen.values.contains { $0.contains("AtomNetworking") }, "\(seen)")
         }
 
+        @Test("No body of the app is read or cancelled on the transport's thread", arguments: [true, false])
+        func whoseThreadOfBody(isAnswered: Bool) async throws {
+            let names = Locked<[String: Set<String>]>([:])
+            let note: @Sendable (String) -> Void = { place in
+                let name = ThisProcess.currentThreadName
+                names.with { _ = $0[place, default: []].insert(name) }
+            }
+            let hasBegun = Signal()
+            let server = try ByteServer { line in
+                if !line.readHead().hasSuffix("x") { _ = line.read() }
+                hasBegun.raise()
+                guard isAnswered else {
+                    while !line.read().isEmpty {}
+                    return .close
+                }
+                line.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                return .close
+            }
+            defer { server.stop() }
+            let body = RequestBody.stream(contentType: "text/plain", length: 2, isRepeatable: false) {
+                note("begin")
+                let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+                continuation.onTermination = { _ in note("end") }
+                // One part, and no further one.
+                continuation.yield(Data("x".utf8))
+                return stream
+            }
+            var endpoint = WireEndpoint(host: "127.0.0.1", port: server.port, method: .post)
+            endpoint.body = body
+            let atom = Atom(.forTest(over: try CurlTransport()))
+            let call = Task { [endpoint] in await atom.outcome(of: endpoint) }
+            await hasBegun.wait(seconds: 120)
+            if !isAnswered { call.cancel() }
+            #expect(await call.value.error == nil ? isAnswered : !isAnswered)
+            #expect(await eventually { names.value["end"] != nil })
+            #expect(!names.value.values.contains { $0.contains("AtomNetworking") }, "\(names.value)")
+        }
+
+        @Test("The signals of a fault reach the app's crash reporter, and others its own threads")
+        func signals() async throws {
+            let server = try LoopbackServer { _ in .text("here") }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            #expect(await transport.run(try .to(server)).text == "here")
+            let masks = ThisProcess.blockedSignalsOfTransportThreads
+            #expect(!masks.isEmpty)
+            for mask in masks {
+                for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS] {
+                    #expect(mask & (1 << UInt64(fault - 1)) == 0, "\(fault)")
+                }
+                for other in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD, SIGALRM] {
+                    #expect(mask & (1 << UInt64(other - 1)) != 0, "\(other)")
+                }
+            }
+            withExtendedLifetime(transport) {}
+        }
+
+        @Test("A process without descriptors is told so, and goes on when it has some again")
+        func noDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                let server = try LoopbackServer { _ in .text("here") }
+                let transport = try CurlTransport()
+                #expect(await transport.run(try .to(server)).text == "here")
+                var taken: [Int32] = []
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = 128
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 { taken.append(descriptor) }
+                let request = try TransportRequest.to(server, needsFreshConnection: true)
+                let recorder = await transport.run(request)
+                #expect(recorder.failure?.delivery == .notSent)
+                #expect(recorder.urlError?.localizedDescription.contains("no file descriptors left") == true)
+                for descriptor in taken { close(descriptor) }
+                #expect(await transport.run(request).text == "here")
+                server.stop()
+            }
+        }
+
         @Test("A receiver that blocks doesn't stop another transport")
         func blockedReceiver() async throws {
             let server = try LoopbackServer { _ in .text("here") }

@@ -118,6 +118,17 @@
             }
         }
 
+        /// One bit for each signal that these threads don't take.
+        static var blockedSignalsOfTransportThreads: [UInt64] {
+            entries("task").compactMap { thread in
+                let status = (try? String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8)) ?? ""
+                let lines = status.split(separator: "\n")
+                guard lines.contains("Name:\tAtomNetworking") else { return nil }
+                let mask = lines.first { $0.hasPrefix("SigBlk:") }?.split(separator: "\t").last
+                return mask.flatMap { UInt64($0, radix: 16) }
+            }
+        }
+
         /// The bytes that are in memory.
         static var residentBytes: Int {
             let fields = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
