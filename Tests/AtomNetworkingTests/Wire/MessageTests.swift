@@ -191,8 +191,13 @@ import Testing
         defer { server.stop() }
         let atom = Atom.forTest(over: transport)
         let outcome = await atom.outcome(of: server.endpoint())
+        switch transport.kind {
+        case .curl: #expect(outcome.error != nil, "\(outcome)")
+        // It reads another transfer coding as it is, up to the end of the connection.
+        case .asyncHTTPClient: #expect(outcome.error != nil || lines.hasPrefix("Transfer-Encoding: "), "\(outcome)")
         // Foundation on Linux believes what libcurl lets through.
-        #expect(outcome.error != nil || transport.kind == .urlSession, "\(outcome)")
+        case .urlSession: break
+        }
         #expect(await atom.outcome(of: server.endpoint("/next")).text == "next")
     }
 }
