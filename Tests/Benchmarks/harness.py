@@ -206,6 +206,15 @@ def build(scratch, package=PACKAGE, allows_warnings=True):
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
+def has_ended(connection):
+    try:
+        return connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 class Streams:
     """A server that answers each connection at once with the head of a response that never ends."""
 
@@ -220,6 +229,10 @@ class Streams:
         try:
             while True:
                 connection, _ = self.listener.accept()
+                # Those of the program before.
+                while self.connections and has_ended(self.connections[0]):
+                    self.connections.pop(0).close()
+                connection.recv(65536)
                 connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
                 self.connections.append(connection)
         except OSError:
