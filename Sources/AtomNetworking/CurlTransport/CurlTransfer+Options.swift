@@ -21,7 +21,7 @@
             }
             if let problem = settings.set(proxy, on: easy) { return problem }
             setHeader(request, isProxied: proxy != nil, on: easy)
-            reader = request.body?.makeReader()
+            if case .stream(let body)? = request.body { reader = BodyReadAhead(body) }
             // Before 7.80 libcurl doesn't ask before it sends a request again.
             let mayComeTwice =
                 !settings.tellsOfSending && request.body == nil && !Idempotency.isIdempotent(request.method)

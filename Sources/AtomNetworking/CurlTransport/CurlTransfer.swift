@@ -55,7 +55,7 @@
         /// The body, if it is in memory.
         @exclusivity(unchecked) private var body: Data?
         /// The body, if it isn't.
-        @exclusivity(unchecked) var reader: TransportBodyReader?
+        @exclusivity(unchecked) var reader: BodyReadAhead?
         @exclusivity(unchecked) private var isBodyRead = false
         /// The head of a 417, after which libcurl sends the request again
         /// without `Expect`.
@@ -388,15 +388,8 @@
             exchange?.transfer = nil
             exchange = nil
             body = nil
-            close(reader.take())
+            reader.take()?.close()
             part = Data()
-        }
-
-        /// Closes a body elsewhere: the system may take its time, and what the app
-        /// does when its stream is cancelled runs at once.
-        private func close(_ reader: TransportBodyReader?) {
-            guard let reader else { return }
-            DispatchQueue.global().async { reader.close() }
         }
 
         /// Gets ready for another exchange; libcurl has no work on it any more.
@@ -413,7 +406,7 @@
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
             (isHeldBack, isBare) = (false, false)
             refusedExpectation = nil
-            close(reader.take())
+            reader.take()?.close()
         }
 
         /// How far the request got.

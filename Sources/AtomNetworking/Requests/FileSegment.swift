@@ -21,6 +21,9 @@ struct FileSegment: Sendable {
 
     let state: State
 
+    /// How it is opened, which tests make slow.
+    var open: @Sendable (_ path: String) -> OpenFile? = { OpenFile($0) }
+
     var length: Int64 { state.length }
 
     /// What must stay the same until the file is sent.

@@ -99,7 +99,7 @@ final class SegmentReader {
 
     private func openFile(of noted: FileSegment) throws(TransferError) -> OpenFile {
         if let file { return file }
-        guard let file = OpenFile(noted.path) else { throw Self.unreadable(noted, errno) }
+        guard let file = noted.open(noted.path) else { throw Self.unreadable(noted, errno) }
         try check(file, noted)
         self.file = file
         return file

@@ -23,11 +23,6 @@ extension TransportBody {
     /// Whether the body has been read and can't be read again.
     var isSpent: Bool { if case .stream(let stream) = self { stream.isSpent } else { false } }
 
-    /// Opens a body that isn't in memory.
-    func makeReader() -> TransportBodyReader? {
-        if case .stream(let stream) = self { stream.makeReader() } else { nil }
-    }
-
     /// Whether it is read while it is sent.
     var isStream: Bool { if case .stream = self { true } else { false } }
 }
