@@ -325,8 +325,9 @@ atom_curl_easy atom_curl_easy_make(
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    // A large body takes fewer calls of the system; libcurl's own is 16 KiB.
-    failed |= curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
+    // A large body takes fewer calls of the system; libcurl's own is 16 KiB. A handle
+    // that still has a buffer, which may be after a failure, takes no other size.
+    curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
     if (failed == 0) return easy;
     curl.easy_cleanup(easy);
     return NULL;
