@@ -290,10 +290,14 @@
                 }
                 reminder = at.count < 5 ? (Self.now(after: 50 << (at.count + 1)), at.count + 1) : nil
             }
-            if sockets.takeEnded(), cleaning == nil { cleaning = Self.now(after: 1_100) }
+            if sockets.hasEnded, cleaning == nil { cleaning = Self.now(after: 1_100) }
             if let at = cleaning, at <= now {
                 cleaning = nil
-                cleanUp(multi)
+                if sockets.takeEnded() || sockets.hasDead {
+                    cleanUp(multi)
+                    // libcurl may have looked at one too shortly before.
+                    if sockets.hasDead { cleaning = Self.now(after: 1_100) }
+                }
             }
             if let at = due, at <= now {
                 due = nil
@@ -371,7 +375,9 @@
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
-                if let easy = exchange.transfer?.easy { atom_curl_easy_continue(easy) }
+                if let multi, let transfer = exchange.transfer, let code = transfer.goOn() {
+                    end(transfer, code: code, of: multi)
+                }
             }
         }
 
@@ -443,18 +449,22 @@
                     transfer.beginAnew()
                     if atom_curl_multi_add(multi, easy) == 0 { continue }
                 }
-                let event = transfer.end(code: Int(code))
-                let metrics = transfer.metrics
-                if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
-                if let exchange = transfer.exchange {
-                    transfer.handOverPart()
-                    transfer.release()
-                    count(-1, exchange)
-                    if let metrics { report(.measured(metrics), of: exchange) }
-                    report(event, of: exchange)
-                }
-                recycle(transfer)
+                end(transfer, code: code, of: multi)
             }
+        }
+
+        private func end(_ transfer: CurlTransfer, code: CInt, of multi: atom_curl_multi) {
+            let event = transfer.end(code: Int(code))
+            let metrics = transfer.metrics
+            if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
+            if let exchange = transfer.exchange {
+                transfer.handOverPart()
+                transfer.release()
+                count(-1, exchange)
+                if let metrics { report(.measured(metrics), of: exchange) }
+                report(event, of: exchange)
+            }
+            recycle(transfer)
         }
 
         private func recycle(_ transfer: CurlTransfer) {

@@ -131,9 +131,9 @@
         func prepareSearch() -> atom_curl_easy? {
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
             guard let easy else { return nil }
-            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), "http://127.0.0.1/")
+            // Port 1 has no connections. One that must be new is not searched for in 8.23.
+            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), "http://127.0.0.1:1/")
             atom_curl_set_text(easy, CInt(ATOM_CURLOPT_NOPROXY), "*")
-            atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1)
             return easy
         }
     }
@@ -206,7 +206,10 @@
             }
             reportRefusedExpectation()
             isHeldBack = exchange.mustWait(pending: part.count)
-            if isHeldBack { return .later }
+            guard !isHeldBack else {
+                loop.sockets.hold(socket)
+                return .later
+            }
             if part.isEmpty {
                 loop.hasSomething(self)
                 // More will follow, and a part that grows is copied.
@@ -363,6 +366,19 @@
             guard let exchange, !part.isEmpty else { return }
             loop.report(exchange.handOver(part))
             part = Data()
+        }
+
+        /// Lets libcurl go on after a pause.
+        ///
+        /// At once it hands over what it has kept. If that is refused, it leaves it out
+        /// and goes on with what follows.
+        ///
+        /// - Returns: Its code, if it has to be ended for that.
+        func goOn() -> CInt? {
+            guard let easy else { return nil }
+            loop.sockets.letGo(socket)
+            let code = atom_curl_easy_continue(easy)
+            return abort == nil ? nil : code
         }
 
         /// Whether libcurl may be looking for the server's address.
