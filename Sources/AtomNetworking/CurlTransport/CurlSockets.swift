@@ -219,6 +219,11 @@
             return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
         }
 
+        /// Whether the same is true of all that nobody uses: one of them is meant.
+        var areUnspoiled: Bool {
+            sockets.indices.allSatisfy { !sockets[$0].isSingle || sockets[$0].users > 0 || isUnspoiled(CInt($0)) }
+        }
+
         /// Whether a kept connection has ended since this was asked before.
         func takeEnded() -> Bool {
             defer { hasEnded = false }
