@@ -299,6 +299,12 @@ static void *context_of(atom_curl_easy easy) {
     return owner->context;
 }
 
+static int report_progress(atom_curl_easy easy, struct atom_curl_owner *owner) {
+    return curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, owner->callbacks->progress) |
+           curl.easy_setopt(easy, CURLOPT_XFERINFODATA, owner->context) |
+           curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+}
+
 atom_curl_easy atom_curl_easy_make(
     atom_curl_easy easy, struct atom_curl_owner *owner, const struct atom_curl_watcher *watcher, char *error_buffer) {
     if (easy != NULL) {
@@ -322,13 +328,16 @@ atom_curl_easy atom_curl_easy_make(
     if (version.number >= 0x075000) {
         failed |= curl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, owner->callbacks->prepare);
         failed |= curl.easy_setopt(easy, CURLOPT_PREREQDATA, owner->context);
+    } else {
+        failed |= report_progress(easy, owner);
     }
     // No signal handlers: other threads may use the same ones.
     failed |= curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     failed |= curl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTP_AND_HTTPS);
-    // A large body takes fewer calls of the system; libcurl's own is 16 KiB.
-    failed |= curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
+    // A large body takes fewer calls of the system; libcurl's own is 16 KiB. A handle
+    // that still has a buffer, which may be after a failure, takes no other size.
+    curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 65536L);
     if (failed == 0) return easy;
     curl.easy_cleanup(easy);
     return NULL;
@@ -339,10 +348,7 @@ void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int6
     curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, size);
     curl.easy_setopt(easy, CURLOPT_READFUNCTION, owner->callbacks->read);
     curl.easy_setopt(easy, CURLOPT_READDATA, owner->context);
-    if (size == 0) return;
-    curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, owner->callbacks->progress);
-    curl.easy_setopt(easy, CURLOPT_XFERINFODATA, owner->context);
-    curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+    if (size != 0) report_progress(easy, owner);
 }
 
 int atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share) {

@@ -294,10 +294,14 @@
                 }
                 reminder = at.count < 5 ? (Self.now(after: 50 << (at.count + 1)), at.count + 1) : nil
             }
-            if sockets.takeEnded(), cleaning == nil { cleaning = Self.now(after: 1_100) }
+            if sockets.hasEnded, cleaning == nil { cleaning = Self.now(after: 1_100) }
             if let at = cleaning, at <= now {
                 cleaning = nil
-                cleanUp(multi)
+                if sockets.takeEnded() || sockets.hasDead {
+                    cleanUp(multi)
+                    // libcurl may have looked at one too shortly before.
+                    if sockets.hasDead { cleaning = Self.now(after: 1_100) }
+                }
             }
             if let at = due, at <= now {
                 due = nil
@@ -375,7 +379,9 @@
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
             case .goOn(let exchange):
-                if let easy = exchange.transfer?.easy { atom_curl_easy_continue(easy) }
+                if let multi, let transfer = exchange.transfer, let code = transfer.goOn() {
+                    end(transfer, transfer.end(code: Int(code)), of: multi)
+                }
             }
         }
 
@@ -438,18 +444,21 @@
                     transfer.beginAnew()
                     if atom_curl_multi_add(multi, easy) == 0 { continue }
                 }
-                let event = isSpoiled ? .failed(CurlTransfer.noMemory) : transfer.end(code: Int(code))
-                let metrics = transfer.metrics
-                if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
-                if let exchange = transfer.exchange {
-                    transfer.handOverPart()
-                    transfer.release()
-                    count(-1, exchange)
-                    if let metrics { report(.measured(metrics), of: exchange) }
-                    report(event, of: exchange)
-                }
-                recycle(transfer)
+                end(transfer, isSpoiled ? .failed(CurlTransfer.noMemory) : transfer.end(code: Int(code)), of: multi)
             }
+        }
+
+        private func end(_ transfer: CurlTransfer, _ event: TransportEvent, of multi: atom_curl_multi) {
+            let metrics = transfer.metrics
+            if let easy = transfer.easy { atom_curl_multi_remove(multi, easy) }
+            if let exchange = transfer.exchange {
+                transfer.handOverPart()
+                transfer.release()
+                count(-1, exchange)
+                if let metrics { report(.measured(metrics), of: exchange) }
+                report(event, of: exchange)
+            }
+            recycle(transfer)
         }
 
         private func recycle(_ transfer: CurlTransfer) {

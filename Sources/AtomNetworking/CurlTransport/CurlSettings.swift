@@ -11,6 +11,7 @@
         let connectionsPerOrigin: Int
         let multiplexes: Bool
         let tellsOfSending: Bool
+        let repeatsUnexpected: Bool
         let usesHandlesAgain: Bool
         /// How many milliseconds a body waits for `100 Continue`; `nil` for as
         /// many as libcurl says.
@@ -29,6 +30,7 @@
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
             multiplexes = library.hasHTTP2
             tellsOfSending = library.tellsOfSending
+            repeatsUnexpected = library.repeatsUnexpected
             usesHandlesAgain = library.usesHandlesAgain
             expectationTimeout = configuration.expectationTimeout
             proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)

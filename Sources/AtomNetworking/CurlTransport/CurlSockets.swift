@@ -34,6 +34,13 @@
             var isSingle = false
             /// Whether libcurl may have more of it in memory than it has looked at.
             var isRestless = false
+            /// Whether it was shut down, since it had ended while nobody used it.
+            var isDead = false
+            /// Whether nothing is to be read, since a receiver has to catch up.
+            var isHeld = false
+
+            /// What libcurl waits for and may be told.
+            var open: CInt { isHeld ? wanted & ~ATOM_CURL_POLL_IN : wanted }
         }
 
         private let poll: CInt
@@ -45,7 +52,9 @@
         /// two of them have, at different addresses.
         @exclusivity(unchecked) private var descriptors: [UInt16: CInt] = [:]
         /// Whether a kept connection has ended since ``takeEnded()`` was asked.
-        @exclusivity(unchecked) private var hasEnded = false
+        @exclusivity(unchecked) private(set) var hasEnded = false
+        /// How many of those that were shut down are still open.
+        @exclusivity(unchecked) private var deadCount = 0
 
         /// `nil` if the process has no descriptors left.
         init?(bell: CInt) {
@@ -85,7 +94,7 @@
             let isOver = what & ATOM_CURL_POLL_REMOVE != 0
             sockets[index].wanted = isOver ? 0 : wanted
             if !isOver {
-                setWatched(wanted, index)
+                setWatched(sockets[index].open, index)
             } else if !sockets[index].isOwn {
                 // It may be closed without a word.
                 setWatched(0, index)
@@ -106,6 +115,7 @@
             guard sockets.indices.contains(index) else { return }
             setWatched(0, index)
             let port = sockets[index].port
+            if sockets[index].isDead { deadCount -= 1 }
             sockets[index] = Socket(serial: sockets[index].serial + 1)
             guard port != 0 else { return }
             if descriptors[port] == descriptor {
@@ -133,10 +143,27 @@
 
         private func leave(_ index: Int) {
             sockets[index].users -= 1
+            sockets[index].isHeld = false
             // A paused transfer may have left something in it.
             if sockets[index].users == 0, sockets[index].isOwn, sockets[index].wanted == 0 {
                 setWatched(Self.readable, index)
             }
+        }
+
+        /// Leaves the socket of a paused transfer unread: libcurl 8.5 asks for it all the
+        /// same, and keeps what it then reads in memory.
+        func hold(_ use: Use) {
+            // The others on a connection need what arrives.
+            guard isCurrent(use), sockets[Int(use.descriptor)].isSingle else { return }
+            sockets[Int(use.descriptor)].isHeld = true
+            setWatched(sockets[Int(use.descriptor)].open, Int(use.descriptor))
+        }
+
+        /// The transfer goes on.
+        func letGo(_ use: Use) {
+            guard isCurrent(use), sockets[Int(use.descriptor)].isHeld else { return }
+            sockets[Int(use.descriptor)].isHeld = false
+            setWatched(sockets[Int(use.descriptor)].wanted, Int(use.descriptor))
         }
 
         private func isCurrent(_ use: Use) -> Bool {
@@ -192,11 +219,19 @@
             return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
         }
 
+        /// Whether the same is true of all that nobody uses: one of them is meant.
+        var areUnspoiled: Bool {
+            sockets.indices.allSatisfy { !sockets[$0].isSingle || sockets[$0].users > 0 || isUnspoiled(CInt($0)) }
+        }
+
         /// Whether a kept connection has ended since this was asked before.
         func takeEnded() -> Bool {
             defer { hasEnded = false }
             return hasEnded
         }
+
+        /// Whether libcurl hasn't closed all that have ended.
+        var hasDead: Bool { deadCount > 0 }
 
         /// The sockets that libcurl may have forgotten something of.
         var restless: [CInt] {
@@ -227,8 +262,8 @@
                 guard sockets.indices.contains(index), sockets[index].watched != 0 else { continue }
                 if sockets[index].wanted == 0 {
                     isReadyForNobody(index)
-                } else if event.events & sockets[index].wanted != 0 {
-                    act(event.descriptor, event.events & sockets[index].wanted)
+                } else if event.events & sockets[index].open != 0 {
+                    act(event.descriptor, event.events & sockets[index].open)
                     if sockets[index].isRestless { wasRestless = true }
                 }
             }
@@ -241,7 +276,10 @@
             guard sockets[index].users == 0 else { return }
             hasEnded = true
             // What carries many exchanges may have been sent a harmless frame.
-            if sockets[index].isSingle { shutdown(CInt(index), CInt(SHUT_RDWR)) }
+            guard sockets[index].isSingle, !sockets[index].isDead else { return }
+            shutdown(CInt(index), CInt(SHUT_RDWR))
+            sockets[index].isDead = true
+            deadCount += 1
         }
     }
 #endif

@@ -22,11 +22,10 @@
             if let problem = settings.set(proxy, on: easy) { return problem }
             setHeader(request, isProxied: proxy != nil, on: easy)
             if case .stream(let body)? = request.body { reader = BodyReadAhead(body) }
-            // Before 7.80 libcurl doesn't ask before it sends a request again.
-            let mayComeTwice =
-                !settings.tellsOfSending && request.body == nil && !Idempotency.isIdempotent(request.method)
-            if request.needsFreshConnection || mayComeTwice { set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy) }
-            if request.needsFreshConnection { set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) }
+            if request.needsFreshConnection {
+                set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy)
+                set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)
+            }
             // libcurl's own limit is five minutes. A limit costs a timer, and the
             // SDK ends most exchanges earlier.
             if request.idleTimeout > .seconds(240) {
@@ -73,8 +72,7 @@
                 if !fields.contains("Content-Type") { lines.leaveOut("Content-Type") }
                 // It adds the field for a body over a megabyte, or of unknown
                 // length, over HTTP/1.1: a 401 then comes before the body.
-                // Before 7.80 it doesn't tell of sending again after a 417.
-                let mayExpect = settings.tellsOfSending && !request.needsFreshConnection
+                let mayExpect = settings.repeatsUnexpected && !request.needsFreshConnection
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
                 if let timeout = settings.expectationTimeout {
                     set(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS, timeout, on: easy)

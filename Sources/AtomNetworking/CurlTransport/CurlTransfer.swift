@@ -28,6 +28,13 @@
             case body(AtomError)
         }
 
+        /// A way of the request to a connection: each time that libcurl takes one, its
+        /// port or the moment of being connected is another.
+        private struct Passage: Equatable {
+            var port = 0
+            var moment: Int64 = 0
+        }
+
         let settings: CurlSettings
         // The loop owns its transfers.
         private unowned let loop: CurlLoop
@@ -69,6 +76,8 @@
         @exclusivity(unchecked) private var socketError: CInt = 0
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
+        /// The connection that was prepared for, where libcurl doesn't tell of sending.
+        @exclusivity(unchecked) private var passage = Passage()
         /// Whether libcurl keeps a part of the response, until the receiver has caught up.
         @exclusivity(unchecked) private var isHeldBack = false
         /// Whether the response to a request with a body has none itself.
@@ -139,9 +148,9 @@
         func prepareSearch() -> atom_curl_easy? {
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
             guard let easy else { return nil }
-            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), "http://127.0.0.1/")
+            // Port 1 has no connections. One that must be new is not searched for in 8.23.
+            atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), "http://127.0.0.1:1/")
             atom_curl_set_text(easy, CInt(ATOM_CURLOPT_NOPROXY), "*")
-            atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1)
             return easy
         }
     }
@@ -214,7 +223,10 @@
             }
             reportRefusedExpectation()
             isHeldBack = exchange.mustWait(pending: part.count)
-            if isHeldBack { return .later }
+            guard !isHeldBack else {
+                loop.sockets.hold(socket)
+                return .later
+            }
             if part.isEmpty {
                 loop.hasSomething(self)
                 // More will follow, and a part that grows is copied.
@@ -263,7 +275,7 @@
 
         /// A request is about to be sent, for the first time or again.
         ///
-        /// - Parameter port: The connection's port on this machine.
+        /// - Parameter port: The connection's port on this machine; 0 if it isn't known.
         func maySend(from port: UInt16) -> Bool {
             guard exchange != nil else { return false }
             if refusedExpectation != nil {
@@ -283,7 +295,7 @@
                 use(loop.sockets.connected(socket.descriptor, port: port))
             } else {
                 use(loop.sockets.descriptor(ofPort: port))
-                guard loop.sockets.isUnspoiled(socket.descriptor) else {
+                guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor) else {
                     abort = .spoiled
                     return false
                 }
@@ -298,6 +310,7 @@
         /// Gets ready for that: nothing of the request has been sent.
         func beginAnew() {
             abort = nil
+            passage = Passage()
             use(-1)
             if let easy { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1) }
         }
@@ -312,7 +325,9 @@
         /// - Returns: Whether it goes on: with all of a response there is no reason
         ///   to send more, and the server may not even read it.
         func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
-            guard let exchange else { return false }
+            guard settings.tellsOfSending || mayGoOn() else { return false }
+            // Whoever ends it here waits for the resolver, and nothing will be sent.
+            guard let exchange else { return true }
             // libcurl also counts what delimits chunks.
             reportSent(min(total, bodyOffset), of: exchange)
             // libcurl counts what it could not hand over yet.
@@ -332,10 +347,21 @@
             reported = total
         }
 
+        /// Before 7.80 libcurl doesn't say that it is about to send. But it reports
+        /// progress after each step: when it has taken a kept connection, before it
+        /// sends, and over a new one, to which nothing can have come, after it has sent.
+        private func mayGoOn() -> Bool {
+            let now = Passage(port: figure(ATOM_CURLINFO_LOCAL_PORT), moment: moment(ATOM_CURLINFO_CONNECT_TIME))
+            // 7.75 to 7.78 don't know the port of a kept connection.
+            guard now.port > 0 || now.moment > 0, now != passage else { return true }
+            guard !isConnecting || moment(ATOM_CURLINFO_PRETRANSFER_TIME) > 0 else { return true }
+            passage = now
+            return maySend(from: UInt16(truncatingIfNeeded: max(now.port, 0)))
+        }
+
         func mayConnect() -> Bool {
             guard exchange != nil else { return false }
-            let isSent = isPrepared || !settings.tellsOfSending && bytesOfRequest > 0
-            guard !isSent || refusedExpectation != nil else {
+            guard !isPrepared || refusedExpectation != nil else {
                 abort = .repeated
                 return false
             }
@@ -373,15 +399,27 @@
             part = Data()
         }
 
+        /// Lets libcurl go on after a pause.
+        ///
+        /// At once it hands over what it has kept. If that is refused, it leaves it out
+        /// and goes on with what follows.
+        ///
+        /// - Returns: Its code, if it has to be ended for that.
+        func goOn() -> CInt? {
+            guard let easy else { return nil }
+            loop.sockets.letGo(socket)
+            let code = atom_curl_easy_continue(easy)
+            return abort == nil ? nil : code
+        }
+
         /// Whether libcurl may be looking for the server's address.
         ///
         /// To take such a transfer out, libcurl would wait for the system's
         /// resolver, and all other exchanges with it. It can't be doing so before
         /// it has worked on the exchange.
         ///
-        /// Left in, it sends nothing: it gets neither a new connection nor, since
-        /// 7.80, an old one.
-        var mayBeResolving: Bool { settings.tellsOfSending && !isConnecting && !isPrepared }
+        /// Left in, it sends nothing: it gets neither a new connection nor an old one.
+        var mayBeResolving: Bool { !isConnecting && !isPrepared }
 
         /// Lets go of the exchange, which has ended for its caller.
         func release() {
@@ -402,6 +440,7 @@
             parsedURL = nil
             head.reset()
             abort = nil
+            passage = Passage()
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
             (isHeldBack, isBare) = (false, false)
@@ -412,13 +451,19 @@
         /// How far the request got.
         var delivery: AtomError.Delivery {
             if head.isComplete { return .answered }
-            if settings.tellsOfSending, !isPrepared { return .notSent }
-            return bytesOfRequest == 0 ? .notSent : .maybeSent
+            if !isPrepared, settings.tellsOfSending || !isConnecting || !isReady { return .notSent }
+            return figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
         }
 
-        private var bytesOfRequest: Int { figure(ATOM_CURLINFO_REQUEST_SIZE) }
+        /// Whether a request may have been sent over a new connection: what is counted
+        /// before TLS is complete was for a proxy.
+        private var isReady: Bool {
+            exchange.map { !$0.isSecure } ?? true || moment(ATOM_CURLINFO_APPCONNECT_TIME) > 0
+        }
 
         private func figure(_ info: Int) -> Int { easy.map { atom_curl_get_long($0, CInt(info)) } ?? -1 }
+
+        private func moment(_ info: Int) -> Int64 { easy.map { atom_curl_get_offset($0, CInt(info)) } ?? -1 }
 
         /// The last event of an exchange that libcurl has ended.
         func end(code: Int) -> TransportEvent {

@@ -23,8 +23,7 @@
     ///
     /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are
     /// decoded. libcurl itself follows no redirect, keeps no cookie or credential,
-    /// has no timeouts, and sends nothing again (before libcurl 7.80 it may repeat
-    /// an idempotent request without a body, RFC 9110 §9.2.2).
+    /// has no timeouts, and sends nothing again.
     public final class CurlTransport: Transport {
         private let settings: CurlSettings
         /// Started for the first request, and once more in a process that was

@@ -71,7 +71,8 @@ struct atom_curl_callbacks {
     /// zero ends the transfer. Called since libcurl 7.80.
     int (*prepare)(void *context, char *, char *, int, int local_port);
     /// The bytes of the request's body that have been sent; anything but zero
-    /// ends the transfer.
+    /// ends the transfer. Before libcurl 7.80 also called without a body, after
+    /// each step.
     int (*progress)(void *context, int64_t, int64_t, int64_t total, int64_t sent);
     /// Whether a new connection may be opened.
     bool (*connect)(void *context);
@@ -258,6 +259,7 @@ enum {
     ATOM_CURLINFO_NUM_CONNECTS = 0x200000 + 26,
     ATOM_CURLINFO_PRIMARY_IP = 0x100000 + 32,
     ATOM_CURLINFO_PRIMARY_PORT = 0x200000 + 40,
+    ATOM_CURLINFO_LOCAL_PORT = 0x200000 + 42,
     ATOM_CURLINFO_HTTP_VERSION = 0x200000 + 46,
     ATOM_CURLINFO_TOTAL_TIME = 0x600000 + 50,
     ATOM_CURLINFO_NAMELOOKUP_TIME = 0x600000 + 51,

@@ -10,6 +10,9 @@
     @Suite(.timeLimit(.minutes(5))) struct ExpectationTests {
         private static let size = 2_000_000
 
+        /// libcurl 7.68 hands a 417 over, so nothing is expected with it.
+        private static let isExpecting = CurlTransport.libraryVersion?.hasPrefix("7.68.") == false
+
         private func upload(
             to server: ByteServer, isRepeatable: Bool = true, _ change: (inout ServiceConfiguration) -> Void = { _ in }
         ) async -> Result<AtomResponse, AtomError> {
@@ -71,6 +74,10 @@
             let outcome = await upload(to: server, isRepeatable: false) {
                 $0.authenticationMethod = .bearer(authorization, ClientCredential(id: "app"), store)
             }
+            guard Self.isExpecting else {
+                #expect(outcome.error != nil && heads.value.allSatisfy { !$0.contains("Expect:") })
+                return
+            }
             #expect(outcome.response?.statusCode == 200)
             #expect(received.value == 0)
             #expect(heads.value.filter { $0.contains("/up") }.allSatisfy { $0.contains("Expect: 100-continue") })
@@ -116,7 +123,7 @@
             let outcome = await upload(to: server, isRepeatable: false)
             #expect(outcome.response?.statusCode == 200)
             #expect(outcome.text == "yes")
-            #expect(heads.value.count == 2)
+            #expect(heads.value.count == (Self.isExpecting ? 2 : 1))
         }
     }
 #endif

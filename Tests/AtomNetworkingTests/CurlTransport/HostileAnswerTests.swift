@@ -269,6 +269,27 @@
             #expect(next.text == "next" && next.failure == nil)
         }
 
+        @Test("Trailers that are too large end an exchange also after it was paused")
+        func trailersOfAPausedBody() async throws {
+            let line = "X: \(String(repeating: "y", count: 10_000))\r\n"
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(String(repeating: line, count: 23))\r\n"
+            let chunks = String(repeating: "400\r\n\(String(repeating: "z", count: 1_024))\r\n", count: 264)
+            let trailers = "0\r\n\(String(repeating: line, count: 4))\r\n"
+            for shift in 0..<8 {
+                // The end of the body and the trailers are to be in one of the parts that
+                // libcurl reads, wherever these begin.
+                let padding = "1;\(String(repeating: "x", count: shift * 8_192))\r\nz\r\n"
+                let server = try LoopbackServer { _ in .script([.write(text: head + padding + chunks + trailers)]) }
+                defer { server.stop() }
+                let gate = Gate()
+                let recorder = EventRecorder { gate.wait() }
+                let started = try CurlTransport().begin(.to(server), recorder: recorder)
+                #expect(await eventually { server.requestsInProgress == 0 && !recorder.events.isEmpty })
+                gate.open()
+                #expect(await started.end().failure != nil, "\(shift)")
+            }
+        }
+
         // MARK: - The answers that end the process in Foundation
 
         @Test("The answers that end the process in Foundation: an end in the middle of the head")
