@@ -35,6 +35,8 @@
             var isPaused = false
             /// Whether the caller wants no more of the body for now.
             var isHeld = false
+            /// Whether its connection can't be left unread without holding up others.
+            var carriesOthers = false
             /// Whether the delivery waits until it does.
             var isParked = false
         }
@@ -90,7 +92,6 @@
 
         func pause() -> Bool {
             loop.hold(self)
-            return true
         }
 
         func resume() { loop.letGo(self) }

@@ -11,6 +11,9 @@
         /// Whether the transport is told before each sending of a request, also
         /// when libcurl repeats one (7.80).
         let tellsOfSending: Bool
+        /// Whether one stream of HTTP/2 can be left unread without the others of its
+        /// connection (8.1).
+        let holdsSingleStreams: Bool
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
         let repeatsUnexpected: Bool
         /// Whether a handle may be used for another exchange.
@@ -37,6 +40,7 @@
                     version: version, hasHTTP2: found.has_http2,
                     contentCodings: found.has_zlib ? "gzip, deflate" : "identity",
                     tellsOfSending: found.number >= 0x07_50_00,
+                    holdsSingleStreams: found.number >= 0x08_01_00,
                     repeatsUnexpected: found.number >= 0x07_45_00,
                     usesHandlesAgain: !(0x07_53_00..<0x08_02_00).contains(found.number)))
         }()

@@ -173,8 +173,13 @@
         }
 
         /// Leaves the body of an exchange unread from now on.
-        func hold(_ exchange: CurlExchange) {
-            inbox.withLock { _ in exchange.shared.isHeld = true }
+        ///
+        /// - Returns: Whether nobody else is held up by it.
+        func hold(_ exchange: CurlExchange) -> Bool {
+            inbox.withLock { _ in
+                exchange.shared.isHeld = !exchange.shared.carriesOthers
+                return exchange.shared.isHeld
+            }
         }
 
         /// Reads on.
@@ -506,7 +511,9 @@
                 let waiting = handedOver - exchange.shared.delivered
                 // What is only pending is handed over soon. Its delivery lets the
                 // transfer go on.
-                guard waiting > 0, waiting + Int64(pending) > CurlExchange.maximumBacklog else { return false }
+                // Others may wait for a connection that is left unread.
+                let maximum = exchange.shared.carriesOthers ? 64 << 20 : Int64(CurlExchange.maximumBacklog)
+                guard waiting > 0, waiting + Int64(pending) > maximum else { return false }
                 exchange.shared.isPaused = true
                 return true
             }
@@ -514,6 +521,7 @@
 
         /// The exchange's connection carries many at once.
         func multiplexes(_ exchange: CurlExchange) {
+            if !settings.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
             guard exchange.isSingle else { return }
             exchange.isSingle = false
             singleCount -= 1

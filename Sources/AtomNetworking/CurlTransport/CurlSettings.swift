@@ -12,6 +12,7 @@
         let multiplexes: Bool
         let tellsOfSending: Bool
         let repeatsUnexpected: Bool
+        let holdsSingleStreams: Bool
         let usesHandlesAgain: Bool
         /// How many milliseconds a body waits for `100 Continue`; `nil` for as
         /// many as libcurl says.
@@ -31,6 +32,7 @@
             multiplexes = library.hasHTTP2
             tellsOfSending = library.tellsOfSending
             repeatsUnexpected = library.repeatsUnexpected
+            holdsSingleStreams = library.holdsSingleStreams
             usesHandlesAgain = library.usesHandlesAgain
             expectationTimeout = configuration.expectationTimeout
             proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
