@@ -347,8 +347,9 @@
             reported = total
         }
 
-        /// Before 7.80 libcurl doesn't say that it is about to send. But it reports
-        /// progress after each step: when it has taken a kept connection, before it
+        /// Before 7.80 libcurl doesn't say that it is about to send.
+        ///
+        /// But it reports progress after each step: when it has taken a kept connection, before it
         /// sends, and over a new one, to which nothing can have come, after it has sent.
         private func mayGoOn() -> Bool {
             let now = Passage(port: figure(ATOM_CURLINFO_LOCAL_PORT), moment: moment(ATOM_CURLINFO_CONNECT_TIME))
