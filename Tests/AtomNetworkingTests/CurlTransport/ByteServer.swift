@@ -21,18 +21,18 @@
             func write(_ data: Data) -> Bool { data.withUnsafeBytes { socket.sendAll($0) } }
 
             /// The next bytes that have come in; empty at the end.
-            func read() -> Data {
-                withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { buffer in
+            func read(atMost size: Int = 65_536) -> Data {
+                withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { buffer in
                     let count = socket.receive(into: buffer)
                     return count > 0 ? Data(UnsafeRawBufferPointer(rebasing: buffer[..<count])) : Data()
                 }
             }
 
-            /// The bytes up to the end of a head.
+            /// The bytes up to the end of a head, and none of what follows it.
             func readHead() -> String {
                 var head = Data()
-                while head.range(of: Data("\r\n\r\n".utf8)) == nil {
-                    let part = read()
+                while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+                    let part = read(atMost: 1)
                     if part.isEmpty { break }
                     head += part
                 }

@@ -170,7 +170,7 @@ import Testing
             throw Unexpected("\(first)")
         }
         #expect(!"\(first) \(first.localizedDescription)".contains("5318008"), "its text may be a secret")
-        #expect(first.description == "A signer of the app failed: Failure.")
+        #expect(first.description == "GET https://api.example.com/x: a signer of the app failed: Failure.")
         #expect(atom.manager.slots.counts == (0, 0))
 
         fails.withLock { $0 = false }

@@ -43,7 +43,9 @@ struct RetryTests {
         #expect(try error.decodeIfPresent(as: [String: String].self) == ["code": "busy"])
         #expect(error.description.contains("There were 3 attempts; before the last one: HTTP 503 Service Unavailable"))
         #expect(error.description.contains("The connection was lost"))
-        #expect(error.errorUserInfo[NSLocalizedDescriptionKey] as? String == error.description)
+        #expect(error.errorUserInfo["NSDebugDescription"] as? String == error.description)
+        #expect(error.request?.attempts == 3 && error.request?.url == "https://api.example.com/x")
+        #expect(error.request?.duration == .milliseconds(75))
     }
 
     @Test("A lost connection stays a URLError, with what the attempts before met")

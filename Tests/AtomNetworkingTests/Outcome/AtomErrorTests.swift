@@ -128,7 +128,8 @@ struct AtomErrorTests {
             let bridged = error as NSError
             #expect(bridged.code == code)
             #expect(bridged.domain == "AtomNetworking.AtomError")
-            #expect(bridged.localizedDescription == error.description)
+            #expect(bridged.localizedDescription == error.situation.description)
+            #expect(bridged.userInfo["NSDebugDescription"] as? String == error.description)
             #expect(!"\(bridged) \(bridged.userInfo)".contains("hunter2"))
         }
     }
@@ -152,8 +153,8 @@ struct AtomErrorTests {
             for word in words { #expect(error.description.contains(word)) }
             #expect(error.description.hasSuffix("."))
             #expect(!error.description.hasSuffix(".."))
-            #expect(error.errorDescription == error.description)
-            #expect(error.localizedDescription == error.description)
+            #expect(error.errorDescription == error.situation.description)
+            #expect(error.localizedDescription == error.situation.description)
             #expect(error.debugDescription == error.description)
             #expect("\(error)" == error.description)
         }
@@ -172,7 +173,7 @@ struct AtomErrorTests {
         for (error, part) in table {
             #expect(error.violation == violation)
             #expect(error.description.contains("\(part) “it”: that is so."))
-            #expect(error.errorDescription == error.description)
+            #expect(error.errorDescription == "Something went wrong.")
             #expect(AtomError.requestable(error).description == error.description)
         }
         #expect(Set(table.map(\.0)).count == table.count)

@@ -176,7 +176,7 @@ import Testing
                 throw Unexpected("\(String(describing: error))")
             }
             #expect(cause is CancellationError)
-            descriptions.insert(error?.description ?? "")
+            descriptions.insert(error?.explanation ?? "")
         }
         #expect(descriptions.count == 1)
         #expect(session.transport.exchanges.isEmpty)

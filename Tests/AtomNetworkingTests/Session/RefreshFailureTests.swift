@@ -18,7 +18,7 @@ import Testing
             let error = await call.error()
             #expect(error?.isAccessTokenRefreshFailure == true)
             #expect(error?.delivery == .notSent)
-            descriptions.insert(error?.description ?? "")
+            descriptions.insert(error?.explanation ?? "")
         }
         #expect(descriptions.count == 1)
         #expect(descriptions.first?.contains("503") == true)
