@@ -383,8 +383,8 @@ extension RequestableQueueManager: RenewalService {
 
     func announce(_ event: SessionEvent, isOver: Bool) {
         if let observers { RequestObservation.announce(event, to: observers, time: time) }
-        guard isOver, let reason = event.reasonToSignIn else { return }
-        let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(reason, on: dispatchQueue) }
+        guard isOver, event.reasonToSignIn != nil || event.unauthorizedRefresh != nil else { return }
+        let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(event, on: dispatchQueue) }
         if let session { session.notices.post(post) } else { post() }
     }
 }
