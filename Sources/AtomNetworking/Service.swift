@@ -109,6 +109,19 @@ public final class Service: Sendable {
         resume(expecting: type, reporter: nil, completion: completion)
     }
 
+    /// Sends the request, decodes the response and calls the completion once.
+    ///
+    /// It is ``resume(expecting:completion:)-swift.method`` without its handle,
+    /// for code that needs a method without a result: a protocol of the app's
+    /// that ``Service`` conforms to, or `return` in a function without one.
+    @_disfavoredOverload
+    public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) {
+        _ = resume(expecting: type, reporter: nil, completion: completion)
+    }
+
     /// Sends the request, decodes the response and calls the completion once,
     /// on the main actor.
     ///
@@ -207,6 +220,15 @@ public final class Service: Sendable {
         start(.dispatched(completion)) {
             Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion, manager.resultHandler)
         }
+    }
+
+    /// Sends the request and calls the completion once with the response.
+    ///
+    /// It is ``resume(_:)`` without its handle, for code that needs a method
+    /// without a result.
+    @_disfavoredOverload
+    public func resume(_ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void) {
+        let _: ServiceTask = resume(completion)
     }
 
     /// Sends the request and calls the completion once with the response, on
