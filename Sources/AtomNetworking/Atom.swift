@@ -45,7 +45,8 @@ public struct Atom: Sendable {
     /// for that.
     ///
     /// It is posted on the configuration's queue. The object is `nil`, and
-    /// `userInfo["error"]` is an ``AtomError/response(_:)``, or an
+    /// `userInfo["error"]` is an ``AtomError/response(_:)``, an
+    /// ``AtomError/transfer(_:)`` if the body can't be sent a second time, or an
     /// ``AtomError/authentication(_:)`` for a refresh. The request's
     /// completion is called before. If the queue is the main queue, an async
     /// caller on the main actor also runs before, up to its next suspension.

@@ -290,7 +290,7 @@ import Testing
         let cause = AtomError.response(AtomResponse(statusCode: status))
         let session = try SessionFixture(
             store: InMemoryTokenCredentialStore(),
-            provider: FailingProvider { isLast ? TokenCredentialProviderError(cause, retry: .afterSignIn) : cause })
+            provider: FailingProvider { TokenCredentialProviderError(cause, retry: isLast ? .afterSignIn : .atOnce) })
         let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
         defer { posted.end() }
         let events = session.atom.events
