@@ -80,9 +80,9 @@ public final class Service: Sendable {
 
     /// Sends the request, decodes the response and calls the completion once.
     ///
-    /// It is ``resume(expecting:completion:)-swift.method`` without its handle,
-    /// for code that needs a method without a result: a protocol of the app's
-    /// that ``Service`` conforms to, or `return` in a function without one.
+    /// It is the method of the same name without its handle, for code that needs
+    /// a method without a result: a protocol of the app's that ``Service``
+    /// conforms to, or `return` in a function without one.
     @_disfavoredOverload
     public func resume<T: Decodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
@@ -193,8 +193,8 @@ public final class Service: Sendable {
 
     /// Sends the request and calls the completion once with the response.
     ///
-    /// It is ``resume(_:)`` without its handle, for code that needs a method
-    /// without a result.
+    /// It is the method of the same name without its handle, for code that needs
+    /// a method without a result.
     @_disfavoredOverload
     public func resume(_ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void) {
         let _: ServiceTask = resume(completion)

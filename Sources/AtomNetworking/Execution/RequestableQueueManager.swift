@@ -232,7 +232,8 @@ final class RequestableQueueManager: Sendable {
     @inline(never)
     private func adaptedRequest(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         try PreparedRequest(
-            adapted(RequestDescription(of: requestable), of: requestable), of: type(of: requestable), timeouts: timeouts,
+            adapted(RequestDescription(of: requestable), of: requestable), of: type(of: requestable),
+            timeouts: timeouts,
             encoder: encoder, common: commonFields)
     }
 
