@@ -39,8 +39,15 @@ public struct Atom: Sendable {
     /// Posted once per request whose final response is a 401, after its caller
     /// got the error.
     ///
+    /// A refresh is such a request too: it is posted once for each refresh that
+    /// the token endpoint answered with a 401, after the requests that waited
+    /// got their errors. While the access token is still valid, it isn't posted
+    /// for that.
+    ///
     /// It is posted on the configuration's queue. The object is `nil`, and
-    /// `userInfo["error"]` is an ``AtomError/response(_:)``. The request's
+    /// `userInfo["error"]` is an ``AtomError/response(_:)``, an
+    /// ``AtomError/transfer(_:)`` if the body can't be sent a second time, or an
+    /// ``AtomError/authentication(_:)`` for a refresh. The request's
     /// completion is called before. If the queue is the main queue, an async
     /// caller on the main actor also runs before, up to its next suspension.
     /// Any other async caller is resumed before the notification is dispatched,

@@ -2,146 +2,102 @@ import Foundation
 
 // Responses that are read while they arrive.
 extension Service {
-    #if compiler(>=6.2)
-        /// Sends the request and returns the body as it arrives.
-        ///
-        /// <!-- given:
-        /// enum Export: Requestable {
-        ///     case bookings
-        ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-        /// }
-        /// let atom = Atom()
-        /// let file = FileHandle.standardOutput
-        /// -->
-        /// ```swift
-        /// import AtomNetworking
-        /// import Foundation
-        ///
-        /// let stream = try await atom.enqueue(Export.bookings).bytes()
-        /// for try await part in stream { try file.write(contentsOf: part) }
-        /// ```
-        ///
-        /// It returns when the head of the response has arrived. A 401 is
-        /// refreshed for and retried as always. An unacceptable status is
-        /// ``AtomError/response(_:)`` with the body. From then on the request
-        /// takes no place of other requests, `timeout.resource` has ended, and
-        /// `timeout.request` limits the time in which nothing arrives, but not
-        /// the time that the reader takes.
-        ///
-        /// The stream is read once. A reader that is slow holds the server back,
-        /// so the memory stays small. Leaving the loop, cancelling the task or
-        /// releasing the stream closes the connection.
-        ///
-        /// - Throws: ``AtomError``.
-        public nonisolated(nonsending) func bytes() async throws(AtomError) -> ByteStream {
-            let handle = try beginStream()
-            defer { manager.resultHandler?() }
-            return ByteStream(handle, response: try await head(of: handle))
-        }
+    /// Sends the request and returns the body as it arrives.
+    ///
+    /// <!-- given:
+    /// enum Export: Requestable {
+    ///     case bookings
+    ///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    /// }
+    /// let atom = Atom()
+    /// let file = FileHandle.standardOutput
+    /// -->
+    /// ```swift
+    /// import AtomNetworking
+    /// import Foundation
+    ///
+    /// let stream = try await atom.enqueue(Export.bookings).bytes()
+    /// for try await part in stream { try file.write(contentsOf: part) }
+    /// ```
+    ///
+    /// It returns when the head of the response has arrived. A 401 is
+    /// refreshed for and retried as always. An unacceptable status is
+    /// ``AtomError/response(_:)`` with the body. From then on the request
+    /// takes no place of other requests, `timeout.resource` has ended, and
+    /// `timeout.request` limits the time in which nothing arrives, but not
+    /// the time that the reader takes.
+    ///
+    /// The stream is read once. A reader that is slow holds the server back,
+    /// so the memory stays small. Leaving the loop, cancelling the task or
+    /// releasing the stream closes the connection.
+    ///
+    /// - Throws: ``AtomError``.
+    public nonisolated(nonsending) func bytes() async throws(AtomError) -> ByteStream {
+        let handle = try beginStream()
+        defer { manager.resultHandler?() }
+        return ByteStream(handle, response: try await head(of: handle))
+    }
 
-        /// Sends the request and returns the body line by line, as it arrives.
-        ///
-        /// Lines end with LF, CR LF or CR, and blank lines are kept. A byte order
-        /// mark at the beginning is dropped. ``bytes()`` explains the rest.
-        ///
-        /// - Parameter maximumLineLength: In bytes. A longer line ends the stream
-        ///   with ``TransferError/Reason/tooLarge``.
-        /// - Throws: ``AtomError``. The stream fails with
-        ///   ``TransferError/Reason/notUTF8`` if the body isn't UTF-8.
-        public nonisolated(nonsending) func lines(
-            maximumLineLength: Int = 1 << 24
-        ) async throws(AtomError) -> LineStream {
-            let handle = try beginStream()
-            defer { manager.resultHandler?() }
-            return LineStream(handle, response: try await head(of: handle), limit: maximumLineLength)
-        }
+    /// Sends the request and returns the body line by line, as it arrives.
+    ///
+    /// Lines end with LF, CR LF or CR, and blank lines are kept. A byte order
+    /// mark at the beginning is dropped. ``bytes()`` explains the rest.
+    ///
+    /// - Parameter maximumLineLength: In bytes. A longer line ends the stream
+    ///   with ``TransferError/Reason/tooLarge``.
+    /// - Throws: ``AtomError``. The stream fails with
+    ///   ``TransferError/Reason/notUTF8`` if the body isn't UTF-8.
+    public nonisolated(nonsending) func lines(
+        maximumLineLength: Int = 1 << 24
+    ) async throws(AtomError) -> LineStream {
+        let handle = try beginStream()
+        defer { manager.resultHandler?() }
+        return LineStream(handle, response: try await head(of: handle), limit: maximumLineLength)
+    }
 
-        /// Sends the request and decodes each line of the body as JSON.
-        ///
-        /// Blank lines are skipped. It uses the configuration's decoder.
-        /// ``bytes()`` explains the rest.
-        ///
-        /// - Throws: ``AtomError``. The stream fails with
-        ///   ``AtomError/decoder(_:)`` at a line that isn't such a value.
-        public nonisolated(nonsending) func jsonLines<T: Decodable & Sendable>(
-            of type: T.Type, maximumLineLength: Int = 1 << 24
-        ) async throws(AtomError) -> JSONLineStream<T> {
-            let handle = try beginStream()
-            defer { manager.resultHandler?() }
-            return JSONLineStream(
-                handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
-        }
+    /// Sends the request and decodes each line of the body as JSON.
+    ///
+    /// Blank lines are skipped. It uses the configuration's decoder.
+    /// ``bytes()`` explains the rest.
+    ///
+    /// - Throws: ``AtomError``. The stream fails with
+    ///   ``AtomError/decoder(_:)`` at a line that isn't such a value.
+    public nonisolated(nonsending) func jsonLines<T: Decodable & Sendable>(
+        of type: T.Type, maximumLineLength: Int = 1 << 24
+    ) async throws(AtomError) -> JSONLineStream<T> {
+        let handle = try beginStream()
+        defer { manager.resultHandler?() }
+        return JSONLineStream(
+            handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
+    }
 
-        /// Sends the request and returns the server-sent events of the response,
-        /// as they arrive.
-        ///
-        /// The request asks for `text/event-stream`, unless the endpoint sets
-        /// `Accept`. Any method will do. ``bytes()`` explains the rest.
-        ///
-        /// - Parameters:
-        ///   - reconnection: What happens when the connection ends; by default the
-        ///     stream ends too.
-        ///   - lastEventID: The ID of the last event of an earlier stream, to go on
-        ///     after it.
-        ///   - maximumEventSize: In bytes. A larger event ends the stream with
-        ///     ``TransferError/Reason/tooLarge``.
-        /// - Throws: ``AtomError``; ``TransferError/Reason/unexpectedMediaType`` if
-        ///   the response is something else.
-        public nonisolated(nonsending) func serverSentEvents(
-            reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24
-        ) async throws(AtomError) -> ServerSentEventStream {
-            let source = try eventSource(after: lastEventID, reconnection)
-            defer { manager.resultHandler?() }
-            do {
-                let response = try await source.open()
-                return ServerSentEventStream(source, response: response, limit: maximumEventSize)
-            } catch {
-                throw announced(error)
-            }
+    /// Sends the request and returns the server-sent events of the response,
+    /// as they arrive.
+    ///
+    /// The request asks for `text/event-stream`, unless the endpoint sets
+    /// `Accept`. Any method will do. ``bytes()`` explains the rest.
+    ///
+    /// - Parameters:
+    ///   - reconnection: What happens when the connection ends; by default the
+    ///     stream ends too.
+    ///   - lastEventID: The ID of the last event of an earlier stream, to go on
+    ///     after it.
+    ///   - maximumEventSize: In bytes. A larger event ends the stream with
+    ///     ``TransferError/Reason/tooLarge``.
+    /// - Throws: ``AtomError``; ``TransferError/Reason/unexpectedMediaType`` if
+    ///   the response is something else.
+    public nonisolated(nonsending) func serverSentEvents(
+        reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24
+    ) async throws(AtomError) -> ServerSentEventStream {
+        let source = try eventSource(after: lastEventID, reconnection)
+        defer { manager.resultHandler?() }
+        do {
+            let response = try await source.open()
+            return ServerSentEventStream(source, response: response, limit: maximumEventSize)
+        } catch {
+            throw announced(error)
         }
-    #else
-        /// Sends the request and returns the body as it arrives.
-        public func bytes(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> ByteStream {
-            let handle = try beginStream()
-            defer { manager.resultHandler?() }
-            return ByteStream(handle, response: try await head(of: handle))
-        }
-
-        /// Sends the request and returns the body line by line, as it arrives.
-        public func lines(
-            maximumLineLength: Int = 1 << 24, isolation: isolated (any Actor)? = #isolation
-        ) async throws(AtomError) -> LineStream {
-            let handle = try beginStream()
-            defer { manager.resultHandler?() }
-            return LineStream(handle, response: try await head(of: handle), limit: maximumLineLength)
-        }
-
-        /// Sends the request and decodes each line of the body as JSON.
-        public func jsonLines<T: Decodable & Sendable>(
-            of type: T.Type, maximumLineLength: Int = 1 << 24, isolation: isolated (any Actor)? = #isolation
-        ) async throws(AtomError) -> JSONLineStream<T> {
-            let handle = try beginStream()
-            defer { manager.resultHandler?() }
-            return JSONLineStream(
-                handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
-        }
-
-        /// Sends the request and returns the server-sent events of the response,
-        /// as they arrive.
-        public func serverSentEvents(
-            reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24,
-            isolation: isolated (any Actor)? = #isolation
-        ) async throws(AtomError) -> ServerSentEventStream {
-            let source = try eventSource(after: lastEventID, reconnection)
-            defer { manager.resultHandler?() }
-            do {
-                let response = try await source.open()
-                return ServerSentEventStream(source, response: response, limit: maximumEventSize)
-            } catch {
-                throw announced(error)
-            }
-        }
-    #endif
+    }
 
     private func prepareStream() throws(AtomError) -> PreparedRequest {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }

@@ -2,104 +2,70 @@ import Foundation
 
 // Uploads with progress, and downloads to files.
 extension Service {
-    #if compiler(>=6.2)
-        /// Sends the request, tells the progress of its body, and decodes the
-        /// response.
-        ///
-        /// - Parameters:
-        ///   - type: The type of the response's body.
-        ///   - progress: Called on the configuration's queue, at most thirty
-        ///     times a second, and always when the body has been sent. It begins
-        ///     anew when the request is sent again.
-        /// - Returns: The decoded body.
-        /// - Throws: ``AtomError``, as ``resume(expecting:)`` does.
-        public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
-            // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
-            expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
-        ) async throws(AtomError) -> T {
-            let pending = try begin(progress: reporter(progress))
-            defer { manager.resultHandler?() }
-            do {
-                return try await pending.model()
-            } catch {
-                throw announced(error)
-            }
+    /// Sends the request, tells the progress of its body, and decodes the
+    /// response.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the response's body.
+    ///   - progress: Called on the configuration's queue, at most thirty
+    ///     times a second, and always when the body has been sent. It begins
+    ///     anew when the request is sent again.
+    /// - Returns: The decoded body.
+    /// - Throws: ``AtomError``, as ``resume(expecting:)`` does.
+    public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, progress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws(AtomError) -> T {
+        let pending = try begin(progress: reporter(progress))
+        defer { manager.resultHandler?() }
+        do {
+            return try await pending.model()
+        } catch {
+            throw announced(error)
         }
+    }
 
-        /// Sends the request and writes the body of the response to a file.
-        ///
-        /// The body is written beside the destination and moved there when it is
-        /// complete, in place of a file that is there. A failure or a
-        /// cancellation leaves nothing behind, unless the download is resumable.
-        /// The body of an unsuccessful response is collected in memory, and is in
-        /// the error.
-        ///
-        /// `timeout.resource` ends with the head of the response;
-        /// `timeout.request` limits the time in which nothing arrives.
-        ///
-        /// - Parameters:
-        ///   - fileURL: The destination. Its folder must exist.
-        ///   - isResumable: Whether a download that fails leaves `NAME.partial`
-        ///     and `NAME.partial.json` beside the destination, with which the next
-        ///     one goes on (RFC 9110 §14), for the same URL and the same person. The
-        ///     server must send a strong `ETag`. If the file has changed on the
-        ///     server, it is downloaded from its beginning.
-        ///   - identity: What is downloaded, in place of the URL, if that changes
-        ///     although it names the same: a signed URL with a new signature. A
-        ///     partial file is continued only for the same identity.
-        ///   - maximumSize: A limit in bytes; `nil` for none.
-        ///   - progress: Called on the configuration's queue, at most thirty
-        ///     times a second, and always when the body is complete.
-        /// - Returns: The response without its body.
-        /// - Throws: ``AtomError``; ``AtomError/transfer(_:)`` if the file can't
-        ///   be written.
-        @discardableResult
-        public nonisolated(nonsending) func download(
-            to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
-            progress: (@Sendable (TransferProgress) -> Void)? = nil
-        ) async throws(AtomError) -> AtomResponse {
-            let (pending, download) = try beginDownload(
-                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
-            defer { manager.resultHandler?() }
-            do {
-                return try download.checked(await pending.response())
-            } catch {
-                throw announced(download.noted(error))
-            }
+    /// Sends the request and writes the body of the response to a file.
+    ///
+    /// The body is written beside the destination and moved there when it is
+    /// complete, in place of a file that is there. A failure or a
+    /// cancellation leaves nothing behind, unless the download is resumable.
+    /// The body of an unsuccessful response is collected in memory, and is in
+    /// the error.
+    ///
+    /// `timeout.resource` ends with the head of the response;
+    /// `timeout.request` limits the time in which nothing arrives.
+    ///
+    /// - Parameters:
+    ///   - fileURL: The destination. Its folder must exist.
+    ///   - isResumable: Whether a download that fails leaves `NAME.partial`
+    ///     and `NAME.partial.json` beside the destination, with which the next
+    ///     one goes on (RFC 9110 §14), for the same URL and the same person. The
+    ///     server must send a strong `ETag`. If the file has changed on the
+    ///     server, it is downloaded from its beginning.
+    ///   - identity: What is downloaded, in place of the URL, if that changes
+    ///     although it names the same: a signed URL with a new signature. A
+    ///     partial file is continued only for the same identity.
+    ///   - maximumSize: A limit in bytes; `nil` for none.
+    ///   - progress: Called on the configuration's queue, at most thirty
+    ///     times a second, and always when the body is complete.
+    /// - Returns: The response without its body.
+    /// - Throws: ``AtomError``; ``AtomError/transfer(_:)`` if the file can't
+    ///   be written.
+    @discardableResult
+    public nonisolated(nonsending) func download(
+        to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(AtomError) -> AtomResponse {
+        let (pending, download) = try beginDownload(
+            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
+        defer { manager.resultHandler?() }
+        do {
+            return try download.checked(await pending.response())
+        } catch {
+            throw announced(download.noted(error))
         }
-    #else
-        /// Sends the request, tells the progress of its body, and decodes the
-        /// response.
-        public func resume<T: Decodable & Sendable>(
-            expecting type: T.Type, isolation: isolated (any Actor)? = #isolation,
-            progress: @escaping @Sendable (TransferProgress) -> Void
-        ) async throws(AtomError) -> T {
-            let pending = try begin(progress: reporter(progress))
-            defer { manager.resultHandler?() }
-            do {
-                return try await pending.model()
-            } catch {
-                throw announced(error)
-            }
-        }
-
-        /// Sends the request and writes the body of the response to a file.
-        @discardableResult
-        public func download(
-            to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
-            isolation: isolated (any Actor)? = #isolation,
-            progress: (@Sendable (TransferProgress) -> Void)? = nil
-        ) async throws(AtomError) -> AtomResponse {
-            let (pending, download) = try beginDownload(
-                to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
-            defer { manager.resultHandler?() }
-            do {
-                return try download.checked(await pending.response())
-            } catch {
-                throw announced(download.noted(error))
-            }
-        }
-    #endif
+    }
 
     /// Sends the request, tells the progress of its body, and calls the
     /// completion once.

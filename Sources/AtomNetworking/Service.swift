@@ -16,80 +16,49 @@ public final class Service: Sendable {
 
     // The compiler shows the first line of a parameter list together with its
     // error, so that line names the remedy.
-    #if compiler(>=6.2)
-        /// Sends the request and decodes the response.
-        ///
-        /// It runs in the caller's isolation until the request has started, so
-        /// that the requests of one caller start in the order of its calls.
-        /// Decoding runs elsewhere. `Data` returns the raw body, `String` the
-        /// text of a body that isn't JSON, and ``Answer`` the model together
-        /// with the response. A response without a body is `nil` for an
-        /// optional; ``NoContent`` accepts it too.
-        ///
-        /// - Parameter type: The type of the body. It must be usable on every
-        ///   actor; <doc:MainActorByDefault> shows what that means.
-        /// - Returns: The decoded body.
-        /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
-        ///   is cancelled, before or during the call.
-        public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
-            // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
-            expecting type: T.Type
-        ) async throws(AtomError) -> T {
-            let pending = try begin()
-            defer { manager.resultHandler?() }
-            do {
-                return try await pending.model()
-            } catch {
-                throw announced(error)
-            }
-        }
 
-        /// Sends the request and returns the response.
-        ///
-        /// - Returns: The response, whose status is acceptable.
-        /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
-        ///   is cancelled, before or during the call.
-        @discardableResult
-        public nonisolated(nonsending) func resume() async throws(AtomError) -> AtomResponse {
-            let pending = try begin()
-            defer { manager.resultHandler?() }
-            do {
-                return try await pending.response()
-            } catch {
-                throw announced(error)
-            }
+    /// Sends the request and decodes the response.
+    ///
+    /// It runs in the caller's isolation until the request has started, so
+    /// that the requests of one caller start in the order of its calls.
+    /// Decoding runs elsewhere. `Data` returns the raw body, `String` the
+    /// text of a body that isn't JSON, and ``Answer`` the model together
+    /// with the response. A response without a body is `nil` for an
+    /// optional; ``NoContent`` accepts it too.
+    ///
+    /// - Parameter type: The type of the body. It must be usable on every
+    ///   actor; <doc:MainActorByDefault> shows what that means.
+    /// - Returns: The decoded body.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
+    ///   is cancelled, before or during the call.
+    public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type
+    ) async throws(AtomError) -> T {
+        let pending = try begin()
+        defer { manager.resultHandler?() }
+        do {
+            return try await pending.model()
+        } catch {
+            throw announced(error)
         }
-    #else
-        // For compilers that pass an async method its caller's isolation only
-        // as a parameter.
+    }
 
-        /// Sends the request and decodes the response, in the caller's
-        /// isolation until the request has started.
-        public func resume<T: Decodable & Sendable>(
-            expecting type: T.Type, isolation: isolated (any Actor)? = #isolation
-        ) async throws(AtomError) -> T {
-            let pending = try begin()
-            defer { manager.resultHandler?() }
-            do {
-                return try await pending.model()
-            } catch {
-                throw announced(error)
-            }
+    /// Sends the request and returns the response.
+    ///
+    /// - Returns: The response, whose status is acceptable.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
+    ///   is cancelled, before or during the call.
+    @discardableResult
+    public nonisolated(nonsending) func resume() async throws(AtomError) -> AtomResponse {
+        let pending = try begin()
+        defer { manager.resultHandler?() }
+        do {
+            return try await pending.response()
+        } catch {
+            throw announced(error)
         }
-
-        /// Sends the request and returns the response, in the caller's
-        /// isolation until the request has started.
-        @discardableResult
-        public func resume(isolation: isolated (any Actor)? = #isolation) async throws(AtomError) -> AtomResponse {
-            let pending = try begin()
-            defer { manager.resultHandler?() }
-            do {
-                return try await pending.response()
-            } catch {
-                throw announced(error)
-            }
-        }
-    #endif
+    }
 
     /// Sends the request, decodes the response and calls the completion once.
     ///
@@ -107,6 +76,19 @@ public final class Service: Sendable {
         expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
         resume(expecting: type, reporter: nil, completion: completion)
+    }
+
+    /// Sends the request, decodes the response and calls the completion once.
+    ///
+    /// It is the method of the same name without its handle, for code that needs
+    /// a method without a result: a protocol of the app's that ``Service``
+    /// conforms to, or `return` in a function without one.
+    @_disfavoredOverload
+    public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, completion: @escaping @Sendable (Result<T, AtomError>) -> Void
+    ) {
+        _ = resume(expecting: type, reporter: nil, completion: completion)
     }
 
     /// Sends the request, decodes the response and calls the completion once,
@@ -207,6 +189,15 @@ public final class Service: Sendable {
         start(.dispatched(completion)) {
             Self.deliver(.failure($0), on: manager.dispatchQueue, to: completion, manager.resultHandler)
         }
+    }
+
+    /// Sends the request and calls the completion once with the response.
+    ///
+    /// It is the method of the same name without its handle, for code that needs
+    /// a method without a result.
+    @_disfavoredOverload
+    public func resume(_ completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void) {
+        let _: ServiceTask = resume(completion)
     }
 
     /// Sends the request and calls the completion once with the response, on

@@ -75,6 +75,31 @@ private protocol Resuming {
 
 extension Service: Resuming {}
 
+private protocol AppService: Sendable {
+    func resume<T: Model>(expecting type: T.Type) async throws(AtomError) -> T
+    func resume() async throws(AtomError) -> AtomResponse
+    func resume<T: Model>(expecting type: T.Type, completion: @Sendable @escaping (Result<T, AtomError>) -> Void)
+    func resume(_ completion: @Sendable @escaping (Result<AtomResponse, AtomError>) -> Void)
+}
+
+extension Service: AppService {}
+
+private struct AppClient {
+    let atom: Atom
+
+    func load(_ endpoint: SeatmapEndpoint?, completion: @Sendable @escaping (Result<[Seat], AtomError>) -> Void) {
+        guard let endpoint else {
+            return atom.enqueue(Bare.anything).resume(expecting: [Seat].self, completion: completion)
+        }
+        atom.enqueue(endpoint).resume(expecting: [Seat].self) { result in completion(result) }
+    }
+
+    func send(_ endpoint: SeatmapEndpoint?, completion: @Sendable @escaping (Result<AtomResponse, AtomError>) -> Void) {
+        guard let endpoint else { return atom.enqueue(Bare.anything).resume { completion($0) } }
+        atom.enqueue(endpoint).resume(completion)
+    }
+}
+
 @MainActor private protocol MainActorResuming {
     func resume<T: Decodable & Sendable>(expecting type: T.Type) async throws(AtomError) -> T
 }
@@ -192,6 +217,7 @@ struct CompatibilityTests {
         #expect(response.httpResponse?.url?.absoluteString == "https://api.example.com/")
         #expect(response.isSuccess && !response.isFailure)
         #expect(AtomResponse.success.isSuccess)
+        #expect(AtomResponse.success.httpResponse?.statusCode == 200)
     }
 
     @Test("A refused endpoint is matched without its payload, and nothing is sent")
@@ -387,6 +413,95 @@ struct CompatibilityTests {
         #expect(try await service.resume().isSuccess)
         let other: any MainActorResuming = atom.enqueue(Bare.anything)
         #expect(try await other.resume(expecting: Seat.self).row == 1)
+    }
+
+    @Test("An app's own protocol may have the completion calls, without a result")
+    func ownProtocolWithCompletions() async throws {
+        let atom = Self.atom(Self.answering(Self.seats))
+        let service: any AppService = atom.enqueue(Bare.anything)
+        #expect(try await service.resume(expecting: [Seat].self).count == 2)
+        #expect(try await service.resume().isSuccess)
+        let seats = await withCheckedContinuation { continuation in
+            service.resume(expecting: [Seat].self) { continuation.resume(returning: $0) }
+        }
+        #expect(try seats.get().count == 2)
+        let response = await withCheckedContinuation { continuation in
+            service.resume { continuation.resume(returning: $0) }
+        }
+        #expect(try response.get().isSuccess)
+    }
+
+    @Test("A completion call may be what a function without a result returns", arguments: [nil, "AS1"])
+    func returnedCompletionCalls(flight: String?) async throws {
+        let client = AppClient(atom: Self.atom(Self.answering(Self.seats)))
+        let endpoint = flight.map { SeatmapEndpoint.list(flight: $0) }
+        let seats = await withCheckedContinuation { continuation in
+            client.load(endpoint) { continuation.resume(returning: $0) }
+        }
+        #expect(try seats.get().count == 2)
+        let response = await withCheckedContinuation { continuation in
+            client.send(endpoint) { continuation.resume(returning: $0) }
+        }
+        #expect(try response.get().isSuccess)
+    }
+
+    @Test("The calls can be taken as functions, and a handle where one is asked for")
+    func callsAsFunctions() async throws {
+        let service = Self.atom(Self.answering(Self.seats)).enqueue(Bare.anything)
+        let sending: () async throws(AtomError) -> AtomResponse = service.resume
+        #expect(try await sending().isSuccess)
+        let loading: ([Seat].Type) async throws -> [Seat] = service.resume(expecting:)
+        #expect(try await loading([Seat].self).count == 2)
+        let starting: (@Sendable @escaping (Result<AtomResponse, AtomError>) -> Void) -> Void = service.resume
+        let response = await withCheckedContinuation { continuation in
+            starting { continuation.resume(returning: $0) }
+        }
+        #expect(try response.get().isSuccess)
+        let beginning: ([Seat].Type, @Sendable @escaping (Result<[Seat], AtomError>) -> Void) -> Void =
+            service.resume(expecting:completion:)
+        let seats = await withCheckedContinuation { continuation in
+            beginning([Seat].self) { continuation.resume(returning: $0) }
+        }
+        #expect(try seats.get().count == 2)
+
+        let handle = service.resume { _ in }
+        let other = service.resume(expecting: [Seat].self, completion: { _ in })
+        for handle: ServiceTask in [handle, other] { handle.cancel() }
+    }
+
+    @Test("A method's name that stands for itself makes the method of its body")
+    func methodsWithoutContext() {
+        let methods = [HTTPMethod.post, HTTPMethod.put, HTTPMethod.patch].map { $0(Data("a".utf8)) }
+        #expect(methods.map(\.name) == ["POST", "PUT", "PATCH"])
+        let make = HTTPMethod.post
+        #expect(make(Data("a".utf8)) == .post(Data("a".utf8)))
+        let plain: HTTPMethod = .post
+        #expect(plain == .post && plain.name == HTTPMethod.post.name)
+        let conditional: HTTPMethod = plain == .put ? .put : .patch
+        switch conditional {
+        case .patch: break
+        default: Issue.record("\(conditional)")
+        }
+    }
+
+    @Test("An endpoint that says it the way of Atom 5 shares its request")
+    func deduplication() async throws {
+        struct Profile: Requestable {
+            let allowsDeduplication: Bool
+            func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+        }
+        for allows in [false, true] {
+            let transport = ScriptedTransport.held()
+            let atom = Self.atom(transport)
+            async let answers = withCheckedContinuation { continuation in
+                atom.enqueue(Profile(allowsDeduplication: allows)).resume { _ in }
+                atom.enqueue(Profile(allowsDeduplication: allows)).resume { continuation.resume(returning: $0) }
+            }
+            await transport.exchange(allows ? 0 : 1).answer("")
+            #expect(try await answers.get().isSuccess)
+            #expect(transport.exchanges.count == (allows ? 1 : 2))
+            if !allows { await transport.exchange(0).answer("") }
+        }
     }
 
     @Test("What makes a credential is sendable, and items can be compared")

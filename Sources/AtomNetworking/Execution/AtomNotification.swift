@@ -10,7 +10,7 @@ enum AtomNotification {
 
     /// Posts that the server's final answer was 401, if it was.
     static func announceRefusal(_ error: AtomError, on queue: DispatchQueue) {
-        // A 401 of the token endpoint is not a response to the request.
+        // A 401 of the token endpoint is announced once for all who waited.
         switch error {
         case .response(let response) where response.statusCode == 401: break
         case .transfer(let failure) where failure.response?.statusCode == 401: break
@@ -19,9 +19,13 @@ enum AtomNotification {
         post(didFailToAuthorizeRequest, error, on: queue)
     }
 
-    /// Posts that the session can't go on without a new sign-in.
-    static func announce(_ reason: AuthenticationError, on queue: DispatchQueue) {
-        post(didFailToRefreshAccessToken, .authentication(reason), on: queue)
+    /// Posts that the session can't go on without a new sign-in, and that the
+    /// token endpoint's final answer was 401, if the event says so.
+    static func announce(_ event: SessionEvent, on queue: DispatchQueue) {
+        if let reason = event.reasonToSignIn { post(didFailToRefreshAccessToken, .authentication(reason), on: queue) }
+        if let reason = event.unauthorizedRefresh {
+            post(didFailToAuthorizeRequest, .authentication(reason), on: queue)
+        }
     }
 
     private static func post(_ name: Notification.Name, _ error: AtomError, on queue: DispatchQueue) {

@@ -232,7 +232,8 @@ final class RequestableQueueManager: Sendable {
     @inline(never)
     private func adaptedRequest(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         try PreparedRequest(
-            adapted(requestable.members(), of: requestable), of: type(of: requestable), timeouts: timeouts,
+            adapted(RequestDescription(of: requestable), of: requestable), of: type(of: requestable),
+            timeouts: timeouts,
             encoder: encoder, common: commonFields)
     }
 
@@ -383,8 +384,8 @@ extension RequestableQueueManager: RenewalService {
 
     func announce(_ event: SessionEvent, isOver: Bool) {
         if let observers { RequestObservation.announce(event, to: observers, time: time) }
-        guard isOver, let reason = event.reasonToSignIn else { return }
-        let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(reason, on: dispatchQueue) }
+        guard isOver, event.reasonToSignIn != nil || event.unauthorizedRefresh != nil else { return }
+        let post: HeldNotices.Post = { [dispatchQueue] in AtomNotification.announce(event, on: dispatchQueue) }
         if let session { session.notices.post(post) } else { post() }
     }
 }

@@ -96,11 +96,12 @@ public struct AtomResponse: Sendable {
     }
 
     /// The response as Foundation's class, created at each access; `nil`
-    /// without a status or a URL.
+    /// without a status.
     ///
-    /// Repeated header fields are joined with a comma, as in Foundation.
+    /// Its URL is `/` if the response has none, as ``success``. Repeated header
+    /// fields are joined with a comma, as in Foundation.
     public var httpResponse: HTTPURLResponse? {
-        guard let statusCode, let url else { return nil }
+        guard let statusCode, let url = url ?? URL(string: "/") else { return nil }
         var fields: [String: (name: String, values: [String])] = [:]
         for field in headerFields {
             fields[field.name.lowercased(), default: (field.name, [])].values.append(field.value)

@@ -83,4 +83,23 @@ extension SessionEvent {
             nil
         }
     }
+
+    /// Why a refresh that the token endpoint answered with a 401 has failed, if
+    /// the event says so.
+    ///
+    /// The 401 means the client (RFC 6749 §5.2), or at some servers the refresh
+    /// token: the same request won't succeed.
+    var unauthorizedRefresh: AuthenticationError? {
+        switch self {
+        // The failure comes first as `refreshFailed`, and once more here.
+        case .ended(let error):
+            switch error {
+            case .refreshRejected, .refreshInterrupted: error.answer?.statusCode == 401 ? error : nil
+            default: nil
+            }
+        case .refreshFailed(let error):
+            if case .refreshFailed = error, error.answer?.statusCode == 401 { error } else { nil }
+        case .signedIn, .signedOut, .refreshed, .credentialChanged, .credentialNotStored, .credentialStored: nil
+        }
+    }
 }

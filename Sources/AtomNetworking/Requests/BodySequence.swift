@@ -1,13 +1,7 @@
 import Foundation
 
-#if compiler(>=6.2)
-    /// A type that is the same sequence on every thread (SE-0470).
-    public typealias SendableConformances = SendableMetatype
-#else
-    /// A type that is the same sequence on every thread, which older compilers
-    /// don't check.
-    public typealias SendableConformances = Any
-#endif
+/// A type that is the same sequence on every thread (SE-0470).
+public typealias SendableConformances = SendableMetatype
 
 /// A body that the app gives out part by part.
 struct BodySequence: Sendable {

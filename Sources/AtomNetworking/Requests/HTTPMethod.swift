@@ -31,17 +31,20 @@ public enum HTTPMethod: Sendable {
     /// before anything is sent.
     case token(String, Data? = nil)
 
-    // The cases, so that `case .post:` in a switch matches them. The type is
-    // written where Swift can't know it: `HTTPMethod.post` alone may also be
-    // the function that makes the case.
+    // The cases, so that `case .post:` in a switch matches them. Where Swift
+    // can't know the type, `HTTPMethod.post` is the function that makes the
+    // case, as in code that was written before there were these.
 
     /// PATCH; its body is in ``Requestable/body``.
+    @_disfavoredOverload
     public static var patch: HTTPMethod { .patch(Data()) }
     /// POST; its body is in ``Requestable/body``.
     ///
     /// For a constant write the type, `let method: HTTPMethod = .post`.
+    @_disfavoredOverload
     public static var post: HTTPMethod { .post(Data()) }
     /// PUT; its body is in ``Requestable/body``.
+    @_disfavoredOverload
     public static var put: HTTPMethod { .put(Data()) }
     /// DELETE with a body, whose meaning only the server defines (RFC 9110
     /// §9.3.5).

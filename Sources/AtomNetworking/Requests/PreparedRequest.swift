@@ -57,7 +57,7 @@ struct PreparedRequest: Sendable {
         encoder: JSONEncoder = JSONEncoder(), common: Result<CommonFields, AtomError>? = nil
     ) throws(AtomError) {
         try self.init(
-            requestable.members(), of: type, timeouts: defaultTimeouts, encoder: encoder,
+            RequestDescription(of: requestable), of: type, timeouts: defaultTimeouts, encoder: encoder,
             common: common)
     }
 

@@ -32,6 +32,14 @@ public struct RequestDescription: Sendable {
 }
 
 extension RequestDescription {
+    /// Reads an endpoint's members, each once.
+    init(of endpoint: any Requestable) throws(AtomError) {
+        self = try endpoint.members()
+        if endpoint.allowsDeduplication { sharesIdenticalRequests = true }
+    }
+}
+
+extension RequestDescription {
     /// When the request is sent again after a failure; `nil` for the service's
     /// policy.
     public var retryPolicy: RetryPolicy? {

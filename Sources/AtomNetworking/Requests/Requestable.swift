@@ -73,6 +73,12 @@ public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declare
     /// counts as identical.
     var sharesIdenticalRequests: Bool { get }
 
+    /// The same as ``sharesIdenticalRequests``, by the name that Atom 5 has for
+    /// it; `false` by default.
+    ///
+    /// The request shares if one of the two says so.
+    var allowsDeduplication: Bool { get }
+
     /// The status codes that count as success; 200…299 by default.
     var acceptableStatusCodes: ClosedRange<Int> { get }
 
@@ -81,4 +87,9 @@ public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declare
 
     /// The path; empty by default.
     func path() throws(AtomError) -> URLPath
+}
+
+extension Requestable {
+    /// It has an exchange of its own.
+    public var allowsDeduplication: Bool { false }
 }

@@ -185,6 +185,28 @@ struct SharingTests {
         #expect(!Bare().sharesIdenticalRequests)
     }
 
+    @Test("Atom 5's name for the property counts too", arguments: [false, true], [nil, false, true])
+    func atomsName(isGet: Bool, allows: Bool?) {
+        struct Silent: PathlessEndpoint { var method: HTTPMethod }
+        struct Saying: PathlessEndpoint {
+            var method: HTTPMethod
+            let allowsDeduplication: Bool
+        }
+        let method = isGet ? HTTPMethod.get : .delete
+        let endpoint: any Requestable =
+            allows.map { Saying(method: method, allowsDeduplication: $0) } ?? Silent(method: method)
+        for service in [SharingFixture(), SharingFixture(changing: { $0.adapters = [Untouched()] })] {
+            _ = service.call(endpoint)
+            _ = service.call(endpoint)
+            #expect(service.count == (isGet && allows == true ? 1 : 2))
+            for exchange in service.transport.exchanges { exchange.answer() }
+        }
+    }
+
+    private struct Untouched: RequestAdapter {
+        func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) throws {}
+    }
+
     @Test("An adapter and a link can say it too")
     func adaptersAndLinks() throws {
         struct Sharing: RequestAdapter {

@@ -25,7 +25,8 @@ struct AtomResponseTests {
         #expect(AtomResponse.success.isSuccess)
         #expect(AtomResponse.success.statusCode == 200)
         #expect(AtomResponse.success.data.isEmpty)
-        #expect(AtomResponse.success.httpResponse == nil)
+        #expect(AtomResponse.success.httpResponse?.statusCode == 200)
+        #expect(AtomResponse.success.url == nil)
     }
 
     @Test("Foundation's response has the status, the URL and the fields, repeats joined")
@@ -51,7 +52,7 @@ struct AtomResponseTests {
     func noHTTPResponse() throws {
         let url = try #require(URL(string: "https://a.example/"))
         #expect(AtomResponse(statusCode: nil, url: url).httpResponse == nil)
-        #expect(AtomResponse(statusCode: 200).httpResponse == nil)
+        #expect(AtomResponse(statusCode: 200).httpResponse?.url == URL(string: "/"))
         #expect(AtomResponse(statusCode: 200, url: url).httpResponse != nil)
     }
 

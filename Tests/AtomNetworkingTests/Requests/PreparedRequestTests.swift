@@ -20,7 +20,7 @@ struct PreparedRequestTests {
             endpoint.reads == [
                 "baseURL()": 1, "path()": 1, "method": 1, "headerItems": 1, "queryItems": 1, "body": 1,
                 "requiresAuthorization": 1, "timeout": 1, "retryPolicy": 1, "idempotency": 1,
-                "sharesIdenticalRequests": 1, "acceptableStatusCodes": 1,
+                "sharesIdenticalRequests": 1, "allowsDeduplication": 1, "acceptableStatusCodes": 1,
             ])
     }
 

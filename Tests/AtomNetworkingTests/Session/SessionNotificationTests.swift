@@ -197,17 +197,119 @@ import Testing
         }
     }
 
-    @Test func aTokenEndpointThatAnswersUnauthorizedRefusedNoRequestOfTheApp() async throws {
+    @Test(arguments: [#"{"error":"invalid_client"}"#, "", "<html>"])
+    func aTokenEndpointThatAnswersUnauthorizedIsAnnouncedOncePerRefresh(_ body: String) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let calls = Locked<[Call]>([])
+        let told = Locked<[Int]>([])
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest) { _ in
+            let count = calls.value.count { $0.count == 1 }
+            told.with { $0.append(count) }
+        }
+        let ends = session.announcements(of: Atom.didFailToRefreshAccessToken)
+        defer {
+            posted.end()
+            ends.end()
+        }
+        for round in 0..<2 {
+            let task = Task { try await session.atom.enqueue(PathEndpoint()).resume() }
+            let refresh = await session.refresh(round)
+            calls.set((0..<3).map { session.call("/\($0)") })
+            let events = session.atom.events
+            refresh.answer(body, status: 401)
+            for call in calls.value { #expect(await call.error()?.isAuthorizationFailure == true) }
+            _ = await task.result
+            await events.firstFailure()
+            await session.drainCompletions()
+            #expect(told.value == Array(repeating: 3, count: round + 1))
+            #expect(posted.errors.allSatisfy { $0.isAuthorizationFailure && $0.isAccessTokenRefreshFailure })
+            session.time.advance(by: .seconds(60))
+        }
+        #expect(ends.errors.isEmpty, "the refresh token may be good")
+    }
+
+    @Test func aRefreshTokenThatIsUnauthorizedIsAnnouncedAsBoth() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
+        let ends = session.announcements(of: Atom.didFailToRefreshAccessToken)
+        defer {
+            posted.end()
+            ends.end()
+        }
+        let calls = (0..<3).map { session.call("/\($0)") }
+        let events = session.atom.events
+        await session.refresh().deny("invalid_grant", status: 401)
+        for call in calls { _ = await call.outcome() }
+        await events.firstEnd()
+        _ = await session.call("/after").outcome()
+        await session.drainCompletions()
+        #expect(posted.errors.count == 1)
+        #expect(ends.errors.count == 1)
+    }
+
+    @Test func aRequestThatIsUnauthorizedAndThenItsRefreshIsAnnouncedOnce() async throws {
+        let session = try SessionFixture()
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
+        defer { posted.end() }
+        let events = session.atom.events
+        let call = session.call()
+        session.sent[0].answer(status: 401)
+        await session.refresh().deny("invalid_client", status: 401)
+        #expect(await call.error()?.isAuthorizationFailure == true)
+        await events.firstFailure()
+        await session.drainCompletions()
+        #expect(posted.errors.count == 1)
+    }
+
+    @Test(arguments: ["invalid_client", "invalid_grant"])
+    func anEarlyRefreshThatIsUnauthorizedIsAnnouncedWhenTheTokenHasExpired(_ code: String) async throws {
+        let session = try SessionFixture(lifetime: 100)
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
+        defer { posted.end() }
+        session.call("/firstSeen")
+        session.time.advance(by: .seconds(80))
+        session.call("/waiter")
+        let early = session.atom.events
+        await session.refresh().deny(code, status: 401)
+        await early.firstFailure()
+        await session.drainCompletions()
+        #expect(posted.errors.isEmpty, "the access token is still good")
+
+        session.time.advance(by: .seconds(20))
+        let late = session.atom.events
+        let call = session.call("/after")
+        if code == "invalid_client" { await session.refresh(1).deny(code, status: 401) }
+        #expect(await call.error()?.isAuthorizationFailure == true)
+        if code == "invalid_client" { await late.firstFailure() } else { await late.firstEnd() }
+        await session.drainCompletions()
+        #expect(posted.errors.count == 1)
+    }
+
+    @Test(arguments: [401, 503], [false, true])
+    func aProvidersOwnRequestIsNoRefresh(status: Int, isLast: Bool) async throws {
+        let cause = AtomError.response(AtomResponse(statusCode: status))
+        let session = try SessionFixture(
+            store: InMemoryTokenCredentialStore(),
+            provider: FailingProvider { TokenCredentialProviderError(cause, retry: isLast ? .afterSignIn : .atOnce) })
+        let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
+        defer { posted.end() }
+        let events = session.atom.events
+        _ = await session.call().outcome()
+        if isLast { await events.firstEnd() } else { await events.firstFailure() }
+        await session.drainCompletions()
+        #expect(posted.errors.isEmpty)
+    }
+
+    @Test(arguments: [400, 403, 404, 407, 429, 500, 503])
+    func onlyUnauthorizedIsAnnouncedAsThat(_ status: Int) async throws {
         let session = try SessionFixture(lifetime: 0)
         let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
         defer { posted.end() }
-        let task = Task { try await session.atom.enqueue(PathEndpoint()).resume() }
-        let refresh = await session.refresh()
+        let events = session.atom.events
         let call = session.call()
-        refresh.deny("invalid_client", status: 401)
-        #expect(await call.error()?.isAuthorizationFailure == true)
-        _ = await task.result
-        await session.drainCompletions()
+        await session.refresh().answer(status: status)
+        _ = await call.outcome()
+        await events.firstFailure()
         await session.drainCompletions()
         #expect(posted.errors.isEmpty)
     }

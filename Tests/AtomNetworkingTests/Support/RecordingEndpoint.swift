@@ -55,6 +55,7 @@ final class RecordingEndpoint: Requestable, @unchecked Sendable {
     var retryPolicy: RetryPolicy? { read(values.retryPolicy) }
     var idempotency: Idempotency? { read(values.idempotency) }
     var sharesIdenticalRequests: Bool { read(values.sharesIdenticalRequests) }
+    var allowsDeduplication: Bool { read(false) }
     var acceptableStatusCodes: ClosedRange<Int> { read(values.acceptableStatusCodes) }
 
     func baseURL() throws(AtomError) -> BaseURL {
