@@ -18,7 +18,9 @@ extension Exchange {
 
     /// A response as the caller gets it.
     func response(_ head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomResponse {
-        let (record, hasLeftOrigin) = content.withLock { (requestRecord(of: $0.machine), $0.machine.attempt.hasLeftOrigin) }
+        let (record, hasLeftOrigin) = content.withLock {
+            (requestRecord(of: $0.machine), $0.machine.attempt.hasLeftOrigin)
+        }
         return AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder,

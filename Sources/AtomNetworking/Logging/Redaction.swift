@@ -72,7 +72,8 @@ enum Redaction {
     /// Whether a text speaks of a credential, and so may show one.
     static func namesCredential(_ text: String) -> Bool {
         let text = text.lowercased()
-        return ["token", "pass", "secret", "key", "auth", "bearer", "basic", "cookie", "session", "credential", "code",
+        return [
+            "token", "pass", "secret", "key", "auth", "bearer", "basic", "cookie", "session", "credential", "code",
             "pin",
         ].contains { text.contains($0) }
     }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// ``AtomError/problemDetails`` has it. An app that wants members of its own
 /// reads its own type with ``AtomError/decodeIfPresent(as:)``.
-public struct ProblemDetails: Model, Hashable {
+public struct ProblemDetails: Codable, Sendable, Hashable {
     /// A URI that identifies the kind of problem; `about:blank` if the status
     /// code says all.
     public let type: String

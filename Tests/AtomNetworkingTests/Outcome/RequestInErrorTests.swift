@@ -85,7 +85,9 @@ struct RequestInErrorTests {
     @Test("After a redirect both URLs are named, and the method that was asked for")
     func redirected() async throws {
         let error = try await Atom.withScript(
-            .status(303, headerItems: [HeaderItem(name: "Location", value: "https://other.example.com/login?token=hunter2")]), .status(500)
+            .status(
+                303, headerItems: [HeaderItem(name: "Location", value: "https://other.example.com/login?token=hunter2")]
+            ), .status(500)
         ) { atom, _ in
             do throws(AtomError) {
                 try await atom.enqueue(Endpoint()).resume()
@@ -180,7 +182,8 @@ struct SituationTests {
         }
         func status(_ code: Int) -> AtomError { .response(AtomResponse(statusCode: code)) }
         let table: [(AtomError, AtomError.Situation)] = [
-            (.session(URLError(.notConnectedToInternet)), .offline), (.session(URLError(.cannotFindHost)), .unreachable),
+            (.session(URLError(.notConnectedToInternet)), .offline),
+            (.session(URLError(.cannotFindHost)), .unreachable),
             (.session(URLError(.timedOut)), .unreachable),
             (.session(URLError(.serverCertificateUntrusted)), .insecureConnection),
             (.session(URLError(.badServerResponse)), .serverProblem), (.session(URLError(.unknown)), .other),
