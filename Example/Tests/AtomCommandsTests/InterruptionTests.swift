@@ -42,7 +42,7 @@ import Testing
         var survivals = 0
         let rounds = 16
         for round in 0..<rounds {
-            let run = try await stop(by: signal, after: .microseconds(round * 250))
+            let run = try await stop(by: signal, after: .microseconds(round * 800))
             if run.hasSurvived { survivals += 1 }
             #expect(run.hasSurvived == run.wasStored)
             #expect(run.reuses == (run.wasStored ? 0 : 1))

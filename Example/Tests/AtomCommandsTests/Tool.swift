@@ -41,7 +41,7 @@ enum Tool {
         process.terminationHandler = { end.yield($0.terminationStatus) }
         try process.run()
         while process.isRunning, !isReady() { try await Task.sleep(for: .milliseconds(10)) }
-        kill(process.processIdentifier, signal)
+        if process.isRunning { kill(process.processIdentifier, signal) }
         if signal == SIGKILL {
             // What it has sent is there, and nothing more comes.
             while process.isRunning { try await Task.sleep(for: .milliseconds(1)) }
