@@ -232,8 +232,10 @@ extension Atom {
 // MARK: - The end of a process
 
 extension Atom {
-    /// Waits until the tokens that a running refresh brings are stored, or until
-    /// it has failed. If none is running, it returns at once.
+    /// Waits until the tokens of a running refresh are stored.
+    ///
+    /// It also returns when the refresh has failed, and at once if none is
+    /// running.
     ///
     /// A refresh goes on when the request that started it is cancelled, but it
     /// ends with the process. A server that accepts each refresh token once has

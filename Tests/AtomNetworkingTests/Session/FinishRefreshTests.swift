@@ -140,6 +140,19 @@ struct FinishRefreshTests {
         #expect(disk.stored?.accessToken == "A1")
     }
 
+    @Test("A refresh that fails for somebody who is signed in again is over")
+    func failedForSignedInAgain() async throws {
+        let session = try SessionFixture(lifetime: 0)
+        session.call()
+        let refresh = await session.refresh()
+        try await session.atom.signOut()
+        try await session.atom.signIn(with: .issued(0, life: 0))
+        let waiting = await Waiting(session)
+        refresh.answer(status: 503)
+        await waiting.end()
+        #expect(session.tokens.writes.last?.refreshToken == "R0")
+    }
+
     // MARK: A store that fails
 
     @Test("Without a duration a write is waited for that fails, but not until it is repeated")
