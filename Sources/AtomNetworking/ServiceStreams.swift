@@ -63,6 +63,8 @@ private final class Reading: Sendable {
         guard let handle else { throw .unexpected }
         return try await handle.stream.next()
     }
+
+    func naming(_ error: AtomError) -> AtomError { handle?.stream.naming(error) ?? error }
 }
 
 /// The body of a response, line by line.
@@ -146,7 +148,7 @@ private struct Lines {
             }
         } catch {
             self.reading = nil
-            throw error
+            throw reading.naming(error)
         }
     }
 }
@@ -316,7 +318,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
                 }
             } catch {
                 self.source = nil
-                throw error
+                throw source.naming(error)
             }
             self.source = nil
             return nil

@@ -404,6 +404,18 @@ const char *atom_curl_get_text(atom_curl_easy easy, int info) {
     return curl.easy_getinfo(easy, info, &text) == 0 ? text : NULL;
 }
 
+// `struct curl_certinfo`, and `CURLINFO_CERTINFO`.
+struct curl_certificates {
+    int count;
+    struct atom_curl_list **lines;
+};
+
+const struct atom_curl_list *atom_curl_get_certificate(atom_curl_easy easy) {
+    struct curl_certificates *certificates = NULL;
+    if (curl.easy_getinfo(easy, 0x400000 + 34, &certificates) != 0 || certificates == NULL) return NULL;
+    return certificates->count > 0 ? certificates->lines[0] : NULL;
+}
+
 int atom_curl_easy_continue(atom_curl_easy easy) {
     enter();
     int result = curl.easy_pause(easy, CURLPAUSE_CONT);

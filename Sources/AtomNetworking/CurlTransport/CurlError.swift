@@ -10,6 +10,8 @@
         public internal(set) var message: String
         /// The system's error number, if it is the cause; else 0.
         var systemError = 0
+        /// What the server's certificate says, if it is the cause.
+        var certificate: String?
     }
 
     extension CurlError: CustomStringConvertible, LocalizedError {
@@ -37,6 +39,12 @@
             }
             if proxyStatus >= 300, !head.isComplete { return .proxy("its answer was \(proxyStatus)") }
             return head.isComplete ? problemInBody : problem(inHead: head)
+        }
+
+        /// For an authority that isn't known.
+        private var remedy: String? {
+            ["issuer", "self-signed", "self signed"].contains { message.contains($0) }
+                ? "the transport's configuration names further authorities in trust" : nil
         }
 
         private var problemInBody: WireProblem {
@@ -78,7 +86,8 @@
                 }
             case 16, 92, 95: .lost
             case 97: .proxy(message)
-            case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91: .insecure(saying: message)
+            case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91:
+                .insecure(saying: [message, certificate, remedy].compactMap { $0 }.joined(separator: "; "))
             // libcurl's words name a file that exists only in memory. 43 is newer.
             case 58,
                 43 where message.contains("private key"):

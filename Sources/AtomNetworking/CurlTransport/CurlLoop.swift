@@ -444,6 +444,10 @@
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
                 let isSpoiled = transfer.isSpoiled
+                if transfer.looksAtCertificate(after: code), let easy = transfer.easy {
+                    atom_curl_multi_remove(multi, easy)
+                    if atom_curl_multi_add(multi, easy) == 0 { continue }
+                }
                 if isSpoiled, let easy = transfer.easy {
                     atom_curl_multi_remove(multi, easy)
                     transfer.beginAnew()

@@ -82,6 +82,8 @@
         @exclusivity(unchecked) private var isHeldBack = false
         /// Whether the response to a request with a body has none itself.
         @exclusivity(unchecked) private var isBare = false
+        /// Why the server's certificate is not accepted, while it is looked at.
+        @exclusivity(unchecked) private var refusal: CurlError?
         /// Whether the loop knows that it has something to hand over.
         @exclusivity(unchecked) var isListed = false
 
@@ -301,11 +303,33 @@
                 }
             }
             isPrepared = true
-            return true
+            return refusal == nil
         }
 
         /// Whether the exchange has to begin anew, over a new connection.
         var isSpoiled: Bool { if case .spoiled? = abort { exchange != nil } else { false } }
+
+        /// Gets ready to look at a certificate that is not accepted, so that the error
+        /// can say whose it is.
+        ///
+        /// It takes another handshake, over a connection of its own, and nothing else
+        /// is sent: no request, no certificate of the client.
+        ///
+        /// - Returns: Whether there is a certificate to look at.
+        func looksAtCertificate(after code: CInt) -> Bool {
+            guard code == 60, refusal == nil, let easy, exchange?.isSecure == true else { return false }
+            refusal = error(code: Int(code))
+            beginAnew()
+            for (option, value) in [
+                (ATOM_CURLOPT_CONNECT_ONLY, 1), (ATOM_CURLOPT_CERTINFO, 1), (ATOM_CURLOPT_SSL_VERIFYPEER, 0),
+                (ATOM_CURLOPT_SSL_VERIFYHOST, 0), (ATOM_CURLOPT_SSL_SESSIONID_CACHE, 0),
+                (ATOM_CURLOPT_CONNECTTIMEOUT_MS, 2_000),
+            ] { atom_curl_set_long(easy, CInt(option), value) }
+            for option in [ATOM_CURLOPT_SSLCERT, ATOM_CURLOPT_SSLKEY, ATOM_CURLOPT_PINNEDPUBLICKEY] {
+                atom_curl_set_text(easy, CInt(option), nil)
+            }
+            return true
+        }
 
         /// Gets ready for that: nothing of the request has been sent.
         func beginAnew() {
@@ -445,6 +469,7 @@
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
             (isHeldBack, isBare) = (false, false)
+            refusal = nil
             refusedExpectation = nil
             reader.take()?.close()
         }
@@ -452,6 +477,7 @@
         /// How far the request got.
         var delivery: AtomError.Delivery {
             if head.isComplete { return .answered }
+            if refusal != nil { return .notSent }
             if !isPrepared, settings.tellsOfSending || !isConnecting || !isReady { return .notSent }
             return figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
         }
@@ -474,17 +500,63 @@
             reportRefusedExpectation()
             let isAnswered = if case .answered? = abort { true } else { code == 0 }
             if isAnswered, head.isComplete { return .finished }
+            var error = refusal ?? error(code: code)
+            if refusal != nil, let easy { error.certificate = Self.certificate(atom_curl_get_certificate(easy)) }
+            var problem = error.problem(
+                abort: abort, head: head,
+                proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
+            if problem == .closedWithoutResponse, isConnecting, let exchange {
+                problem = .closedAtOnce(isSecure: exchange.isSecure)
+            }
+            var failure = problem.failure(delivery: delivery, underlying: error, at: place(of: problem, error))
+            failure.isOfKeptConnection = isPrepared && !isConnecting && problem == .closedWithoutResponse
+            return .failed(failure)
+        }
+
+        private func error(code: Int) -> CurlError {
             var error = CurlError(code: code, message: String(cString: errorBuffer))
             error.systemError = socketError != 0 ? Int(socketError) : figure(ATOM_CURLINFO_OS_ERRNO)
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)
             }
-            let problem = error.problem(
-                abort: abort, head: head,
-                proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
-            var failure = problem.failure(delivery: delivery, underlying: error)
-            failure.isOfKeptConnection = isPrepared && !isConnecting && problem == .closedWithoutResponse
-            return .failed(failure)
+            return error
+        }
+
+        /// What somebody who looks for the cause wants to know: the host, what it
+        /// resolved to, and what the system says.
+        private func place(of problem: WireProblem, _ error: CurlError) -> String? {
+            guard let target = exchange?.request.target else { return nil }
+            switch problem {
+            case .unknownHost: return target.host
+            case .unknownProxy, .proxy: return (try? settings.proxy(for: target))?.url
+            case .refused, .offline, .lost, .closedWithoutResponse, .closedAtOnce, .timedOut, .notHTTP:
+                let address = easy.flatMap { atom_curl_get_text($0, CInt(ATOM_CURLINFO_PRIMARY_IP)) }
+                let host = "\(target.host):\(target.port)"
+                let parts = [
+                    host, address.map { String(cString: $0) } ?? "",
+                    error.systemError > 0 ? String(cString: strerror(CInt(error.systemError))) : "",
+                ]
+                return parts.filter { !$0.isEmpty && $0 != target.host }.joined(separator: ", ")
+            default: return nil
+            }
+        }
+
+        private static func certificate(_ first: UnsafePointer<atom_curl_list>?) -> String? {
+            var lines: [String: String] = [:]
+            var next = first
+            while let line = next {
+                let parts = String(cString: line.pointee.data).split(separator: ":", maxSplits: 1).map(String.init)
+                if parts.count == 2 { lines[parts[0]] = Redaction.clipped(parts[1], limit: 200) }
+                next = UnsafePointer(line.pointee.next)
+            }
+            guard let subject = lines["Subject"] else { return nil }
+            var text = "its certificate is that of “\(subject)”"
+            if let names = lines["X509v3 Subject Alternative Name"] { text += " for \(names)" }
+            if let issuer = lines["Issuer"] { text += ", issued by “\(issuer)”" }
+            if let start = lines["Start date"], let end = lines["Expire date"] {
+                text += ", valid from \(start) to \(end)"
+            }
+            return text
         }
 
         /// The last event of an exchange that its caller has cancelled.

@@ -4,6 +4,8 @@ import Foundation
 struct Attempt: Sendable {
     private var message: RequestMessage
     var redirects = 0
+    /// The first attempt, if a redirect has led away from it.
+    private(set) var first: FirstAttempt?
     /// Whether a redirect has led to an origin that the endpoint did not name;
     /// from then on nothing is signed, and no cookies are sent.
     var hasLeftOrigin = false
@@ -55,6 +57,7 @@ extension Attempt {
 
         var attempt = self
         attempt.redirects += 1
+        attempt.first = first ?? FirstAttempt(method: method, address: target.absoluteString)
         attempt.target = next
         switch (response.statusCode, method) {
         case (303, "GET"), (303, "HEAD"): break

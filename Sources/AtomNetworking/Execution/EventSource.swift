@@ -25,6 +25,8 @@ final class EventSource: @unchecked Sendable {
     /// The pause before the current connection.
     private var pause = Duration.zero
     private(set) var lastEventID: String
+    /// The head of the current response, or of the last one.
+    private var head: AtomResponse?
 
     init(
         _ request: consuming PreparedRequest, lastEventID: String, reconnection: Reconnection,
@@ -58,7 +60,8 @@ final class EventSource: @unchecked Sendable {
         let place = HeaderFields.Field(name: "Last-Event-ID", value: lastEventID)
         let handle = manager.openStream(request, fields: lastEventID.isEmpty ? fields : fields + [place], of: holder)
         let head = try await handle.stream.head()
-        if head.statusCode != 204 { try Self.check(head) }
+        self.head = head
+        if head.statusCode != 204 { try check(head) }
         isOver = head.statusCode == 204
         self.handle = isOver ? nil : handle
         holder = handle.stream.holder
@@ -122,10 +125,13 @@ final class EventSource: @unchecked Sendable {
         return pause + pause * (manager.random() / 2)
     }
 
-    private static func check(_ head: AtomResponse) throws(AtomError) {
+    private func check(_ head: AtomResponse) throws(AtomError) {
         guard MediaType(head.headerFields["Content-Type"])?.name != "text/event-stream" else { return }
         let explanation = "The server sent no stream of events: its media type is not text/event-stream."
-        throw .transfer(
-            TransferError(.unexpectedMediaType, explanation, delivery: .answered, response: head))
+        throw naming(
+            .transfer(TransferError(.unexpectedMediaType, explanation, delivery: .answered, response: head)))
     }
+
+    /// The error with the request of the current response, or of the last one.
+    func naming(_ error: AtomError) -> AtomError { head.map { error.about($0, until: manager.time.now) } ?? error }
 }

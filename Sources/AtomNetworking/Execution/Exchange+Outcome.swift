@@ -18,11 +18,18 @@ extension Exchange {
 
     /// A response as the caller gets it.
     func response(_ head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomResponse {
-        let isSigned = needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin }
+        let (record, hasLeftOrigin) = content.withLock { (requestRecord(of: $0.machine), $0.machine.attempt.hasLeftOrigin) }
         return AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder,
-            signatory: isSigned ? manager.signatory : nil)
+            signatory: needsSignature && !hasLeftOrigin ? manager.signatory : nil, record: record)
+    }
+
+    @inline(__always)
+    private func requestRecord(of machine: borrowing ExchangeMachine) -> RequestRecord {
+        RequestRecord(
+            method: machine.attempt.method, first: machine.attempt.first, attempts: machine.number,
+            startedAt: startedAt)
     }
 
     /// The error of a request that would have to be sent again, and can't be.
@@ -69,9 +76,12 @@ extension Exchange {
         }
     }
 
-    /// The error with the attempts before, and with when to come back.
+    /// The error with its request, the attempts before, and when to come back.
     func completed(_ error: AtomError) -> AtomError {
-        let earlier = content.withLock { $0.machine.retries?.failures ?? [] }
+        let (earlier, record, address) = content.withLock { content in
+            let machine = content.machine
+            return (machine.retries?.failures ?? [], requestRecord(of: machine), machine.attempt.target.absoluteString)
+        }
         var retryAt: Date?
         if case .response(let response) = error {
             let now = manager.time.date
@@ -79,7 +89,8 @@ extension Exchange {
                 now.addingTimeInterval($0.seconds)
             }
         }
-        return earlier.isEmpty && retryAt == nil ? error : error.noting(earlier: earlier, retryAt: retryAt)
+        return error.noting(
+            record.request(at: address, until: manager.time.now), earlier: earlier, retryAt: retryAt)
     }
 
     // These two are never inlined: else an async frame would reserve memory for them.

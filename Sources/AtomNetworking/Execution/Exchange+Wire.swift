@@ -103,7 +103,7 @@ extension Exchange {
             return draft.headerFields
         } catch {
             // The request has ended when its slot is granted, so the slot goes back.
-            handle { $0.fail(.authentication(.notSigned(cause: error, delivery: $0.delivery))) }
+            handle { $0.fail(.authentication(.notSigned(cause: error, delivery: .init($0.delivery)))) }
             return nil
         }
     }

@@ -57,7 +57,7 @@ extension ExchangeMachine {
                 return end(.rejection(rejection.head, Data()))
             }
         }
-        return fail(.authentication(error.delivered(delivery)))
+        return fail(.authentication(error.delivered(.init(delivery))))
     }
 
     /// The request is in the lane, or has left it already.
@@ -122,7 +122,7 @@ extension ExchangeMachine {
         case .ended:
             return Step()
         case .waitingForSession where isOver:
-            return fail(.authentication(.waitedTooLong(delivery: delivery)))
+            return fail(.authentication(.waitedTooLong(delivery: .init(delivery))))
         case .waitingForSlot where isOver:
             return timedOut("The request timed out while it waited for its turn")
         case .pausing where isOver && waitsForNetwork:

@@ -145,7 +145,9 @@ final class FileDownload: ResponseDestination {
 
     /// The response, if its body is in the file.
     func checked(_ response: AtomResponse) throws(AtomError) -> AtomResponse {
-        guard state.withLock({ $0.file != nil }) else { throw .response(response) }
+        guard state.withLock({ $0.file != nil }) else {
+            throw AtomError.response(response).about(response, until: time.now)
+        }
         return response
     }
 

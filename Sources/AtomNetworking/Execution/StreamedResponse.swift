@@ -198,25 +198,34 @@ final class StreamedResponse: ResponseDestination {
     ///
     /// - Returns: A part that isn't empty, or `nil` at the end.
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
-        while true {
-            // Also while there is enough to read.
-            if Task.isCancelled {
-                drop()
-                throw .cancelled(.answered)
-            }
-            let known = try takePart()
-            changePause()
-            switch known {
-            case .part(let part):
-                if let holder, session?.isStill(of: holder) == false {
+        do throws(AtomError) {
+            while true {
+                // Also while there is enough to read.
+                if Task.isCancelled {
                     drop()
-                    throw .authentication(.signedOut(delivery: .answered))
+                    throw .cancelled(.answered)
                 }
-                return part
-            case .end: return nil
-            case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflow != nil || $0.isDropped }
+                let known = try takePart()
+                changePause()
+                switch known {
+                case .part(let part):
+                    if let holder, session?.isStill(of: holder) == false {
+                        drop()
+                        throw .authentication(.signedOut(delivery: .answered))
+                    }
+                    return part
+                case .end: return nil
+                case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflow != nil || $0.isDropped }
+                }
             }
+        } catch {
+            throw naming(error)
         }
+    }
+
+    /// The error with the stream's request.
+    func naming(_ error: AtomError) -> AtomError {
+        state.withLock { $0.head }.map { error.about($0, until: time.now) } ?? error
     }
 
     private enum Part {

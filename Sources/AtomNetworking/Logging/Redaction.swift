@@ -62,6 +62,21 @@ enum Redaction {
         return search.shown(mark: mark)
     }
 
+    /// The first words of a text from outside, on one line; `nil` if there are
+    /// none.
+    static func words(_ text: String) -> String? {
+        let line = text.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
+        return line.isEmpty ? nil : excerpt(line)
+    }
+
+    /// Whether a text speaks of a credential, and so may show one.
+    static func namesCredential(_ text: String) -> Bool {
+        let text = text.lowercased()
+        return ["token", "pass", "secret", "key", "auth", "bearer", "basic", "cookie", "session", "credential", "code",
+            "pin",
+        ].contains { text.contains($0) }
+    }
+
     /// The visible part of a name from outside, such as a key of a JSON object:
     /// nothing of a name that looks like a token.
     static func name(_ text: String, limit: Int = 100, mark: String = hidden) -> String {

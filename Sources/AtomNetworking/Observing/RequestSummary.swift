@@ -102,7 +102,7 @@ public struct RequestFailure: Sendable, Hashable {
     public let delivery: AtomError.Delivery
     /// Whether the network is the cause.
     public let isConnectivityFailure: Bool
-    /// The error in one line, without secrets.
+    /// The error in one line, without secrets and without the request.
     public let description: String
 
     init(_ error: AtomError) {
@@ -120,7 +120,7 @@ public struct RequestFailure: Sendable, Hashable {
         if case .session(let cause) = error { code = (cause as? URLError)?.code } else { code = nil }
         delivery = error.delivery
         isConnectivityFailure = error.isConnectivityFailure
-        description = error.description
+        description = error.explanation
     }
 }
 

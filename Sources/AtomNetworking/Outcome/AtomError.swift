@@ -6,10 +6,13 @@ import Foundation
 
 /// The only error type of the SDK's calls.
 ///
-/// The case says what happened, and ``delivery`` says how far the request got.
-/// Descriptions name hosts, paths, status codes and causes, but never a
-/// credential, a query value or a body; everything that looks like a token is
-/// hidden.
+/// The case says what happened, ``request`` says to which request, and
+/// ``delivery`` says how far it got. ``situation`` is what the person who uses
+/// the app needs to know.
+///
+/// ``description`` is for developers. It names hosts, paths, status codes and
+/// causes, but never a credential or a query value; everything that looks like a
+/// token is hidden. `localizedDescription` is for people.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -72,6 +75,23 @@ extension AtomError {
         }
     }
 
+    /// The request that failed.
+    ///
+    /// It is `nil` for an error that isn't about one request: the endpoint breaks
+    /// a rule, the caller has cancelled, or a sign-in or sign-out failed; for an
+    /// error that a model has thrown while it was decoded; and for errors that
+    /// the app makes.
+    public var request: Request? {
+        switch self {
+        case .response(let response): response.notes?.request
+        case .session(let error as URLError): error.request
+        case .transfer(let error): error.request
+        case .authentication(let error): error.reach.request
+        case .decoder(let error): (error.context?.underlyingError as? UndecodedResponse)?.request
+        case .requestable, .session, .cancelled, .unexpected: nil
+        }
+    }
+
     /// Whether the access token could not be refreshed.
     public var isAccessTokenRefreshFailure: Bool {
         if case .authentication(let error) = self { error.isRefreshFailure } else { false }
@@ -97,7 +117,9 @@ extension AtomError {
     /// Whether the network is the cause: there is no connection, the server's
     /// name wasn't found, it can't be reached, or the connection was lost.
     ///
-    /// A timeout isn't included, because a server that is slow causes it too.
+    /// A timeout isn't included, because a server that is slow causes it too, and
+    /// neither is a server that closes a new connection without a response: it was
+    /// reached, and may expect TLS.
     /// Of a failed refresh and a transfer, the cause counts.
     public var isConnectivityFailure: Bool { connectivityCode != nil }
 
@@ -116,7 +138,7 @@ extension AtomError {
     private static func connectivityCode(of error: any Error) -> URLError.Code? {
         switch error {
         case let error as AtomError: error.connectivityCode
-        case let error as URLError: error.connectivityProblem == nil ? nil : error.code
+        case let error as URLError: error.connectivityProblem == nil || error.isOfServer ? nil : error.code
         case let error as any ErrorWithCause: connectivityCode(of: error.cause)
         default: nil
         }
@@ -163,14 +185,23 @@ extension AtomError {
         }
     }
 
-    /// The same error with what is known of the attempts.
-    func noting(earlier: [AttemptFailure], retryAt: Date?) -> AtomError {
+    /// The same error with its request, and with what is known of the attempts.
+    func noting(_ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil) -> AtomError {
         switch self {
-        case .response(let response): .response(response.noting(AttemptNotes(earlier: earlier, retryAt: retryAt)))
-        case .session(let error as URLError): .session(error.noting(earlier: earlier))
-        case .transfer(let error): .transfer(error.noting(earlier: earlier))
-        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: self
+        case .response(let response):
+            .response(response.noting(AttemptNotes(earlier: earlier, retryAt: retryAt, request: request)))
+        case .session(let error as URLError): .session(error.noting(request, earlier: earlier))
+        case .transfer(let error): .transfer(error.noting(request, earlier: earlier))
+        case .authentication(let error): .authentication(error.about(request))
+        case .decoder(let error): .decoder(error.about(request))
+        case .requestable, .session, .cancelled, .unexpected: self
         }
+    }
+
+    /// The same error with the request of this response, unless it has one.
+    func about(_ response: AtomResponse, until now: MonotonicInstant) -> AtomError {
+        guard request == nil, let record = response.record, let address = response.address else { return self }
+        return noting(record.request(at: address, until: now))
     }
 
     /// Whether the caller cancelled the request.
@@ -219,26 +250,48 @@ extension AtomError {
 }
 
 extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// One or two sentences that say what happened and what to do.
+    /// The request, and one or two sentences that say what happened and what to
+    /// do; for developers.
     public var description: String {
-        let text = descriptionOfLastAttempt
-        let earlier = earlierAttempts
-        var addition = ""
-        if !earlier.isEmpty {
-            let list = earlier.map(\.description).joined(separator: "; ")
-            addition += " There were \(earlier.count + 1) attempts; before the last one: \(list)."
-        }
-        if case .response = self, let retryAt {
-            addition += " Another attempt makes sense after \(AuthenticationError.format(retryAt))."
-        }
-        return text + addition
+        guard let request else { return explanation }
+        let first = explanation.prefix { $0 != " " }
+        // The sentence goes on after the colon.
+        let goesOn = ["The", "There", "This", "A", "An", "It", "No", "Nothing"].contains(first)
+        return "\(request): " + (goesOn ? first.lowercased() + explanation.dropFirst(first.count) : explanation)
     }
 
-    private var descriptionOfLastAttempt: String {
+    /// The ``description`` without the request.
+    var explanation: String {
+        var text = explanationOfLastAttempt
+        let earlier = earlierAttempts
+        if !earlier.isEmpty {
+            text += " There were \(earlier.count + 1) attempts"
+            text += Set(attempts).count == 1 ? "." : "; before the last one: \(Self.counted(earlier))."
+        }
+        if case .response = self, let retryAt {
+            text += " Another attempt makes sense after \(AuthenticationError.format(retryAt))."
+        }
+        return text
+    }
+
+    /// Each of them once, with their number.
+    private static func counted(_ attempts: [AttemptFailure]) -> String {
+        var counts: [(text: String, count: Int)] = []
+        for text in attempts.map(\.description) {
+            if let index = counts.firstIndex(where: { $0.text == text }) {
+                counts[index].count += 1
+            } else {
+                counts.append((text, 1))
+            }
+        }
+        return counts.map { $0.count == 1 ? $0.text : "\($0.text), \($0.count) times" }.joined(separator: "; ")
+    }
+
+    private var explanationOfLastAttempt: String {
         switch self {
         case .decoder(let error): ResponseDecoding.describe(error)
         case .requestable(let error): error.description
-        case .response(let response): "The server answered \(response.description)."
+        case .response(let response): response.explanation
         case .session(let error): Self.describe(session: error)
         case .cancelled(.notSent): "The request was cancelled before it was sent."
         case .cancelled: "The request was cancelled."
@@ -251,8 +304,11 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
+    /// One short sentence for the person who uses the app; see ``situation``.
+    ///
+    /// `localizedDescription` is the same text. It is in English, and names no
+    /// host, code or cause.
+    public var errorDescription: String? { situation.description }
 
     /// Limits `dump` and debuggers to the content of ``description``.
     public var customMirror: Mirror {
@@ -288,8 +344,16 @@ extension AtomError: CustomNSError {
         }
     }
 
-    /// Contains the ``description``, and nothing from a server.
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+    /// What a crash reporter shows: the sentence for people, the ``description``
+    /// as `NSDebugDescription`, and the ``request`` as a dictionary under
+    /// `AtomNetworking.request`, with `method`, `url`, `attempts` and `seconds`.
+    public var errorUserInfo: [String: Any] {
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: situation.description, "NSDebugDescription": description,
+        ]
+        userInfo[Request.key] = request?.propertyList
+        return userInfo
+    }
 }
 
 extension URLError {
@@ -314,6 +378,11 @@ extension URLError {
         (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
     }
 
+    private static let serverKey = "AtomNetworking.isOfServer"
+
+    /// Whether the server was reached, and has closed the connection.
+    var isOfServer: Bool { userInfo[Self.serverKey] as? Bool ?? false }
+
     private static let attemptsKey = "AtomNetworking.attempts"
 
     /// What earlier attempts met, if the SDK has noted it.
@@ -321,18 +390,26 @@ extension URLError {
         (userInfo[Self.attemptsKey] as? [Int] ?? []).map(AttemptFailure.init(code:))
     }
 
-    /// The same error with what earlier attempts met.
-    func noting(earlier: [AttemptFailure]) -> URLError {
+    /// The request, if the SDK has noted it.
+    var request: AtomError.Request? { .init(propertyList: userInfo[AtomError.Request.key]) }
+
+    /// The same error with its request, and with what earlier attempts met.
+    func noting(_ request: AtomError.Request, earlier: [AttemptFailure]) -> URLError {
         var userInfo = userInfo
-        userInfo[Self.attemptsKey] = earlier.map(\.code)
+        userInfo[AtomError.Request.key] = request.propertyList
+        if !earlier.isEmpty { userInfo[Self.attemptsKey] = earlier.map(\.code) }
         return URLError(code, userInfo: userInfo)
     }
 
     /// Creates an error with a description of what happened and the delivery.
-    init(_ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil) {
+    init(
+        _ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil,
+        isOfServer: Bool = false
+    ) {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue,
         ]
+        if isOfServer { userInfo[Self.serverKey] = true }
         if let underlying { userInfo[NSUnderlyingErrorKey] = Redaction.error(underlying) }
         self.init(code, userInfo: userInfo)
     }

@@ -31,7 +31,10 @@ public struct AtomResponse: Sendable {
     /// was not signed, or a redirect had led elsewhere.
     let signatory: Signatory?
 
-    /// What an error with this response says of the attempts; `nil` for nothing
+    /// Which request it belongs to; `nil` for a response of the app's own.
+    let record: RequestRecord?
+
+    /// What an error with this response says of the request; `nil` for nothing
     /// that the response itself doesn't say.
     private(set) var notes: AttemptNotes?
 
@@ -43,7 +46,7 @@ public struct AtomResponse: Sendable {
 
     init(
         data: Data, statusCode: Int?, headerFields: HeaderFields, address: String?, decoder: ResponseDecoder?,
-        signatory: Signatory? = .anyone
+        signatory: Signatory? = .anyone, record: RequestRecord? = nil
     ) {
         self.data = data
         self.statusCode = statusCode
@@ -51,13 +54,14 @@ public struct AtomResponse: Sendable {
         self.address = address
         self.decoder = decoder
         self.signatory = signatory
+        self.record = record
     }
 
     /// The same response with another body.
     func replacing(data: Data) -> AtomResponse {
         AtomResponse(
             data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
-            signatory: signatory)
+            signatory: signatory, record: record)
     }
 
     /// The same response with what an error says of the attempts.
@@ -136,6 +140,21 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
             text += ", \(Redaction.mediaType(type) ?? "unusual media type")"
         }
         return hasBodyElsewhere ? text : text + ", \(data.count) bytes"
+    }
+
+    /// What an error says of it: with the title of a problem document, or the
+    /// first words of a plain text.
+    var explanation: String {
+        "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
+    }
+
+    private var words: String? {
+        guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
+        if let title = ProblemDetails(of: self)?.title { return Redaction.words(title) }
+        guard MediaType(headerFields["Content-Type"])?.name == "text/plain" else { return nil }
+        let text = String(decoding: data.prefix(400), as: UTF8.self)
+        // A server may repeat what it was sent.
+        return Redaction.namesCredential(text) ? nil : Redaction.words(text)
     }
 
     /// Whether the body isn't in ``data``: it goes to a file or a stream, or is

@@ -30,7 +30,7 @@ extension AttemptFailure: CustomStringConvertible {
     }
 }
 
-/// What an error says of the attempts of its request.
+/// What an error says of its request.
 ///
 /// An object, because nearly every response has none.
 final class AttemptNotes: Sendable {
@@ -38,10 +38,12 @@ final class AttemptNotes: Sendable {
     let earlier: [AttemptFailure]
     /// When the server wants to be asked again.
     let retryAt: Date?
+    let request: AtomError.Request?
 
-    init(earlier: [AttemptFailure], retryAt: Date?) {
+    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request?) {
         self.earlier = earlier
         self.retryAt = retryAt
+        self.request = request
     }
 }
 

@@ -100,16 +100,16 @@ extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError
 #endif
 public indirect enum AuthenticationError: Error, Sendable {
     /// There is no credential, or none that can be used or refreshed.
-    case missingCredential(delivery: AtomError.Delivery)
+    case missingCredential(delivery: Reach)
 
     /// The authorization server rejected the refresh token. The user has to
     /// sign in again.
-    case refreshRejected(OAuthError, delivery: AtomError.Delivery)
+    case refreshRejected(OAuthError, delivery: Reach)
 
     /// The authorization server rejected the refresh token, and the result of
     /// an earlier refresh with it was never stored: a process was killed, or
     /// the response was lost. The user has to sign in again.
-    case refreshInterrupted(OAuthError, delivery: AtomError.Delivery)
+    case refreshInterrupted(OAuthError, delivery: Reach)
 
     /// The refresh failed this time; the session continues.
     ///
@@ -117,55 +117,58 @@ public indirect enum AuthenticationError: Error, Sendable {
     ///   - cause: The reason: an ``AtomError``, an ``OAuthError``, a
     ///     ``TokenAnswerError``, or an error of the token store.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
-    case refreshFailed(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
+    case refreshFailed(cause: any Error, retryAt: Date?, delivery: Reach)
 
     /// The app's ``TokenCredentialProvider`` returned no credential.
     ///
     /// - Parameters:
     ///   - cause: The error that it threw.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
-    case credentialNotProvided(cause: any Error, retryAt: Date?, delivery: AtomError.Delivery)
+    case credentialNotProvided(cause: any Error, retryAt: Date?, delivery: Reach)
 
     /// The token store could not be read.
     ///
     /// This doesn't mean that no user is signed in. The next request reads the
     /// store again.
-    case credentialNotReadable(cause: any Error, delivery: AtomError.Delivery)
+    case credentialNotReadable(cause: any Error, delivery: Reach)
 
     /// The token store could not be written.
     ///
     /// The result of the refresh, sign-in or sign-out is kept in memory, and
     /// the write is retried.
-    case credentialNotStored(cause: any Error, delivery: AtomError.Delivery)
+    case credentialNotStored(cause: any Error, delivery: Reach)
 
     /// The app has signed out, but the token could not be revoked: it stays
     /// valid at the server until it expires.
     ///
     /// Only ``Atom/signOut(waitingForRevocation:)`` throws it.
-    case credentialNotRevoked(cause: any Error, delivery: AtomError.Delivery)
+    case credentialNotRevoked(cause: any Error, delivery: Reach)
 
     /// Tokens were rejected or expired repeatedly before any request was
     /// accepted with them; `retryAt` is when the next attempt is allowed.
-    case tooManyRefreshes(retryAt: Date, delivery: AtomError.Delivery)
+    case tooManyRefreshes(retryAt: Date, delivery: Reach)
 
     /// The app signed out, or signed in again, while the request waited or its
     /// stream was read.
-    case signedOut(delivery: AtomError.Delivery)
+    case signedOut(delivery: Reach)
 
     /// The service doesn't sign with bearer tokens, so it has no session.
-    case noSession(delivery: AtomError.Delivery)
+    case noSession(delivery: Reach)
 
     /// A ``RequestSigner`` of the app's has thrown this error.
-    case notSigned(cause: any Error, delivery: AtomError.Delivery)
+    case notSigned(cause: any Error, delivery: Reach)
 
     /// The request's own deadline passed while it waited for a refresh.
-    case waitedTooLong(delivery: AtomError.Delivery)
+    case waitedTooLong(delivery: Reach)
 
     /// The error of a request that was never sent.
     public static var waitedTooLong: AuthenticationError { .waitedTooLong(delivery: .notSent) }
 
     /// How far the request got before it had to wait.
-    public var delivery: AtomError.Delivery {
+    public var delivery: AtomError.Delivery { reach.delivery }
+
+    /// The request, and how far it got.
+    var reach: Reach {
         switch self {
         case .missingCredential(let delivery), .refreshRejected(_, let delivery),
             .refreshInterrupted(_, let delivery), .refreshFailed(_, _, let delivery),
@@ -177,8 +180,8 @@ public indirect enum AuthenticationError: Error, Sendable {
         }
     }
 
-    /// The same reason with another delivery.
-    func delivered(_ delivery: AtomError.Delivery) -> AuthenticationError {
+    /// The same reason for a request that got this far.
+    func delivered(_ delivery: Reach) -> AuthenticationError {
         switch self {
         case .missingCredential: .missingCredential(delivery: delivery)
         case .refreshRejected(let error, _): .refreshRejected(error, delivery: delivery)
@@ -205,6 +208,50 @@ public indirect enum AuthenticationError: Error, Sendable {
             .noSession, .notSigned, .waitedTooLong:
             false
         }
+    }
+}
+
+extension AuthenticationError {
+    /// How far a request got, and which one it was.
+    ///
+    /// One failure of the session is told to all requests that waited for it.
+    /// This is what differs between their errors. Compare it with `.notSent`,
+    /// `.maybeSent` or `.answered`, or write one of them in its place.
+    public struct Reach: Sendable, Equatable {
+        /// How far the request got.
+        public let delivery: AtomError.Delivery
+
+        let request: AtomError.Request?
+
+        init(_ delivery: AtomError.Delivery, request: AtomError.Request? = nil) {
+            self.delivery = delivery
+            self.request = request
+        }
+
+        /// Nothing of the request reached the server.
+        public static let notSent = Reach(.notSent)
+        /// The server may have received the request.
+        public static let maybeSent = Reach(.maybeSent)
+        /// The server answered, at least with a status.
+        public static let answered = Reach(.answered)
+
+        /// Whether two requests got equally far.
+        public static func == (first: Reach, second: Reach) -> Bool { first.delivery == second.delivery }
+    }
+
+    /// The same error about this request.
+    func about(_ request: AtomError.Request) -> AuthenticationError {
+        delivered(Reach(delivery, request: request))
+    }
+}
+
+extension AuthenticationError.Reach: CustomStringConvertible, CustomReflectable {
+    /// The name of the delivery.
+    public var description: String { delivery.rawValue }
+
+    /// Limits `dump` and debuggers to what can be shown.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["delivery": delivery.rawValue, "request": request?.description as Any])
     }
 }
 
@@ -290,8 +337,9 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         }
     }
 
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
+    /// One short sentence for the person who uses the app; see
+    /// ``AtomError/situation``.
+    public var errorDescription: String? { AtomError.authentication(self).errorDescription }
 
     /// Limits `dump` to the content of ``description``: a cause may be any
     /// error.

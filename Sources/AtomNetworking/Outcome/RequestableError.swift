@@ -139,6 +139,7 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
         return violation.reason.isEmpty ? "\(part)\(subject)." : "\(part)\(subject): \(violation.reason)."
     }
 
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
+    /// One short sentence for the person who uses the app; see
+    /// ``AtomError/situation``.
+    public var errorDescription: String? { AtomError.requestable(self).errorDescription }
 }

@@ -29,11 +29,15 @@ final class ResponseDecoder: Sendable {
     func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, isWholeBody: Bool = true
     ) throws(AtomError) -> T {
-        guard let clock else {
-            return try ResponseDecoding.decode(type, from: response, with: decoder, isWholeBody: isWholeBody)
-        }
-        return try DecodingDate.by(clock) { () throws(AtomError) in
-            try ResponseDecoding.decode(type, from: response, with: decoder, isWholeBody: isWholeBody)
+        do throws(AtomError) {
+            guard let clock else {
+                return try ResponseDecoding.decode(type, from: response, with: decoder, isWholeBody: isWholeBody)
+            }
+            return try DecodingDate.by(clock) { () throws(AtomError) in
+                try ResponseDecoding.decode(type, from: response, with: decoder, isWholeBody: isWholeBody)
+            }
+        } catch {
+            throw error.about(response, until: (clock ?? SystemTimeSource()).now)
         }
     }
 }

@@ -113,7 +113,7 @@ enum ResponseDecoding {
 }
 
 extension DecodingError {
-    fileprivate var context: Context? {
+    var context: Context? {
         switch self {
         case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context),
             .valueNotFound(_, let context):
@@ -174,6 +174,47 @@ extension DecodingError {
         guard type(of: error) is NSError.Type else { return error }
         let error = error as NSError
         return NSError(domain: error.domain, code: error.code)
+    }
+}
+
+extension DecodingError {
+    /// The same error about this request.
+    ///
+    /// An error that a model has thrown stays where apps look for it, so only the
+    /// text has the request then.
+    func about(_ request: AtomError.Request) -> DecodingError {
+        func noted(_ context: Context) -> Context {
+            let isOfModel = context.underlyingError.map { !($0 is DecodingError || type(of: $0) is NSError.Type) }
+            return isOfModel == true
+                ? Context(
+                    codingPath: context.codingPath,
+                    debugDescription: "\(context.debugDescription), in the response to \(request)",
+                    underlyingError: context.underlyingError)
+                : Context(
+                    codingPath: context.codingPath, debugDescription: context.debugDescription,
+                    underlyingError: UndecodedResponse(request: request, cause: context.underlyingError))
+        }
+        switch self {
+        case .dataCorrupted(let context): return .dataCorrupted(noted(context))
+        case .keyNotFound(let key, let context): return .keyNotFound(key, noted(context))
+        case .typeMismatch(let type, let context): return .typeMismatch(type, noted(context))
+        case .valueNotFound(let type, let context): return .valueNotFound(type, noted(context))
+        @unknown default: return self
+        }
+    }
+}
+
+/// Which request a response belongs to that could not be decoded.
+struct UndecodedResponse: Error, CustomNSError, CustomStringConvertible {
+    let request: AtomError.Request
+    let cause: (any Error)?
+
+    var description: String { "The response to \(request)" }
+
+    var errorUserInfo: [String: Any] {
+        var userInfo: [String: Any] = [AtomError.Request.key: request.propertyList]
+        userInfo[NSUnderlyingErrorKey] = cause
+        return userInfo
     }
 }
 

@@ -26,6 +26,8 @@ public struct TransferError: Error {
     /// What the attempts before the last one met.
     private(set) var earlier: [AttemptFailure] = []
 
+    private(set) var request: AtomError.Request?
+
     /// What can go wrong with a body, a download or a stream.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
@@ -68,9 +70,10 @@ public struct TransferError: Error {
 }
 
 extension TransferError {
-    /// The same error with what earlier attempts met.
-    func noting(earlier: [AttemptFailure]) -> TransferError {
+    /// The same error with its request, and with what earlier attempts met.
+    func noting(_ request: AtomError.Request, earlier: [AttemptFailure]) -> TransferError {
         var error = self
+        error.request = request
         error.earlier = earlier
         return error
     }
@@ -90,11 +93,12 @@ extension TransferError: CustomStringConvertible, CustomReflectable, LocalizedEr
     /// The ``explanation``, and the status of the ``response``.
     public var description: String {
         guard let response else { return explanation }
-        return "\(explanation) The server answered \(response.description)."
+        return "\(explanation) \(response.explanation)"
     }
 
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
+    /// One short sentence for the person who uses the app; see
+    /// ``AtomError/situation``.
+    public var errorDescription: String? { AtomError.transfer(self).errorDescription }
 
     /// Limits `dump` and debuggers to the content of ``description``.
     public var customMirror: Mirror {

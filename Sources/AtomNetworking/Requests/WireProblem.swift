@@ -20,6 +20,8 @@ enum WireProblem: Equatable {
     case lost
     /// The server closed the connection, and no byte of a response had arrived.
     case closedWithoutResponse
+    /// The same for a new connection: the server was reached.
+    case closedAtOnce(isSecure: Bool)
     /// The connection ended within the head.
     case truncatedHead
     case notHTTP
@@ -48,7 +50,7 @@ enum WireProblem: Equatable {
         case .blocked: .appTransportSecurityRequiresSecureConnection
         case .timedOut: .timedOut
         case .cancelled: .cancelled
-        case .lost, .closedWithoutResponse, .truncatedHead, .truncatedBody: .networkConnectionLost
+        case .lost, .closedWithoutResponse, .closedAtOnce, .truncatedHead, .truncatedBody: .networkConnectionLost
         case .notHTTP: .badServerResponse
         case .unreadableHead, .unreadableResponse: .cannotParseResponse
         case .unreadableBody: .cannotDecodeRawData
@@ -72,6 +74,9 @@ enum WireProblem: Equatable {
         case .cancelled: "The exchange was cancelled"
         case .lost: "The connection was lost"
         case .closedWithoutResponse: "The server closed the connection without a response"
+        case .closedAtOnce(let isSecure):
+            "The server closed a new connection without a response"
+                + (isSecure ? "" : "; a port that expects https does so")
         case .truncatedHead: "The connection was closed before the whole head of the response had arrived"
         case .notHTTP: "The server's response is not HTTP"
         case .unreadableHead(let reason): "The head of the server's response can't be read: \(reason)"
@@ -102,9 +107,15 @@ enum WireProblem: Equatable {
     }
 
     /// The failure of an exchange.
-    func failure(delivery: AtomError.Delivery, underlying: any Error) -> TransportFailure {
-        TransportFailure(
-            URLError(code, explanation, delivery: delivery, underlying: underlying), delivery: delivery)
+    ///
+    /// - Parameter place: Where it has happened.
+    func failure(
+        delivery: AtomError.Delivery, underlying: any Error, at place: String? = nil
+    ) -> TransportFailure {
+        let text = explanation + (place.map { " (\($0))" } ?? "")
+        let isOfServer = if case .closedAtOnce = self { true } else { false }
+        let error = URLError(code, text, delivery: delivery, underlying: underlying, isOfServer: isOfServer)
+        return TransportFailure(error, delivery: delivery)
     }
 
     /// A handshake that failed, by what the TLS library says of it.

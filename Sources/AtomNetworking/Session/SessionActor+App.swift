@@ -60,7 +60,7 @@ extension SessionActor {
         let revocation = await BoundedWait.valueUnlessCancelled(of: call)
         if let failure = replacement.failure { throw failure }
         if let error = revocation ?? .cancelled(.maybeSent) {
-            throw .credentialNotRevoked(cause: error, delivery: error.delivery)
+            throw .credentialNotRevoked(cause: error, delivery: .init(error.delivery))
         }
     }
 

@@ -144,6 +144,9 @@ int64_t atom_curl_get_offset(atom_curl_easy easy, int info);
 /// A text about the transfer, valid until the next use of the handle; `NULL` if
 /// it isn't known.
 const char *atom_curl_get_text(atom_curl_easy easy, int info);
+/// What the server's certificate says, as lines such as `Subject:CN = a`; `NULL`
+/// if it isn't known. It lives until the transfer is used again.
+const struct atom_curl_list *atom_curl_get_certificate(atom_curl_easy easy);
 
 /// Lets a paused transfer go on.
 int atom_curl_easy_continue(atom_curl_easy easy);
@@ -233,9 +236,11 @@ enum {
     ATOM_CURLOPT_KEYPASSWD = 10026,
     ATOM_CURLOPT_CUSTOMREQUEST = 10036,
     ATOM_CURLOPT_NOBODY = 44,
+    ATOM_CURLOPT_SSL_VERIFYPEER = 64,
     ATOM_CURLOPT_CAINFO = 10065,
     ATOM_CURLOPT_FRESH_CONNECT = 74,
     ATOM_CURLOPT_FORBID_REUSE = 75,
+    ATOM_CURLOPT_SSL_VERIFYHOST = 81,
     ATOM_CURLOPT_SSLKEY = 10087,
     ATOM_CURLOPT_CAPATH = 10097,
     ATOM_CURLOPT_PROXYUSERNAME = 10175,
@@ -248,7 +253,10 @@ enum {
     ATOM_CURLOPT_PROXY_SSLVERSION = 250,
     ATOM_CURLOPT_PIPEWAIT = 237,
     ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    ATOM_CURLOPT_CONNECT_ONLY = 141,
+    ATOM_CURLOPT_SSL_SESSIONID_CACHE = 150,
     ATOM_CURLOPT_CONNECTTIMEOUT_MS = 156,
+    ATOM_CURLOPT_CERTINFO = 172,
 
     ATOM_CURLMOPT_MAXCONNECTS = 6,
     ATOM_CURLMOPT_MAX_HOST_CONNECTIONS = 7,

@@ -1,0 +1,105 @@
+import Foundation
+
+extension AtomError {
+    /// The request that an error is about.
+    ///
+    /// ``AtomError/request`` has it. It shows what logs show: no value of the
+    /// query, and nothing that looks like a token.
+    public struct Request: Sendable, Hashable {
+        /// The method, as the endpoint names it.
+        public let method: String
+
+        /// How often the request was sent; 0 if it never was.
+        ///
+        /// Redirects, the attempt after a 401 and those of a ``RetryPolicy``
+        /// count.
+        public let attempts: Int
+
+        /// The time from `resume` to the error, with all waiting.
+        public let duration: Duration
+
+        private let address: String
+        private let finalAddress: String?
+
+        /// - Parameters:
+        ///   - address: The URL of the endpoint.
+        ///   - finalAddress: The URL of the last attempt.
+        init(method: String, address: String, finalAddress: String?, attempts: Int, duration: Duration) {
+            self.method = method
+            self.address = address
+            self.finalAddress = finalAddress == address ? nil : finalAddress
+            self.attempts = attempts
+            self.duration = duration
+        }
+
+        /// The endpoint's URL, without the values of its query.
+        public var url: String { Redaction.url(address) }
+
+        /// Where a redirect has led, without the values of the query; `nil` if
+        /// none has.
+        public var redirectedURL: String? { finalAddress.map { Redaction.url($0) } }
+    }
+}
+
+extension AtomError.Request: CustomStringConvertible, CustomReflectable {
+    /// The method and the URL, and where a redirect has led.
+    public var description: String {
+        "\(Redaction.name(method)) \(url)" + (redirectedURL.map { ", redirected to \($0)" } ?? "")
+    }
+
+    /// Limits `dump` and debuggers to what ``description`` shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "attempts": attempts, "duration": duration])
+    }
+}
+
+extension AtomError.Request {
+    /// Where it is in the `userInfo` of an error.
+    static let key = "AtomNetworking.request"
+
+    /// For the `userInfo` of an error, which may be archived: it holds only what
+    /// a property list can hold, and what may be shown.
+    var propertyList: [String: Any] {
+        var list: [String: Any] = ["method": Redaction.name(method), "url": url, "attempts": attempts]
+        list["redirectedURL"] = redirectedURL
+        list["seconds"] = duration.seconds
+        return list
+    }
+
+    init?(propertyList: Any?) {
+        guard let list = propertyList as? [String: Any], let method = list["method"] as? String,
+            let url = list["url"] as? String, let attempts = list["attempts"] as? Int,
+            let seconds = list["seconds"] as? Double
+        else { return nil }
+        self.init(
+            method: method, address: url, finalAddress: list["redirectedURL"] as? String, attempts: attempts,
+            duration: .seconds(seconds))
+    }
+}
+
+/// What a response remembers of its request, for an error that it causes later.
+struct RequestRecord: Sendable {
+    let method: String
+    /// The endpoint's URL if a redirect has led elsewhere.
+    let first: FirstAttempt?
+    let attempts: Int
+    let startedAt: MonotonicInstant
+
+    /// The request of a response, or of a failure, at this URL.
+    func request(at address: String, until now: MonotonicInstant) -> AtomError.Request {
+        AtomError.Request(
+            method: first?.method ?? method, address: first?.address ?? address, finalAddress: address,
+            attempts: attempts, duration: startedAt.duration(to: now))
+    }
+}
+
+/// What was asked for before a redirect.
+final class FirstAttempt: Sendable {
+    let method: String
+    let address: String
+
+    init(method: String, address: String) {
+        self.method = method
+        self.address = address
+    }
+}

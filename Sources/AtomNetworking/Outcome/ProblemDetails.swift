@@ -1,0 +1,64 @@
+import Foundation
+
+/// What a server says of an error in a document of the type
+/// `application/problem+json` (RFC 9457).
+///
+/// ``AtomError/problemDetails`` has it. An app that wants members of its own
+/// reads its own type with ``AtomError/decodeIfPresent(as:)``.
+public struct ProblemDetails: Model, Hashable {
+    /// A URI that identifies the kind of problem; `about:blank` if the status
+    /// code says all.
+    public let type: String
+    /// A short summary, the same for all problems of this kind.
+    public let title: String?
+    /// The status code, as the server that found the problem has set it.
+    public let status: Int?
+    /// What is special about this occurrence; it may be about a person.
+    public let detail: String?
+    /// A URI that identifies this occurrence.
+    public let instance: String?
+
+    /// Creates a document, for tests.
+    public init(
+        type: String = "about:blank", title: String? = nil, status: Int? = nil, detail: String? = nil,
+        instance: String? = nil
+    ) {
+        self.type = type
+        self.title = title
+        self.status = status
+        self.detail = detail
+        self.instance = instance
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case type, title, status, detail, instance
+    }
+
+    /// Reads a document.
+    ///
+    /// A member of another type is left out (RFC 9457 §3.1).
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func member<T: Decodable>(_ key: CodingKeys) -> T? { try? container.decode(T.self, forKey: key) }
+        self.init(
+            type: member(.type) ?? "about:blank", title: member(.title), status: member(.status),
+            detail: member(.detail), instance: member(.instance))
+    }
+
+    /// The document of a response; `nil` if it has none.
+    init?(of response: AtomResponse) {
+        guard MediaType(response.headerFields["Content-Type"])?.name == "application/problem+json",
+            let document = try? JSONDecoder().decode(Self.self, from: response.data)
+        else { return nil }
+        self = document
+    }
+}
+
+extension AtomError {
+    /// What the server says of the error in a problem document (RFC 9457); `nil`
+    /// if it has sent none.
+    ///
+    /// It is that of the ``answer``. The media type has to be
+    /// `application/problem+json`.
+    public var problemDetails: ProblemDetails? { answer.flatMap(ProblemDetails.init(of:)) }
+}

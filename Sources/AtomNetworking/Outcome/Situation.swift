@@ -1,0 +1,152 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension AtomError {
+    /// What an error means for the person who uses the app.
+    ///
+    /// It is decided by what the person can do. Its ``description`` is a sentence
+    /// in English that can be shown as it is; for other words or languages,
+    /// switch over it:
+    ///
+    /// <!-- given:
+    /// import AtomNetworking
+    /// func text(for error: AtomError) -> String {
+    /// -->
+    /// ```swift
+    /// switch error.situation {
+    /// case .offline: "Du bist offline."
+    /// case .signInRequired: "Bitte melde dich neu an."
+    /// default: "Das hat nicht geklappt."
+    /// }
+    /// ```
+    /// <!-- given:
+    /// }
+    /// -->
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum Situation: Sendable, Hashable {
+        /// The device has no network that the app may use.
+        case offline
+        /// The server can't be reached, or takes too long.
+        case unreachable
+        /// No secure connection could be made.
+        case insecureConnection
+        /// The server can't do it at the moment, or its response is unusable.
+        case serverProblem
+        /// Nobody is signed in any more.
+        case signInRequired
+        /// The server doesn't allow this to the person who is signed in.
+        case notAllowed
+        /// The server doesn't have it.
+        case notFound
+        /// The device has too little space for a download.
+        case noSpace
+        /// Somebody has cancelled it.
+        case cancelled
+        /// All that a person can do nothing about, such as a mistake in the app.
+        case other
+    }
+
+    /// What the error means for the person who uses the app.
+    ///
+    /// If the token could not be refreshed, it is why.
+    public var situation: Situation {
+        switch self {
+        case .response(let response): Situation(statusCode: response.statusCode)
+        case .session(let error as URLError): Situation(error.code)
+        case .authentication(let error): error.situation
+        case .transfer(let error): error.situation
+        case .cancelled: .cancelled
+        case .decoder, .requestable, .session, .unexpected: .other
+        }
+    }
+}
+
+extension AtomError.Situation: CustomStringConvertible {
+    /// One short sentence in English, for people.
+    public var description: String {
+        switch self {
+        case .offline: "You are offline."
+        case .unreachable: "The server doesn't respond. Try again later."
+        case .insecureConnection: "The connection to the server isn't secure."
+        case .serverProblem: "The server has a problem. Try again later."
+        case .signInRequired: "You have to sign in again."
+        case .notAllowed: "You aren't allowed to do this."
+        case .notFound: "This could not be found."
+        case .noSpace: "There isn't enough space on this device."
+        case .cancelled: "This was cancelled."
+        case .other: "Something went wrong."
+        }
+    }
+}
+
+extension AtomError.Situation {
+    fileprivate init(statusCode: Int?) {
+        self =
+            switch statusCode ?? 0 {
+            case 401: .signInRequired
+            case 403, 451: .notAllowed
+            case 404, 410: .notFound
+            case 408, 425, 429, 500...599: .serverProblem
+            default: .other
+            }
+    }
+
+    fileprivate init(_ code: URLError.Code) {
+        self =
+            switch code {
+            case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .offline
+            case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost, .timedOut:
+                .unreachable
+            case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+                .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+                .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+                .insecureConnection
+            case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData,
+                .httpTooManyRedirects:
+                .serverProblem
+            case .cancelled, .userCancelledAuthentication: .cancelled
+            default: .other
+            }
+    }
+}
+
+extension AuthenticationError {
+    fileprivate var situation: AtomError.Situation {
+        switch self {
+        case .missingCredential, .refreshRejected, .refreshInterrupted, .signedOut: .signInRequired
+        case .tooManyRefreshes: .serverProblem
+        case .waitedTooLong: .unreachable
+        case .refreshFailed(let cause, _, _), .credentialNotRevoked(let cause, _): Self.situation(of: cause) ?? .other
+        case .credentialNotProvided(let cause, _, _): Self.situation(of: cause) ?? .signInRequired
+        case .credentialNotReadable, .credentialNotStored, .noSession, .notSigned: .other
+        }
+    }
+
+    /// A status of the token endpoint is about the app, and not about the person,
+    /// unless it is temporary.
+    private static func situation(of cause: any Error) -> AtomError.Situation? {
+        switch cause {
+        case let error as AtomError:
+            if case .response = error, error.situation != .serverProblem { nil } else { error.situation }
+        case let error as any ErrorWithCause: situation(of: error.cause)
+        case is CancellationError: .cancelled
+        default: nil
+        }
+    }
+}
+
+extension TransferError {
+    fileprivate var situation: AtomError.Situation {
+        switch reason {
+        case .noSpace: .noSpace
+        case .incompleteResponse, .unexpectedMediaType, .notUTF8: .serverProblem
+        case .bodyNotRepeatable, .bodyFailed, .bodyLengthChanged, .destinationUnusable, .writingFailed, .tooLarge:
+            .other
+        }
+    }
+}
