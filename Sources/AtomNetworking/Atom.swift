@@ -236,6 +236,48 @@ extension Atom {
     }
 }
 
+// MARK: - The end of a process
+
+extension Atom {
+    /// Waits until the tokens of a running refresh are stored.
+    ///
+    /// It also returns when the refresh has failed, and at once if none is
+    /// running.
+    ///
+    /// A refresh goes on when the request that started it is cancelled, but it
+    /// ends with the process. A server that accepts each refresh token once has
+    /// then perhaps exchanged it for one that nobody has stored, and the user has
+    /// to sign in again. So call this before a process ends, for example after
+    /// Ctrl-C: cancel your requests, then wait, in a task that isn't cancelled.
+    ///
+    /// It also waits for the write of a sign-in or a sign-out. It doesn't wait for
+    ///
+    /// - a refresh that begins in the meantime,
+    /// - a refresh of a session that was signed out, since nothing of it is
+    ///   stored,
+    /// - a ``TokenCredentialProvider``, which may wait for a person; but it waits
+    ///   until what the provider has returned is stored,
+    /// - a write that has failed, which the SDK tries again later, unless you give
+    ///   a duration.
+    ///
+    /// <!-- given: let atom = Atom() -->
+    /// ```swift
+    /// import AtomNetworking
+    ///
+    /// await atom.finishRefresh(within: .seconds(10))
+    /// ```
+    ///
+    /// If the calling task is cancelled, it returns at once, and the refresh
+    /// goes on. So it does if a method of the store calls it.
+    ///
+    /// - Parameter duration: The longest time to wait. Within it, a write that has
+    ///   failed is waited for until it succeeds. Without a duration, it waits as
+    ///   long as a refresh may take and the store needs for one write.
+    public func finishRefresh(within duration: Duration? = nil) async {
+        await manager.session?.finishRefresh(within: duration)
+    }
+}
+
 extension Atom: CustomReflectable {
     /// Keeps `dump` from showing credentials.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

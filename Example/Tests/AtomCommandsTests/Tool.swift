@@ -19,11 +19,16 @@ enum Tool {
         let notes: String
     }
 
-    /// Runs the tool, and sends it a signal as Ctrl-C does; it must write less
-    /// than a pipe holds.
+    /// Runs the tool, and sends it a signal; it must write less than a pipe
+    /// holds.
     ///
-    /// - Parameter isReady: Asked again and again until the signal may be sent.
-    static func interrupt(_ arguments: [String], when isReady: () -> Bool) async throws -> Run {
+    /// - Parameters:
+    ///   - signal: By default the one of Ctrl-C.
+    ///   - isReady: Asked again and again until the signal may be sent.
+    ///   - goOn: Called when the tool has got the signal.
+    static func interrupt(
+        _ arguments: [String], by signal: Int32 = SIGINT, when isReady: () -> Bool, then goOn: () -> Void = {}
+    ) async throws -> Run {
         let process = Process()
         let output = Pipe()
         let notes = Pipe()
@@ -36,9 +41,26 @@ enum Tool {
         process.terminationHandler = { end.yield($0.terminationStatus) }
         try process.run()
         while process.isRunning, !isReady() { try await Task.sleep(for: .milliseconds(10)) }
-        process.interrupt()
+        if process.isRunning { kill(process.processIdentifier, signal) }
+        if signal == SIGKILL {
+            // What it has sent is there, and nothing more comes.
+            while process.isRunning { try await Task.sleep(for: .milliseconds(1)) }
+        } else {
+            while isPending(signal, for: process) { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        goOn()
         let status = await ends.first { _ in true }
         return Run(status: status ?? -1, output: try text(output), notes: try text(notes))
+    }
+
+    /// Whether a process has not taken a signal yet, as far as the system tells.
+    private static func isPending(_ signal: Int32, for process: Process) -> Bool {
+        let path = "/proc/\(process.processIdentifier)/status"
+        guard process.isRunning, let status = try? String(contentsOfFile: path, encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("ShdPnd:") }),
+            let pending = UInt64(line.dropFirst("ShdPnd:".count).trimmingCharacters(in: .whitespaces), radix: 16)
+        else { return false }
+        return pending & 1 << UInt64(signal - 1) != 0
     }
 
     private static func text(_ pipe: Pipe) throws -> String {

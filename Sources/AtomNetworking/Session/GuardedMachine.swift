@@ -14,13 +14,14 @@ final class GuardedMachine: Sendable {
 
         /// As of the last event.
         var stage: Machine.Stage?
+        var unfinishedRefresh: Int?
 
         mutating func numbered(_ machinesActions: [Machine.Action]) -> SessionActions {
             var actions = machinesActions
             if machine.generation != generation { endPauses(&actions) }
-            let stage = machine.stage
-            let isNew = stage != self.stage
-            self.stage = stage
+            let (stage, unfinished) = (machine.stage, machine.unfinishedRefresh)
+            let isNew = stage != self.stage || unfinished != unfinishedRefresh
+            (self.stage, unfinishedRefresh) = (stage, unfinished)
             // The usual case: nothing allocates.
             guard !actions.isEmpty else { return SessionActions(hasNewStage: isNew) }
             let firstNumber = eventCount
@@ -125,7 +126,8 @@ struct SessionActions: Sendable {
     var actions: [GuardedMachine.Machine.Action] = []
     /// The number of the first announcement; the others count on from it.
     var firstNumber = 0
-    /// Whether the session's state may be another one now.
+    /// Whether the session's state may be another one now, or a refresh be
+    /// over.
     var hasNewStage = false
 }
 

@@ -92,6 +92,32 @@ extension SessionActor {
             "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
     }
 
+    /// Waits until what a running refresh brings home is stored, and what a
+    /// sign-in or sign-out has to write.
+    ///
+    /// - Parameter duration: The longest time; with one, a write that has failed
+    ///   is waited for until it succeeds.
+    nonisolated func finishRefresh(within duration: Duration?) async {
+        // A method of the store would wait for itself.
+        guard SessionOperation.onStore?.isRunning(for: self) != true else { return }
+        // A refresh that begins later isn't waited for.
+        let number = guarded.with { $0.unfinishedRefresh }
+        let isFinished: @Sendable () -> Bool = { [self] in
+            guard number == nil || guarded.with({ $0.unfinishedRefresh }) != number else { return false }
+            return !keeper.hasToWrite(again: duration != nil)
+        }
+        // From before the first look, so that no change is missed.
+        let changes = hub.changes()
+        guard !isFinished(), duration.map({ $0 > .zero }) ?? true else { return }
+        // Both tasks end with the caller's.
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in changes where isFinished() { return } }
+            if let duration { group.addTask { [time] in await time.sleep(for: duration.bounded) } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     // MARK: What is known
 
     /// The events from now on.

@@ -43,6 +43,7 @@ extension SessionActor {
     private func take(
         _ credential: TokenCredential, replacing rejected: TokenCredential?, for number: Int, in report: RefreshReport
     ) async throws {
+        guarded.with { $0.refreshProvided(number: number) }
         let receivedAt = moment
         let lifetime = lifetime(of: credential)
         let exchange = keeper.serially(for: self) { [self] in

@@ -29,7 +29,8 @@ final class SessionEventHub: Sendable {
         }
     }
 
-    /// The state may be another one.
+    /// The state may be another one, or something be over that
+    /// `finishRefresh` waits for.
     func noteNewState() {
         for listener in changeListeners.withLock({ $0.all }) { listener.yield() }
     }

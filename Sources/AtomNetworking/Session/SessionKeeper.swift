@@ -83,6 +83,12 @@ protocol SessionKeeper: AnyObject, Sendable {
     func replace(
         by credential: TokenCredential?, in generation: Int, for session: SessionActor
     ) -> @Sendable () async -> Replacement
+
+    /// Whether a sign-in or sign-out is still to be written.
+    ///
+    /// - Parameter again: Whether a write counts too that has failed and is tried
+    ///   again later.
+    func hasToWrite(again: Bool) -> Bool
 }
 
 /// What a store holds, as it was read.

@@ -42,11 +42,16 @@ final class StoreKeeper: SessionKeeper {
         for session: SessionActor, _ operation: @escaping @Sendable () async -> T
     ) -> Task<T, Never> {
         let mark = SessionOperation(of: session)
+        let hub = session.hub
         return state.withLock { state in
             let earlier = state.lastOperation
             let task = Task.detached(priority: .userInitiated) {
                 await earlier?.value
-                defer { mark.end() }
+                defer {
+                    mark.end()
+                    // What has been written isn't waited for any more.
+                    hub.noteNewState()
+                }
                 return await SessionOperation.$onStore.withValue(mark, operation: operation)
             }
             state.lastOperation = Task.detached(priority: .userInitiated) { _ = await task.value }
@@ -235,6 +240,14 @@ final class StoreKeeper: SessionKeeper {
     }
 
     // MARK: What could not be written
+
+    func hasToWrite(again: Bool) -> Bool {
+        state.withLock { state in
+            guard let unwritten = state.unwritten else { return false }
+            // Without an alarm it has been given up.
+            return unwritten.generation != nil || again && state.alarm != nil
+        }
+    }
 
     /// Keeps what the store should hold, and tries again later.
     ///

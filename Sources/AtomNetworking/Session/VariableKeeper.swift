@@ -66,6 +66,8 @@ final class VariableKeeper: SessionKeeper {
         return { Replacement() }
     }
 
+    func hasToWrite(again: Bool) -> Bool { false }
+
     /// Sets the variable, and once more if it was set to something newer
     /// meanwhile.
     ///

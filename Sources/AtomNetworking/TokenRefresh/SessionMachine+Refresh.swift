@@ -76,6 +76,11 @@ extension SessionMachine {
         return held.refreshToken == ended.credential?.refreshToken
     }
 
+    /// The app's provider has returned a credential, which is to be stored.
+    mutating func refreshProvided(number: Int) {
+        if running?.number == number { running?.isProvided = true }
+    }
+
     /// The authorization server has replaced the refresh token, but its access
     /// token can't be used.
     ///

@@ -68,6 +68,8 @@ struct SessionMachine<Waiter> {
         var isOutdated = false
         /// Whether the session that it was started for has been signed out.
         var isSignedOut = false
+        /// Whether the app's provider has returned a credential.
+        var isProvided = false
     }
 
     var phase: Phase
@@ -147,6 +149,20 @@ struct SessionMachine<Waiter> {
         case .refreshing, .storing: .refreshing
         case .active, .backingOff: held == nil ? .signedOut : .signedIn
         }
+    }
+
+    /// The refresh that may still bring home a credential to be stored, or
+    /// whose credential is being stored; `nil` if there is none.
+    ///
+    /// A provider that has returned nothing yet isn't one: it may wait for a
+    /// person.
+    var unfinishedRefresh: Int? {
+        if case .storing = phase { return lastRefreshNumber }
+        guard let running, running.means != .provider || running.isProvided else { return nil }
+        guard running.isOutdated else { return running.number }
+        // Somebody has put back the refresh token that it spends.
+        guard !running.isSignedOut, let held, !held.credential.refreshToken.isEmpty else { return nil }
+        return held.credential.refreshToken == running.credential?.refreshToken ? running.number : nil
     }
 
     /// How this refresh gets a credential; `nil` if it isn't running any more.

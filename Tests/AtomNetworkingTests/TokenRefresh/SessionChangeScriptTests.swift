@@ -5,6 +5,55 @@ import Testing
 
 @Suite("A session and changes around it, as scripts")
 struct SessionChangeScriptTests {
+    // MARK: The end of a process
+
+    @Test("A refresh is unfinished until its credential is stored, and the next one is another")
+    func unfinished() {
+        var session = MachineFixture()
+        #expect(session.ask("a") == "go")
+        #expect(session.machine.unfinishedRefresh == nil)
+        session.condemn()
+        #expect(session.ask("a", isRetry: true) == "wait, refresh 1 with r1 for a")
+        #expect(session.machine.unfinishedRefresh == 1)
+        #expect(session.succeed(2) == "store a2")
+        #expect(session.machine.unfinishedRefresh == 1)
+        session.store = MachineFixture.credential(2)
+        #expect(session.stored() == "release, announce refreshed")
+        #expect(session.machine.unfinishedRefresh == nil)
+        #expect(session.release() == "a")
+        session.condemn()
+        #expect(session.ask("b") == "wait, refresh 2 with r2 for b")
+        #expect(session.machine.unfinishedRefresh == 2)
+        #expect(session.fail(refresh: 2) == "refuse b: failed, announce: failed")
+        #expect(session.machine.unfinishedRefresh == nil)
+    }
+
+    @Test("A refresh of a session that is over is unfinished only if its refresh token is used again")
+    func unfinishedForNobody() {
+        var session = MachineFixture()
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.signOut() == "refuse a: signed out, announce signed out")
+        #expect(session.machine.unfinishedRefresh == nil)
+        #expect(session.signIn(MachineFixture.credential(3)) == "announce signed in")
+        #expect(session.machine.unfinishedRefresh == nil)
+        #expect(session.signIn(MachineFixture.credential(1)) == "announce signed in")
+        #expect(session.machine.unfinishedRefresh == 1)
+    }
+
+    @Test("A provider's call is unfinished from when it has returned a credential")
+    func unfinishedProvider() {
+        var session = MachineFixture()
+        session.means = .provider
+        session.now = 3_600
+        #expect(session.ask("a") == "wait, refresh 1 with r1 for a")
+        #expect(session.machine.unfinishedRefresh == nil)
+        session.machine.refreshProvided(number: 1)
+        #expect(session.machine.unfinishedRefresh == 1)
+        #expect(session.succeed(2) == "store a2")
+        #expect(session.machine.unfinishedRefresh == 1)
+    }
+
     // MARK: The window
 
     @Test("After three tokens in 30 s that were refused before any request was accepted, no more are asked for")

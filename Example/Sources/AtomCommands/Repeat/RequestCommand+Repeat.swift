@@ -31,12 +31,7 @@ extension RequestCommand {
         let (result, signal) = await exchange.send(over: transport, toldTo: observers) { () throws(AtomError) in
             try exchange.request(method, url, body: requestBody)
         } _: { service in
-            let report = await repetition.run(service) { progress.advance() }
-            if exchange.session, case .failure = report.result {
-                // A refresh may still be running, though no request waits for it.
-                await exchange.sessionOptions.file.settle(after: .cancelled(.maybeSent))
-            }
-            return report
+            await repetition.run(service) { progress.advance() }
         }
         progress.finish()
         let isWritten = exports.archive.write(recorder, notes: notes)

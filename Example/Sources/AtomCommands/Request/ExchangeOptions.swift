@@ -73,17 +73,16 @@ struct ExchangeOptions: ParsableArguments {
         toldTo observers: [any RequestObserver] = [],
         _ request: @escaping @Sendable () throws(AtomError) -> CommandLineRequest,
         _ body: @escaping @Sendable (Service) async throws(AtomError) -> Value
-    ) async -> (result: Result<Value, AtomError>, signal: Int32?) {
-        let (result, signal) = await withInterruption { [self] in
-            let result = await outcome { () async throws(AtomError) in
+    ) async -> (value: Result<Value, AtomError>, signal: Int32?) {
+        await withInterruption { [self] in
+            await outcome { () async throws(AtomError) in
                 let request = try request()
-                return try await body(
-                    try atom(for: request, over: transport, calling: queue, observers).enqueue(request))
+                let atom = try atom(for: request, over: transport, calling: queue, observers)
+                let result = await outcome { () async throws(AtomError) in try await body(atom.enqueue(request)) }
+                await atom.finishBeforeExit()
+                return try result.get()
             }
-            if session, let error = result.error { await sessionOptions.file.settle(after: error) }
-            return result
         }
-        return (result, signal)
     }
 
     /// What a failure of the session means for the user.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import AtomNetworking
 import Foundation
 
@@ -31,12 +32,30 @@ enum RequestExitStatus: Int32, CaseIterable {
     ///
     /// - Parameter signal: The signal that cancelled it, if one did.
     init<Success>(_ result: Result<Success, AtomError>, signal: Int32?) {
-        self =
+        let status: RequestExitStatus =
             switch result {
-            case _ where signal == SIGTERM: .terminated
             case .success: .success
             case .failure(let error): RequestExitStatus(error)
             }
+        self = status.after(signal)
+    }
+
+    /// This status, or 128 and the number of the signal that cancelled the
+    /// command, as a shell has it.
+    private func after(_ signal: Int32?) -> RequestExitStatus {
+        switch signal {
+        case SIGINT: .cancelled
+        case SIGTERM: .terminated
+        default: self
+        }
+    }
+
+    /// Ends the command, unless it was successful.
+    ///
+    /// - Parameter signal: The signal that cancelled it, if one did.
+    func exit(after signal: Int32?) throws {
+        let status = after(signal)
+        guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
     /// The exit status for an error.

@@ -37,8 +37,7 @@ struct LoginCommand: AsyncParsableCommand {
         let (status, signal) = await withInterruption {
             await perform(notes: .standardError, prompt: .standard)
         }
-        if signal == SIGTERM { throw ExitCode(RequestExitStatus.terminated.rawValue) }
-        guard status == .success else { throw ExitCode(status.rawValue) }
+        try status.exit(after: signal)
     }
 
     /// Signs in.

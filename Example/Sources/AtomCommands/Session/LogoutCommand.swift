@@ -19,8 +19,7 @@ struct LogoutCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (status, signal) = await withInterruption { await perform(notes: .standardError) }
-        if signal == SIGTERM { throw ExitCode(RequestExitStatus.terminated.rawValue) }
-        guard status == .success else { throw ExitCode(status.rawValue) }
+        try status.exit(after: signal)
     }
 
     /// Signs out, and reports the result.

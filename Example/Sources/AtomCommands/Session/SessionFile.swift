@@ -34,21 +34,6 @@ struct SessionFile: Sendable, Hashable {
         FileTokenCredentialStore(fileURL: url)
     }
 
-    /// Waits for a refresh that this process has started and that no request
-    /// waits for any more.
-    ///
-    /// If the process ended before the new tokens are stored, the session would
-    /// be lost.
-    func settle(after error: AtomError) async {
-        switch error {
-        case .cancelled, .authentication(.waitedTooLong): break
-        default: return
-        }
-        // This waits behind the refresh, in a separate task, because a
-        // cancelled task would not wait.
-        await Task { _ = try? await store().exchange { $0 } }.value
-    }
-
     // MARK: The profile
 
     /// The server and the user that the tokens belong to; it contains no

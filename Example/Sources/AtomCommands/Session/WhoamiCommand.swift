@@ -20,8 +20,7 @@ struct WhoamiCommand: AsyncParsableCommand {
         let (status, signal) = await withInterruption {
             await perform(output: .standardOutput, notes: .standardError)
         }
-        if signal == SIGTERM { throw ExitCode(RequestExitStatus.terminated.rawValue) }
-        guard status == .success else { throw ExitCode(status.rawValue) }
+        try status.exit(after: signal)
     }
 
     /// Asks the server, and shows the response.
@@ -30,14 +29,17 @@ struct WhoamiCommand: AsyncParsableCommand {
         do throws(AtomError) {
             guard let profile = file.profile() else { throw .authentication(.missingCredential(delivery: .notSent)) }
             let atom = try file.atom(for: profile)
-            let member = try await atom.enqueue(AccountEndpoint.account(try profile.airline()))
-                .resume(expecting: Member.self)
+            let airline = try profile.airline()
+            let result = await outcome { () async throws(AtomError) in
+                try await atom.enqueue(AccountEndpoint.account(airline)).resume(expecting: Member.self)
+            }
+            await atom.finishBeforeExit()
+            let member = try result.get()
             output.print(
                 ResponsePrinter.printable(
                     "\(member.name) (\(member.tier), \(member.miles) miles) at \(profile.server)"))
             return .success
         } catch {
-            await file.settle(after: error)
             let advice = SessionAdvice(error, file: file.url)
             notes.print(ResponsePrinter.printable(advice?.message ?? error.description))
             return advice?.status ?? RequestExitStatus(error)

@@ -1,0 +1,267 @@
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AtomCommands
+
+/// The tool is stopped while it renews a session at a server that accepts each
+/// refresh token once, and whoever sends one twice is signed out.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct InterruptionTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM], StrictServer.Phase.allCases)
+    func whoStopsTheToolKeepsTheSession(signal: Int32, phase: StrictServer.Phase) async throws {
+        let run = try await stop(by: signal, in: phase)
+        #expect(run.tool.status == 128 + signal)
+        #expect(run.tool.output.isEmpty)
+        #expect(!run.tool.notes.contains("secret"))
+        #expect(run.hasSurvived, "\(run.afterwards)")
+        #expect(run.reuses == 0)
+    }
+
+    /// Only a kill between the arrival of the token request and the write of
+    /// its response loses the session.
+    @Test(arguments: StrictServer.Phase.allCases)
+    func whoKillsTheToolLosesOnlyAResponse(phase: StrictServer.Phase) async throws {
+        let run = try await stop(by: SIGKILL, in: phase)
+        #expect(run.tool.status == SIGKILL)
+        #expect(run.hasSurvived == !phase.isResponseDue, "\(run.afterwards)")
+        #expect(run.reuses == (phase.isResponseDue ? 1 : 0))
+        if phase.isResponseDue { #expect(run.afterwards.contains("The session was lost: a process was stopped")) }
+    }
+
+    /// The response arrives and is written, and the signal comes somewhere in
+    /// between.
+    @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
+    func whateverTheMomentOfTheWrite(signal: Int32) async throws {
+        var survivals = 0
+        let rounds = 16
+        for round in 0..<rounds {
+            let run = try await stop(by: signal, after: .microseconds(round * 800))
+            if run.hasSurvived { survivals += 1 }
+            #expect(run.hasSurvived == run.wasStored)
+            #expect(run.reuses == (run.wasStored ? 0 : 1))
+            if !run.hasSurvived { #expect(run.afterwards.contains("The session was lost: a process was stopped")) }
+        }
+        #expect(signal == SIGKILL || survivals == rounds)
+        print("Signal \(signal) while the response was written: \(survivals) of \(rounds) sessions survived.")
+    }
+
+    private struct Stopped {
+        let tool: Tool.Run
+        /// Whether the new tokens are in the file.
+        let wasStored: Bool
+        /// Whether the next command is signed in.
+        let hasSurvived: Bool
+        /// What the next command says.
+        let afterwards: String
+        /// How often a refresh token was sent that had been used.
+        let reuses: Int
+    }
+
+    private func stop(by signal: Int32, in phase: StrictServer.Phase) async throws -> Stopped {
+        let server = try StrictServer(holding: phase)
+        defer { server.stop() }
+        let file = try await session(at: server)
+        var other: Task<Void, any Error>?
+        if phase == .waitingForTheStore {
+            let (holds, hold) = AsyncStream.makeStream(of: Void.self)
+            let (ends, end) = AsyncStream.makeStream(of: Void.self)
+            server.whenReleased { end.yield() }
+            other = Task {
+                _ = try await file.store().exchange { stored in
+                    hold.yield()
+                    for await _ in ends { break }
+                    return stored
+                }
+            }
+            for await _ in holds { break }
+        }
+        let tool = try await Tool.interrupt(
+            ["whoami", "--session-file", file.url.path], by: signal, when: { server.isHolding },
+            then: { server.release() })
+        try await other?.value
+        return try await stopped(tool, file, server)
+    }
+
+    private func stop(by signal: Int32, after delay: Duration) async throws -> Stopped {
+        let server = try StrictServer(holding: .beforeTheLastByte)
+        defer { server.stop() }
+        let file = try await session(at: server)
+        let tool = try await Tool.interrupt(["whoami", "--session-file", file.url.path], by: signal) {
+            guard server.isHolding else { return false }
+            server.release()
+            // Not a sleep, which takes longer than the write.
+            let end = ContinuousClock.now + delay
+            while ContinuousClock.now < end {}
+            return true
+        }
+        return try await stopped(tool, file, server)
+    }
+
+    private func stopped(_ tool: Tool.Run, _ file: SessionFile, _ server: StrictServer) async throws -> Stopped {
+        await server.isIdle()
+        let stored = try await file.store().load()
+        let command = try #require(
+            try AtomCommand.parseAsRoot(["whoami", "--session-file", file.url.path]) as? WhoamiCommand)
+        let (output, notes) = (RecordingTerminal(), RecordingTerminal())
+        let status = await command.perform(output: output.terminal(), notes: notes.terminal())
+        return Stopped(
+            tool: tool, wasStored: stored?.refreshToken != StrictServer.credential(0).refreshToken,
+            hasSurvived: status == .success, afterwards: output.text + notes.text, reuses: server.reuses)
+    }
+
+    /// Tokens that the server doesn't accept any more, and the profile.
+    private func session(at server: StrictServer) async throws -> SessionFile {
+        let file = SessionFile(url: folder.url.appendingPathComponent("\(UUID())/session.json"))
+        try await file.store().save(StrictServer.credential(0))
+        try file.save(SessionFile.Profile(server: server.url, clientID: "atom-app"))
+        return file
+    }
+}
+
+/// An authorization server and a resource; it stops in one phase of the first
+/// refresh.
+final class StrictServer: Sendable {
+    enum Phase: CaseIterable {
+        /// The request is sent, and its 401 isn't.
+        case beforeThe401
+        /// Another process has the lock of the session's file.
+        case waitingForTheStore
+        /// The token request has arrived.
+        case beforeTheExchange
+        /// The refresh token is used, and nothing of the response is sent.
+        case beforeTheResponse
+        case inTheHead
+        case inTheBody
+        case beforeTheLastByte
+        /// The new tokens are stored, and the request is sent again.
+        case afterTheWrite
+
+        /// Whether the server has the used token, and the tool not yet its
+        /// successor.
+        var isResponseDue: Bool {
+            switch self {
+            case .beforeThe401, .waitingForTheStore, .afterTheWrite: false
+            case .beforeTheExchange, .beforeTheResponse, .inTheHead, .inTheBody, .beforeTheLastByte: true
+            }
+        }
+    }
+
+    private struct State {
+        /// The number of the tokens that are good; the access token of the
+        /// first ones has expired.
+        var current = 0
+        var isRevoked = false
+        var reuses = 0
+        var isHolding = false
+        var onRelease: (@Sendable () -> Void)?
+    }
+
+    private let server: LoopbackServer
+    private let gate: LoopbackServer.Gate
+    private let state: Locked
+    private let phase: Phase
+
+    init(holding phase: Phase) throws {
+        self.phase = phase
+        let (gate, state) = (LoopbackServer.Gate(), Locked())
+        (self.gate, self.state) = (gate, state)
+        server = try LoopbackServer(routes: [
+            "GET /account": { request in
+                let isGood = state.with { state in
+                    let token = "Bearer \(Self.credential(state.current).accessToken)"
+                    return !state.isRevoked && state.current > 0 && request["Authorization"] == token
+                }
+                guard phase == (isGood ? .afterTheWrite : .beforeThe401) else { return Self.account(isGood) }
+                state.holds()
+                return Self.account(isGood).after(gate)
+            },
+            "POST /oauth/token": { request in
+                if phase == .beforeTheExchange {
+                    state.holds()
+                    gate.wait()
+                }
+                let number = state.with { state -> Int? in
+                    guard request.form("refresh_token") == Self.credential(state.current).refreshToken else {
+                        state.reuses += 1
+                        state.isRevoked = true
+                        return nil
+                    }
+                    state.current += 1
+                    return state.current
+                }
+                guard let number else { return .json(#"{"error":"invalid_grant"}"#, status: 400) }
+                return Self.grant(number, holding: phase, at: gate, state)
+            },
+        ])
+    }
+
+    var url: String { "http://\(server.host):\(server.port)" }
+
+    /// Whether somebody waits in the phase.
+    var isHolding: Bool {
+        guard phase != .waitingForTheStore else { return server.requestCount > 0 && server.requestsInProgress == 0 }
+        return state.with { $0.isHolding }
+    }
+
+    var reuses: Int { state.with { $0.reuses } }
+
+    func whenReleased(_ proceed: @escaping @Sendable () -> Void) { state.with { $0.onRelease = proceed } }
+
+    func release() {
+        gate.open()
+        state.with { $0.onRelease }?()
+    }
+
+    /// Waits until every request that has arrived is processed.
+    func isIdle() async {
+        while server.requestsInProgress > 0 { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    func stop() { server.stop() }
+
+    static func credential(_ number: Int) -> TokenCredential {
+        TokenCredential(
+            accessToken: "secret-a\(number)", expiresAt: .distantFuture, refreshToken: "secret-r\(number)")
+    }
+
+    private static func account(_ isGood: Bool) -> LoopbackServer.Response {
+        isGood ? .json(#"{"name":"ada","tier":"gold","miles":1}"#) : .challenge("Bearer")
+    }
+
+    private static func grant(
+        _ number: Int, holding phase: Phase, at gate: LoopbackServer.Gate, _ state: Locked
+    ) -> LoopbackServer.Response {
+        let tokens = credential(number)
+        let body = #"{"access_token":"\#(tokens.accessToken)","refresh_token":"\#(tokens.refreshToken)"}"#
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        let bytes = Data((head + body).utf8)
+        let place: Int? =
+            switch phase {
+            case .beforeTheResponse: 0
+            case .inTheHead: 20
+            case .inTheBody: head.utf8.count + 10
+            case .beforeTheLastByte: bytes.count - 1
+            case .beforeThe401, .waitingForTheStore, .beforeTheExchange, .afterTheWrite: nil
+            }
+        guard let place else { return .script([.write(bytes)]) }
+        state.holds()
+        return .script([.write(bytes.prefix(place)), .wait(gate), .write(bytes.dropFirst(place))])
+    }
+
+    private final class Locked: @unchecked Sendable {
+        // Accessed only under `lock`.
+        private var state = State()
+        private let lock = NSLock()
+
+        func with<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&state) } }
+
+        func holds() { with { $0.isHolding = true } }
+    }
+}
