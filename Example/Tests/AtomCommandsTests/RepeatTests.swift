@@ -183,7 +183,7 @@ import Testing
         let busy = try await request("GET", "/busy/me?times=3", "--repeat", "10")
         #expect(busy.status == .errorStatus)
         #expect(busy.count("HTTP 503") == 3 && busy.count("HTTP 200") == 7)
-        #expect(busy.output.contains("First failure: error status: The server answered HTTP 503"))
+        #expect(busy.output.contains(/First failure: error status: GET http:\S+: the server answered HTTP 503/))
         let lost = try await request("GET", "/errors/hang-up", "--repeat", "3", "--concurrency", "3")
         #expect(lost.status == .connectionLost)
         #expect(lost.count("failed") == 3)
