@@ -208,6 +208,11 @@
             sockets[Int(descriptor)].isRestless = isRestless
         }
 
+        /// Whether it carries one exchange at a time.
+        func isSingle(_ descriptor: CInt) -> Bool {
+            sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
+        }
+
         /// Whether nothing has arrived on a kept connection, and it is still open.
         ///
         /// On one that carries many exchanges something may always arrive.
