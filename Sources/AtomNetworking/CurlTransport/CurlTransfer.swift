@@ -540,7 +540,9 @@
         }
 
         private func error(code: Int) -> CurlError {
-            var error = CurlError(code: code, message: String(cString: errorBuffer))
+            // What is said of a proxy may name more than its host.
+            let isOfProxy = code == 5 || code == 97
+            var error = CurlError(code: code, message: isOfProxy ? "" : String(cString: errorBuffer))
             error.systemError = socketError != 0 ? Int(socketError) : figure(ATOM_CURLINFO_OS_ERRNO)
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)
