@@ -174,6 +174,18 @@
             #expect(try named("https://u%40:p@:%2F@proxy/") == ["https://proxy", "u@", "p@:/"])
         }
 
+        @Test("A user name and a password arrive as they are, with each libcurl")
+        func percentSigns() async throws {
+            let proxy = try LoopbackServer { _ in .text("proxied") }
+            defer { proxy.stop() }
+            for (username, password) in [("u%41", "p%25x%"), ("%zz%00", "%")] {
+                let transport = try transport(server(proxy, username: username, password: password))
+                #expect(await transport.run(try request(.http, "origin.example")).text == "proxied")
+                let expected = "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
+                #expect(proxy.requests.last?["Proxy-Authorization"] == expected)
+            }
+        }
+
         @Test("A password of the environment's proxy is in no error", arguments: ["http", "https", "socks5h"])
         func noPassword(scheme: String) async {
             await #expect(processExitsWith: .success) { [scheme] in
