@@ -177,7 +177,7 @@
                 let mayWaitForContinue =
                     head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
                 loop.sockets.learned(
-                    socket.descriptor, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
+                    socket, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
                 if head.isHTTP2 {
                     loop.multiplexes(exchange)
                 } else if hidesSurplus, let easy {
