@@ -54,6 +54,12 @@ struct zlib_stream {
     unsigned long reserved;
 };
 
+// `struct curl_tlssessioninfo`.
+struct curl_tls_session {
+    int backend;
+    void *internals;
+};
+
 struct curl_address {
     int family;
     int socktype;
@@ -105,6 +111,8 @@ enum {
 
     CURLINFO_PRIVATE = 0x100000 + 21,
     CURLINFO_CAINFO = 0x100000 + 61,
+    CURLINFO_TLS_SSL_PTR = 0x400000 + 45,
+    CURLSSLBACKEND_OPENSSL = 1,
 
     CURLSHOPT_SHARE = 1,
     CURL_LOCK_DATA_SSL_SESSION = 4,
@@ -147,6 +155,9 @@ static struct {
     int (*end)(struct zlib_stream *);
     const char *(*version)(void);
 } zlib;
+
+// Of OpenSSL, if it is what libcurl uses.
+static int (*ssl_has_pending)(const void *) = NULL;
 
 static struct atom_curl_version version = {.text = ""};
 static char *default_authorities = NULL;
@@ -247,7 +258,12 @@ static void load(void) {
     // into the program. The first comes first, so that all functions are of one
     // library, also where another build of libcurl is loaded.
     void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
-    if (!(library != NULL && find_functions(library)) && !find_functions(RTLD_DEFAULT)) return;
+    if (library == NULL || !find_functions(library)) {
+        library = RTLD_DEFAULT;
+        if (!find_functions(library)) return;
+    }
+    // Searched for among what this libcurl was linked with.
+    *(void **)&ssl_has_pending = dlsym(library, "SSL_has_pending");
     if (curl.global_init(CURL_GLOBAL_ALL) != 0) return;
     // Registered after the TLS library's cleanup, so it runs before.
     atexit(wait_for_threads);
@@ -402,6 +418,15 @@ int64_t atom_curl_get_offset(atom_curl_easy easy, int info) {
 const char *atom_curl_get_text(atom_curl_easy easy, int info) {
     const char *text = NULL;
     return curl.easy_getinfo(easy, info, &text) == 0 ? text : NULL;
+}
+
+int atom_curl_tls_surplus(atom_curl_easy easy) {
+    struct curl_tls_session *session = NULL;
+    if (ssl_has_pending == NULL || curl.easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != 0) return -1;
+    if (session == NULL || session->backend != CURLSSLBACKEND_OPENSSL || session->internals == NULL) return -1;
+    // Not `SSL_pending`: libcurl 8.15 lets OpenSSL read ahead, and then whole records
+    // may lie there undecrypted.
+    return ssl_has_pending(session->internals) != 0;
 }
 
 // `struct curl_certinfo`, and `CURLINFO_CERTINFO`.

@@ -14,8 +14,7 @@
         }
 
         /// One coding; the last that was applied comes first.
-        private var layers: [Inflation]
-        private var input = Data()
+        private let layers: [Inflation]
 
         /// `nil` if nothing is to be decoded: there is no coding, or one that the SDK
         /// doesn't know, which stays as it is, as everything does without zlib.
@@ -33,35 +32,31 @@
                 }
             }
             // Nobody encodes so often, but to make a little data look like very much.
-            guard !codings.isEmpty, codings.count <= 5, atom_curl_load().has_zlib else { return nil }
+            guard !codings.isEmpty, codings.count <= 2, atom_curl_load().has_zlib else { return nil }
             layers = codings.reversed().map(Inflation.init)
         }
 
         /// Takes the next part of the body; the one before has been decoded.
-        func take(_ part: Data) { input = part }
+        func take(_ part: Data) { layers[0].take(part) }
 
         /// Gives the next part of the content; `nil` when more of the body is needed.
-        func next() throws(Failure) -> Data? { try next(ofLayer: layers.count - 1) }
-
-        /// Recursive, with as many steps as there are codings.
-        private func next(ofLayer index: Int) throws(Failure) -> Data? {
-            while true {
-                if let part = try layers[index].next() { return part }
-                if index > 0 {
-                    guard let part = try next(ofLayer: index - 1) else { return nil }
-                    layers[index].take(part)
-                } else {
-                    guard !input.isEmpty else { return nil }
-                    layers[index].take(input)
-                    input = Data()
-                }
+        ///
+        /// It is empty after a step that only brought an inner coding forward. One of
+        /// them may have very much without any content, and who waits may have left.
+        func next() throws(Failure) -> Data? {
+            for index in layers.indices.reversed() {
+                guard let part = try layers[index].next() else { continue }
+                guard index + 1 < layers.count else { return part }
+                layers[index + 1].take(part)
+                return Data()
             }
+            return nil
         }
 
         /// Whether the content ends where the body does.
         ///
         /// No body at all is no content, as in the response to HEAD.
-        var isComplete: Bool { input.isEmpty && layers.allSatisfy(\.isComplete) }
+        var isComplete: Bool { layers.allSatisfy(\.isComplete) }
     }
 
     /// The decoding of one coding with zlib.
@@ -94,6 +89,7 @@
             if input.isEmpty { input = part } else { input.append(part) }
         }
 
+        /// `nil` when more of the input is needed.
         func next() throws(ContentDecoder.Failure) -> Data? {
             guard hasMore else { return nil }
             // A small body takes little memory, and its members share it.

@@ -155,6 +155,7 @@
                         if isSilent { receive(.sent(0)) }
                         return loop.delivered(delivery.undecoded, of: self)
                     }
+                    guard !part.isEmpty else { continue }
                     isSilent = false
                     receive(.data(part))
                 }

@@ -16,6 +16,9 @@
         let holdsSingleStreams: Bool
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
         let repeatsUnexpected: Bool
+        /// Whether it takes a proxy's user name and password for percent-encoded, before
+        /// 8.8.
+        let decodesProxyCredentials: Bool
         /// Whether a handle may be used for another exchange.
         let usesHandlesAgain: Bool
 
@@ -42,6 +45,7 @@
                     tellsOfSending: found.number >= 0x07_50_00,
                     holdsSingleStreams: found.number >= 0x08_01_00,
                     repeatsUnexpected: found.number >= 0x07_45_00,
+                    decodesProxyCredentials: found.number < 0x08_08_00,
                     usesHandlesAgain: !(0x07_53_00..<0x08_02_00).contains(found.number)))
         }()
 

@@ -285,8 +285,14 @@
                 }
                 if wasRestless { reminder = (Self.now(after: 50), 0) }
             }
+            deliverRest()
+            // It may wait for a name lookup, or say something more.
             tearDown()
-            // One event that is stuck holds up no last event of another exchange.
+            deliverRest()
+        }
+
+        /// One event that is stuck holds up no last event of another exchange.
+        private func deliverRest() {
             while delivery.add(&events) { _ = sockets.wait(5) { _, _ in } }
         }
 

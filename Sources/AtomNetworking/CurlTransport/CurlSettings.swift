@@ -14,6 +14,7 @@
         let repeatsUnexpected: Bool
         let holdsSingleStreams: Bool
         let usesHandlesAgain: Bool
+        private let decodesProxyCredentials: Bool
         /// How many milliseconds a body waits for `100 Continue`; `nil` for as
         /// many as libcurl says.
         let expectationTimeout: Int?
@@ -34,6 +35,7 @@
             repeatsUnexpected = library.repeatsUnexpected
             holdsSingleStreams = library.holdsSingleStreams
             usesHandlesAgain = library.usesHandlesAgain
+            decodesProxyCredentials = library.decodesProxyCredentials
             expectationTimeout = configuration.expectationTimeout
             proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
             switch configuration.trust {
@@ -103,11 +105,12 @@
             }
             var isAccepted = Self.set(ATOM_CURLOPT_PROXY, proxy.url, on: easy)
             isAccepted = Self.set(ATOM_CURLOPT_NOPROXY, proxy.exceptions.joined(separator: ","), on: easy) && isAccepted
-            if let username = proxy.username {
-                isAccepted = Self.set(ATOM_CURLOPT_PROXYUSERNAME, username, on: easy) && isAccepted
-            }
-            if let password = proxy.password {
-                isAccepted = Self.set(ATOM_CURLOPT_PROXYPASSWORD, password, on: easy) && isAccepted
+            for (option, text) in [
+                (ATOM_CURLOPT_PROXYUSERNAME, proxy.username), (ATOM_CURLOPT_PROXYPASSWORD, proxy.password),
+            ] {
+                guard var text else { continue }
+                if decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
+                isAccepted = Self.set(option, text, on: easy) && isAccepted
             }
             guard isAccepted else { return .proxy("libcurl doesn't accept it") }
             // A proxy's answer to CONNECT is nobody's response.

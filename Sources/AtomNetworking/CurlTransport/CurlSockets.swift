@@ -202,10 +202,15 @@
         func descriptor(ofPort port: UInt16) -> CInt { descriptors[port] ?? -1 }
 
         /// A response has shown what the connection is like.
-        func learned(_ descriptor: CInt, isSingle: Bool, isRestless: Bool) {
-            guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return }
-            sockets[Int(descriptor)].isSingle = isSingle
-            sockets[Int(descriptor)].isRestless = isRestless
+        func learned(_ use: Use, isSingle: Bool, isRestless: Bool) {
+            guard isCurrent(use) else { return }
+            sockets[Int(use.descriptor)].isSingle = isSingle
+            sockets[Int(use.descriptor)].isRestless = isRestless
+        }
+
+        /// Whether it carries one exchange at a time.
+        func isSingle(_ descriptor: CInt) -> Bool {
+            sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
         }
 
         /// Whether nothing has arrived on a kept connection, and it is still open.

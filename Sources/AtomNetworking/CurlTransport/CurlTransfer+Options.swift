@@ -20,6 +20,7 @@
                 return .proxy(error.reason)
             }
             if let problem = settings.set(proxy, on: easy) { return problem }
+            hasSecureProxy = proxy?.isSecure == true
             setHeader(request, isProxied: proxy != nil, on: easy)
             if case .stream(let body)? = request.body { reader = BodyReadAhead(body) }
             if request.needsFreshConnection {

@@ -76,6 +76,8 @@
         @exclusivity(unchecked) private var socketError: CInt = 0
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
+        /// Whether a proxy that is reached over TLS may be used.
+        @exclusivity(unchecked) var hasSecureProxy = false
         /// The connection that was prepared for, where libcurl doesn't tell of sending.
         @exclusivity(unchecked) private var passage = Passage()
         /// Whether libcurl keeps a part of the response, until the receiver has caught up.
@@ -175,8 +177,12 @@
                 let mayWaitForContinue =
                     head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
                 loop.sockets.learned(
-                    socket.descriptor, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
-                if head.isHTTP2 { loop.multiplexes(exchange) }
+                    socket, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
+                if head.isHTTP2 {
+                    loop.multiplexes(exchange)
+                } else if hidesSurplus, let easy {
+                    atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FORBID_REUSE), 1)
+                }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
                     statusCode: head.statusCode, headerFields: head.takeFields(),
@@ -297,13 +303,33 @@
                 use(loop.sockets.connected(socket.descriptor, port: port))
             } else {
                 use(loop.sockets.descriptor(ofPort: port))
-                guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor) else {
+                guard port == 0 ? loop.sockets.areUnspoiled : loop.sockets.isUnspoiled(socket.descriptor),
+                    !hasSurplus(isKnown: port != 0)
+                else {
                     abort = .spoiled
                     return false
                 }
             }
             isPrepared = true
             return refusal == nil
+        }
+
+        /// Whether TLS has something of a kept connection that is in no socket any more,
+        /// or can't tell.
+        private func hasSurplus(isKnown: Bool) -> Bool {
+            guard let easy, exchange?.isSecure == true, !isKnown || loop.sockets.isSingle(socket.descriptor) else {
+                return false
+            }
+            return atom_curl_tls_surplus(easy) != 0
+        }
+
+        /// Whether the next exchange over the connection couldn't find that out.
+        private var hidesSurplus: Bool {
+            guard let easy, let exchange else { return false }
+            // Of two sessions within each other only the inner one can be asked, and
+            // newer versions never tell of a proxy's.
+            if hasSecureProxy, !exchange.isSecure || figure(ATOM_CURLINFO_HTTP_CONNECTCODE) > 0 { return true }
+            return exchange.isSecure && atom_curl_tls_surplus(easy) < 0
         }
 
         /// Whether the exchange has to begin anew, over a new connection.
@@ -514,7 +540,9 @@
         }
 
         private func error(code: Int) -> CurlError {
-            var error = CurlError(code: code, message: String(cString: errorBuffer))
+            // What is said of a proxy may name more than its host.
+            let isOfProxy = code == 5 || code == 97
+            var error = CurlError(code: code, message: isOfProxy ? "" : String(cString: errorBuffer))
             error.systemError = socketError != 0 ? Int(socketError) : figure(ATOM_CURLINFO_OS_ERRNO)
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)

@@ -99,13 +99,20 @@
         private init?(environment text: String, exceptions: String) {
             let end = text.range(of: "://")
             let scheme = end.map { text[..<$0.lowerBound].lowercased() } ?? "http"
-            let authority = text[(end?.upperBound ?? text.startIndex)...].prefix { !"/?#".contains($0) }
+            let rest = text[(end?.upperBound ?? text.startIndex)...]
+            let authority = rest.prefix { !"/?#".contains($0) }
             let at = authority.lastIndex(of: "@")
             let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+            // A host in brackets has its closing one, or the length doesn't fit.
             let host = place.hasPrefix("[") ? place.prefix { $0 != "]" } + "]" : place.prefix { $0 != ":" }
+            let port = place.dropFirst(host.count)
             let user = at.map { authority[..<$0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
             func decoded(_ part: Substring?) -> String? { part.map { $0.removingPercentEncoding ?? String($0) } }
+            // A password that isn't encoded may have ended the authority, and nothing of it may
+            // be taken for a host or a port.
             guard Self.schemes.contains(scheme) || scheme == "socks", !host.isEmpty,
+                !rest.dropFirst(authority.count).contains("@"), place.hasPrefix(host),
+                port.isEmpty || port.wholeMatch(of: /:[0-9]{1,5}/) != nil,
                 place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
             else { return nil }
             url = "\(scheme)://\(place)"

@@ -148,6 +148,10 @@ const char *atom_curl_get_text(atom_curl_easy easy, int info);
 /// if it isn't known. It lives until the transfer is used again.
 const struct atom_curl_list *atom_curl_get_certificate(atom_curl_easy easy);
 
+/// Whether TLS has read more from the transfer's connection than libcurl has taken;
+/// -1 if it can't be told. Only while the transfer has a connection.
+int atom_curl_tls_surplus(atom_curl_easy easy);
+
 /// Lets a paused transfer go on.
 int atom_curl_easy_continue(atom_curl_easy easy);
 /// The meaning of a `CURLcode`.

@@ -14,12 +14,6 @@
 
     /// A program other than the SDK that locks a file.
     private final class LockingProcess: Sendable {
-        private static let python = ("/usr/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? ""))
-            .split(separator: ":").map { $0 + "/python3" }
-            .first { FileManager.default.isExecutableFile(atPath: $0) }
-
-        static let isThere = python != nil
-
         private let process: Process
         private let input = Pipe()
         private let output = Pipe()
@@ -27,7 +21,7 @@
         /// Starts to wait for the lock, or tries once.
         init(_ lock: URL, onlyTries: Bool = false) async throws {
             process = Process()
-            process.executableURL = URL(fileURLWithPath: try #require(Self.python))
+            process.executableURL = URL(fileURLWithPath: try #require(Python.path))
             let program = """
                 import fcntl, sys
                 file = open(sys.argv[1], "a")
@@ -73,7 +67,7 @@
 
     @Suite(
         "A file of tokens that other processes share",
-        .enabled(if: LockingProcess.isThere, "no python3 to take the lock with"), .timeLimit(.minutes(10)))
+        .enabled(if: Python.path != nil, "no python3 to take the lock with"), .timeLimit(.minutes(10)))
     struct FileTokenCredentialStoreProcessTests {
         private let folder: TemporaryFolder
         private let lock: URL

@@ -146,6 +146,46 @@
             }
         }
 
+        @Test(
+            "A value that isn't the URL of a proxy is refused, without a piece of it",
+            arguments: [
+                "http://user:s3cret/x@proxy:3128", "http://user:s3cret#x@proxy:3128", "user:s3cret?x@proxy:3128",
+                "http://user:s3cret", "http://user@s3cret:", "http://proxy:3128s3cret", "http://proxy:123456",
+                "http://[::1", "http://[::1]s3cret", "http://[::1]:s3cret", "http://:3128", "ftp://s3cret@proxy",
+            ])
+        func notAProxy(value: String) {
+            do throws(CurlLibrary.Unavailable) {
+                let proxy = try CurlTransport.ProxyServer.named(by: ["http_proxy": value], for: .http)
+                Issue.record("\(String(describing: proxy))")
+            } catch {
+                #expect(error.reason == "the value of http_proxy is not the URL of a proxy")
+            }
+        }
+
+        @Test("The value may have a user name, a password, a port and a path")
+        func parts() throws {
+            func named(_ value: String) throws -> [String?] {
+                let proxy = try CurlTransport.ProxyServer.named(by: ["http_proxy": value], for: .http)
+                return [proxy?.url, proxy?.username, proxy?.password]
+            }
+            #expect(try named("proxy") == ["http://proxy", nil, nil])
+            #expect(try named("http://proxy:3128/") == ["http://proxy:3128", nil, nil])
+            #expect(try named("socks5h://user@[::1]:1080/x") == ["socks5h://[::1]:1080", "user", nil])
+            #expect(try named("https://u%40:p@:%2F@proxy/") == ["https://proxy", "u@", "p@:/"])
+        }
+
+        @Test("A user name and a password arrive as they are, with each libcurl")
+        func percentSigns() async throws {
+            let proxy = try LoopbackServer { _ in .text("proxied") }
+            defer { proxy.stop() }
+            for (username, password) in [("u%41", "p%25x%"), ("%zz%00", "%")] {
+                let transport = try transport(server(proxy, username: username, password: password))
+                #expect(await transport.run(try request(.http, "origin.example")).text == "proxied")
+                let expected = "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
+                #expect(proxy.requests.last?["Proxy-Authorization"] == expected)
+            }
+        }
+
         @Test("A password of the environment's proxy is in no error", arguments: ["http", "https", "socks5h"])
         func noPassword(scheme: String) async {
             await #expect(processExitsWith: .success) { [scheme] in

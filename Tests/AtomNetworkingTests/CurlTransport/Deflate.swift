@@ -72,6 +72,28 @@
             return bytes
         }
 
+        /// A gzip member that never ends; its content is gzip members without any, 23
+        /// bytes each, and 129 times as large.
+        static func emptyMembers(_ repeats: Int) -> Data {
+            var bits: [UInt8] = [0, 1, 0]  // a block with fixed codes
+            func append(_ code: Int, _ length: Int) {
+                for shift in (0..<length).reversed() { bits.append(UInt8((code >> shift) & 1)) }
+            }
+            for byte in gzip(Data()).map(Int.init) { byte < 144 ? append(0x30 + byte, 8) : append(0x100 + byte, 9) }
+            // Then each 16 bits copy 258 bytes from 23 bytes before (RFC 1951 §3.2.5).
+            for _ in 0..<2 {
+                append(0b1100_0101, 8)
+                append(8, 5)
+                bits += [0, 1, 1]
+            }
+            let start = (0..<26).map { byte in
+                (0..<8).reduce(UInt8(0)) { $0 | bits[8 * byte + $1] << UInt8($1) }
+            }
+            var bytes = gzipHead + start.prefix(24)
+            for _ in 0..<repeats { bytes += start.suffix(2) }
+            return bytes
+        }
+
         /// The same with zstd: blocks that repeat one byte 131,072 times (RFC
         /// 8878 §3.1.1.2).
         static func zstdBomb(_ repeats: Int) -> Data {

@@ -5,8 +5,8 @@
 
     @testable import AtomNetworking
 
-    /// `openssl s_server` with certificates of an authority of its own, for the
-    /// lifetime of this object.
+    /// `openssl s_server`, or a program in Python, with certificates of an authority
+    /// of its own, for the lifetime of this object.
     ///
     /// A shell ends the server and removes the folder when the other end of its
     /// input is closed for any reason; see `OpenSSLServer`.
@@ -29,8 +29,8 @@
         private let shell = Process()
 
         private static let script = """
-            openssl=$1 folder=$2 identity=$3
-            shift 3
+            openssl=$1 folder=$2 identity=$3 python=$4 program=$5
+            shift 5
             umask 077
             mkdir "$folder" && cd "$folder" || exit
             key() { "$openssl" genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out "$1.key"; }
@@ -58,7 +58,12 @@
                         "$openssl" dgst -sha256 -binary | "$openssl" base64 >$name.pin
                 done
             } >setup.log 2>&1 </dev/null
-            "$openssl" s_server -accept 127.0.0.1:0 -cert "$identity.pem" -key "$identity.key" -www "$@" </dev/null &
+            if [ "$program" ]; then
+                "$python" -c "$program" </dev/null &
+            else
+                "$openssl" s_server -accept 127.0.0.1:0 -cert "$identity.pem" -key "$identity.key" -www "$@" \\
+                    </dev/null &
+            fi
             exec >/dev/null
             read -r nothing
             kill -KILL $!
@@ -66,13 +71,18 @@
             rm -r "$folder"
             """
 
-        /// - Parameter arguments: Further ones for `s_server`, which runs in
-        ///   the folder.
-        init(_ identity: Identity = .server, _ arguments: [String] = []) async throws {
+        /// - Parameters:
+        ///   - arguments: Further ones for `s_server`, which runs in the folder.
+        ///   - program: A server in Python, which runs there instead, and tells its
+        ///     port as `s_server` does.
+        init(_ identity: Identity = .server, _ arguments: [String] = [], program: String? = nil) async throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
             shell.executableURL = URL(fileURLWithPath: "/bin/sh")
             shell.arguments =
-                ["-c", Self.script, "sh", try #require(OpenSSL.path), folder.path, identity.rawValue] + arguments
+                [
+                    "-c", Self.script, "sh", try #require(OpenSSL.path), folder.path, identity.rawValue,
+                    Python.path ?? "", program ?? "",
+                ] + arguments
             // Or a process that another test starts meanwhile would hold it open too.
             _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
             shell.standardInput = input
@@ -83,7 +93,7 @@
             try shell.run()
             let handle = output.fileHandleForReading
             guard let port = await onAThreadOfItsOwn({ OpenSSLServer.port(in: handle) }) else {
-                throw Unexpected("openssl s_server doesn't start")
+                throw Unexpected("the server doesn't start")
             }
             self.port = port
         }

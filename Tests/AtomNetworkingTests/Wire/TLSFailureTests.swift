@@ -60,9 +60,13 @@ import Testing
         }
     }
 
-    enum OpenSSL {
-        static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            .map { "\($0)/openssl" }
+    enum OpenSSL { static let path = installedProgram("openssl") }
+
+    enum Python { static let path = installedProgram("python3") }
+
+    private func installedProgram(_ name: String) -> String? {
+        ("/usr/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "")).split(separator: ":")
+            .map { "\($0)/\(name)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 

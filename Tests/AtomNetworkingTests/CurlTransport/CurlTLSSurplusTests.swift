@@ -1,0 +1,111 @@
+#if os(Linux)
+    import AtomNetworkingTesting
+    import Foundation
+    import Testing
+
+    @testable import AtomNetworking
+
+    /// What TLS has decrypted, and libcurl has not taken, is in no socket any more.
+    @Suite(
+        .enabled(if: OpenSSL.path != nil && Python.path != nil, "openssl or python3 is not installed"),
+        .timeLimit(.minutes(5)))
+    struct CurlTLSSurplusTests {
+        /// Answers with the number of the connection.
+        ///
+        /// The path names the records of an answer. CONNECT is followed by TLS within
+        /// TLS, whose records then come in one of the outer ones.
+        private static let program = """
+            import socket, ssl, threading
+
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain("server.pem", "server.key")
+            listener = socket.create_server(("127.0.0.1", 0))
+            print("ACCEPT 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
+            HEAD = b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n"
+            EVIL = HEAD % 4 + b"EVIL"
+            RECORDS = {
+                b"with": [HEAD % 5, b"first" + EVIL],
+                b"after": [HEAD % 5, b"first", EVIL],
+                b"chunk": [HEAD.replace(b"Content-Length: %d", b"Transfer-Encoding: chunked"),
+                           b"5\\r\\nfirst\\r\\n0\\r\\n\\r\\n", EVIL],
+            }
+
+            class Within:
+                def __init__(self, outer):
+                    self.outer, self.read, self.written = outer, ssl.MemoryBIO(), ssl.MemoryBIO()
+                    self.tls = context.wrap_bio(self.read, self.written, server_side=True)
+                    self.until_done(self.tls.do_handshake)
+                def until_done(self, step):
+                    while True:
+                        try:
+                            return step()
+                        except ssl.SSLWantReadError:
+                            if self.written.pending: self.outer.sendall(self.written.read())
+                            part = self.outer.recv(65536)
+                            if part: self.read.write(part)
+                            else: self.read.write_eof()
+                def recv(self, count): return self.until_done(lambda: self.tls.read(count))
+                def sendall(self, part): self.tls.write(part)
+
+            def serve(plain, number):
+                line = context.wrap_socket(plain, server_side=True)
+                while True:
+                    head = b""
+                    while b"\\r\\n\\r\\n" not in head:
+                        part = line.recv(65536)
+                        if not part: return
+                        head += part
+                    method, target = head.split(b" ")[:2]
+                    if method == b"CONNECT":
+                        line.sendall(b"HTTP/1.1 200 OK\\r\\n\\r\\n")
+                        line = Within(line)
+                        continue
+                    text = b"%d" % number
+                    for record in RECORDS.get(target.split(b"/")[-1], [HEAD % len(text) + text]): line.sendall(record)
+
+            number = 0
+            while True:
+                plain, _ = listener.accept()
+                number += 1
+                threading.Thread(target=serve, args=(plain, number), daemon=True).start()
+            """
+
+        private func run(
+            _ paths: [String], _ scheme: BaseURLScheme = .https, overProxy: Bool = false
+        ) async throws -> [String] {
+            let server = try await TLSServer(program: Self.program)
+            var configuration = CurlTransport.Configuration()
+            configuration.trust = .only(try server.certificates("authority"))
+            configuration.proxy =
+                overProxy ? .server(try .init("https://127.0.0.1:\(server.port)")) : .none
+            let transport = try CurlTransport(configuration: configuration)
+            let base = try BaseURL(scheme: scheme, host: "127.0.0.1", port: server.port)
+            var texts: [String] = []
+            for path in paths {
+                let recorder = await transport.run(try TransportRequest(base: base, path: URLPath(path)))
+                #expect(recorder.violations == [])
+                texts.append(recorder.failure.map { "\($0)" } ?? recorder.text)
+            }
+            await server.end()
+            return texts
+        }
+
+        @Test(
+            "What follows a response within TLS is nobody's response", arguments: ["/with", "/after", "/chunk"])
+        func surplus(path: String) async throws {
+            #expect(try await run([path, "/next", "/last"]) == ["first", "2", "2"])
+        }
+
+        @Test("Good responses come over one connection, also beside the tickets of TLS 1.3")
+        func kept() async throws {
+            #expect(try await run(Array(repeating: "/good", count: 20)) == Array(repeating: "1", count: 20))
+        }
+
+        @Test(
+            "Nothing is left of a connection over a proxy that is reached over TLS",
+            arguments: [BaseURLScheme.http, .https], ["/with", "/after"])
+        func overProxy(scheme: BaseURLScheme, path: String) async throws {
+            #expect(try await run([path, "/next", "/last"], scheme, overProxy: true) == ["first", "2", "3"])
+        }
+    }
+#endif
