@@ -74,7 +74,7 @@ struct ReportingTests {
         @Test func issuesOfSwiftTestingFailTheirTests() async throws {
             let run = try await BrokenTest.run("--testing-library", "swift-testing", "--filter", "BrokenSwiftTests")
             #expect(run.status != 0)
-            for test in ["anAnswerIsLeft", "aRequestHasNoAnswer", "nothingComes"] {
+            for test in ["anAnswerIsLeft", "nothingComes"] {
                 #expect(run.text.contains("Test \(test)() failed"), "\(run)")
             }
             #expect(run.text.components(separatedBy: "Nobody has asked for answer 1: status 204.").count == 3, "\(run)")
@@ -89,7 +89,8 @@ struct ReportingTests {
             #expect(run.status != 0)
             #expect(run.text.contains("ReportingTests.swift:"))
             #expect(run.text.contains("error: BrokenXCTests.testAnAnswerIsLeft"), "\(run)")
-            #expect(run.text.contains("error: BrokenXCTests.testARequestHasNoAnswer"), "\(run)")
+            // The wire may go away a moment after this case: then it is on standard error.
+            #expect(run.text.components(separatedBy: "The script has no answer for GET").count == 2, "\(run)")
             // Nobody listens after the last case: standard error has it.
             #expect(run.text.contains("There were 0 of 1 requests for GET /nobody-listens"), "\(run)")
         }

@@ -17,6 +17,10 @@ extension ScriptProblem {
     ///   records an issue too, because nobody can tell whether its tests are
     ///   running.
     ///
+    /// A wire that has answered may go away a moment after the test has ended. So
+    /// let a test end with ``ScriptedTransport/verify()``, or run it in
+    /// `Atom.withScript`: what these throw always belongs to it.
+    ///
     /// What is reported after the last test has ended is lost, as with every
     /// issue.
     public static func report(_ problem: ScriptProblem) {
