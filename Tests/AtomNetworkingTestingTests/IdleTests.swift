@@ -263,9 +263,8 @@ struct IdleTests {
     // MARK: In vain
 
     private func scripted(_ answers: ScriptedAnswer, _ reports: Reports) -> (atom: Atom, wire: ScriptedTransport) {
-        let script = Atom.scripted(answers, signedIn: true, configure: { $0.retryPolicy = .standard }) {
-            reports.add($0)
-        }
+        let script = Atom.scripted(
+            answers, signedIn: true, configure: { $0.retryPolicy = .standard }, onProblem: { reports.add($0) })
         script.wire.clock.patience = .milliseconds(50)
         return script
     }

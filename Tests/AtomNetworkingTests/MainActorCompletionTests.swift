@@ -168,6 +168,8 @@ struct MainActorCompletionTests {
         defer { try? FileManager.default.removeItem(at: file) }
         let atom = Self.atom(transport)
 
+        // The calls are what is tested.
+        // swift-format-ignore: OnlyOneTrailingClosureArgument
         atom.enqueue(Upload()).resume(expecting: Int.self, progress: { _ in }) { _ in
             places.with { $0.append(.current) }
             atom.enqueue(PathEndpoint()).download(to: file, progress: { _ in }) { _ in

@@ -150,10 +150,12 @@ public final class ManualClock: TimeSource {
         line: Int = #line
     ) async -> Bool {
         let place = ScriptProblem.Place(fileID, filePath, line)
-        let end = await state.wait(patience: patience, pulse: { [weak self] in (self?.pulse).map { [$0] } }) { state in
+        let isSet: @Sendable (State) -> Bool = { state in
             guard let next = state.armed.values.min() else { return false }
             return duration.map { next <= state.instant.advanced(by: $0) } ?? true
         }
+        let end = await state.wait(
+            patience: patience, pulse: { [weak self] in (self?.pulse).map { [$0] } }, until: isSet)
         if end == .inVain {
             let range = duration.map { " within \($0)" } ?? ""
             let finding = "waitForAlarm waits for an alarm\(range), and none is set for \(patience). \(alarms)"
