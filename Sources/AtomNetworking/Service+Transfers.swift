@@ -58,7 +58,8 @@ extension Service {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(AtomError) -> AtomResponse {
         let (pending, download) = try beginDownload(
-            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
+            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize,
+            progress: reporter(progress))
         defer { manager.resultHandler?() }
         do {
             return try download.checked(await pending.response())
@@ -94,17 +95,64 @@ extension Service {
         completion: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
     ) -> ServiceTask {
         let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
+        return download(
+            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize,
+            progress: reporter(progress)
+        ) { Self.deliver($0, on: dispatchQueue, to: completion, handler) }
+    }
+
+    /// Sends the request, tells the progress of its body, and calls the
+    /// completion once, both on the main actor.
+    ///
+    /// The completion is called last.
+    ///
+    /// - Returns: A handle that can cancel the request.
+    @discardableResult
+    // A trailing closure is called on the queue, as before there was this form.
+    @_disfavoredOverload
+    public func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        expecting type: T.Type, progress: @escaping @MainActor (TransferProgress) -> Void,
+        onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
+        resume(expecting: type, reporter: ProgressReporter(onMainActor: progress), onMainActor: completion)
+    }
+
+    /// Writes the body of the response to a file and calls the completion once,
+    /// as it does the progress, on the main actor.
+    ///
+    /// - Returns: A handle that can cancel the download.
+    @discardableResult
+    // A trailing closure is called on the queue, as before there was this form.
+    @_disfavoredOverload
+    public func download(
+        to fileURL: URL, isResumable: Bool = false, identity: String? = nil, maximumSize: Int64? = nil,
+        progress: (@MainActor (TransferProgress) -> Void)? = nil,
+        onMainActor completion: @escaping @MainActor (Result<AtomResponse, AtomError>) -> Void
+    ) -> ServiceTask {
+        let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
+        return download(
+            to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize,
+            progress: progress.map { ProgressReporter(onMainActor: $0) }
+        ) { Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue, handler) }
+    }
+
+    /// - Parameter deliver: Called on any thread, and also inside this method.
+    private func download(
+        to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?, progress: ProgressReporter?,
+        deliver: @escaping @Sendable (Result<AtomResponse, AtomError>) -> Void
+    ) -> ServiceTask {
         do {
             let (request, download) = try prepareDownload(
                 to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
             let listener = Exchange.Listener.completion { result in
                 let result = Result { () throws(AtomError) in try download.checked(result.get()) }
                     .mapError { download.noted($0) }
-                Self.deliver(result, on: dispatchQueue, to: completion, handler)
+                deliver(result)
             }
             return ServiceTask(manager.begin(request, listener: listener, destination: download))
         } catch {
-            Self.deliver(.failure(error), on: dispatchQueue, to: completion, handler)
+            deliver(.failure(error))
             return ServiceTask(nil)
         }
     }
@@ -115,7 +163,7 @@ extension Service {
 
     private func beginDownload(
         to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
-        progress: (@Sendable (TransferProgress) -> Void)?
+        progress: ProgressReporter?
     ) throws(AtomError) -> (PendingResponse, FileDownload) {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
         do {
@@ -130,7 +178,7 @@ extension Service {
 
     private func prepareDownload(
         to fileURL: URL, isResumable: Bool, identity: String?, maximumSize: Int64?,
-        progress: (@Sendable (TransferProgress) -> Void)?
+        progress: ProgressReporter?
     ) throws(AtomError) -> (PreparedRequest, FileDownload) {
         var request = try manager.prepare(requestable)
         let place: DownloadPlace
@@ -142,7 +190,7 @@ extension Service {
         }
         let download = FileDownload(
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,
-            progress: reporter(progress), time: manager.time)
+            progress: progress, time: manager.time)
         // Ranges, lengths and progress count the bytes of the file.
         request.add("Accept-Encoding", "identity")
         return (request, download)

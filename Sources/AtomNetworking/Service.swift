@@ -135,8 +135,15 @@ public final class Service: Sendable {
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         expecting type: T.Type, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
     ) -> ServiceTask {
+        resume(expecting: type, reporter: nil, onMainActor: completion)
+    }
+
+    func resume<T: Decodable & Sendable>(
+        expecting type: T.Type, reporter: ProgressReporter?,
+        onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void
+    ) -> ServiceTask {
         let (dispatchQueue, handler) = (manager.dispatchQueue, manager.resultHandler)
-        return start(decoding: type, progress: nil) {
+        return start(decoding: type, progress: reporter) {
             Self.deliver($0, onMainActor: completion, announcingOn: dispatchQueue, handler)
         }
     }
@@ -271,7 +278,7 @@ public final class Service: Sendable {
         }
     }
 
-    private static func deliver<T: Sendable>(
+    static func deliver<T: Sendable>(
         _ result: Result<T, AtomError>, onMainActor completion: @escaping @MainActor (Result<T, AtomError>) -> Void,
         announcingOn queue: DispatchQueue, _ handler: (@Sendable () -> Void)?
     ) {

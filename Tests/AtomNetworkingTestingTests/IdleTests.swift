@@ -259,4 +259,79 @@ struct IdleTests {
         await #expect(throws: AtomError.self) { try await task.value }
         #expect(tally.counts == [1, 1] && wire.requests.isEmpty)
     }
+
+    // MARK: In vain
+
+    private func scripted(_ answers: ScriptedAnswer, _ reports: Reports) -> (atom: Atom, wire: ScriptedTransport) {
+        let script = Atom.scripted(
+            answers, signedIn: true, configure: { $0.retryPolicy = .standard }, onProblem: { reports.add($0) })
+        script.wire.clock.patience = .milliseconds(50)
+        return script
+    }
+
+    @Test func thePauseOfARetryIsNamed() async throws {
+        let reports = Reports()
+        let (atom, wire) = scripted(.status(503), reports)
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        await wire.idle()
+        #expect(reports.all.isEmpty)
+        await wire.idle()
+        let text = try #require(reports.all.first?.description)
+        #expect(text.contains("idle() waits until a request has come, has gone on or has ended, and nothing has"))
+        #expect(text.contains("GET https://api.example.com/x pauses for 0."))
+        #expect(text.contains("The clock has alarms in 0."))
+        #expect(reports.all.first?.place?.hasPrefix("AtomNetworkingTestingTests/IdleTests.swift:") == true)
+        #expect(wire.problems == reports.all.flatMap(\.findings))
+        try wire.verify()
+        task.cancel()
+        _ = await task.result
+    }
+
+    @Test func aRequestThatWaitsForTheTestIsNamed() async throws {
+        let reports = Reports()
+        let (atom, wire) = scripted(.never, reports)
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        for _ in 0..<2 { await wire.idle() }
+        #expect(
+            reports.all.first?.description.contains("Request 1, GET https://api.example.com/x (never), has no end.")
+                == true)
+        task.cancel()
+        _ = await task.result
+    }
+
+    @Test func aRefreshThatIsHeldIsNamed() async throws {
+        let reports = Reports()
+        let (atom, wire) = scripted(.status(204), reports)
+        wire.authorizationServer.revokeAccessTokens()
+        wire.authorizationServer.holdRefreshes()
+        let task = Task { try await atom.enqueue(Call()).resume() }
+        for _ in 0..<2 { await wire.idle() }
+        let text = try #require(reports.all.first?.description)
+        #expect(text.contains("waits for a new token") && text.contains("A refresh waits for its answer."))
+        wire.authorizationServer.releaseRefreshes()
+        _ = try await task.value
+        #expect(reports.all.count == 1)
+    }
+
+    @Test func anExchangeThatIsNotStartedIsNamed() async throws {
+        let reports = Reports()
+        let (atom, wire) = scripted(.status(204), reports)
+        try await atom.enqueue(Call()).resume()
+        #expect(await wire.exchange(1).request.host == "authorization.test")
+        let text = try #require(reports.all.first?.description)
+        #expect(text.contains("exchange(1) waits for request 2, and nothing has happened for 0.05 seconds."))
+        #expect(text.contains("No request is open; there were 1."))
+    }
+
+    @Test func anAlarmThatIsNotSetIsNamed() async throws {
+        let reports = Reports()
+        let clock = ManualClock(onProblem: { reports.add($0) })
+        clock.patience = .milliseconds(50)
+        let alarm = clock.makeAlarm {}
+        alarm.set(clock.now + .seconds(30))
+        #expect(await !clock.waitForAlarm(within: .seconds(1)))
+        let text = try #require(reports.all.first?.description)
+        #expect(text.contains("waitForAlarm waits for an alarm within 1.0 seconds, and none is set for 0.05 seconds."))
+        #expect(text.contains("The clock has alarms in 30.0 seconds."))
+    }
 }

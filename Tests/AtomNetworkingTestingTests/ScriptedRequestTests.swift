@@ -161,7 +161,8 @@ struct ScriptedRequestTests {
             let error = await failure(atom, Call(queryItems: ["q": "other-secret"]))
             let text = try #require(error?.description)
             #expect(text.contains("GET https://api.example.com/x?"))
-            #expect(text.contains("all 1 answers have been given"))
+            #expect(text.contains("The script has no answer for GET https://api.example.com/x?"))
+            #expect(text.contains("(request 2); it has answered GET https://api.example.com/x (status 204); no other"))
             #expect(text.contains("POST /users/*, query q: the method is GET, the path is /x, the query item q has"))
             #expect(text.contains("GET /x, header X-Name: the header field X-Name is missing"))
             #expect(!text.contains("hush") && !text.contains("other-secret"))
@@ -172,7 +173,7 @@ struct ScriptedRequestTests {
         let findings = try #require(await reports.first()?.findings)
         #expect(reports.all.count == 1)
         #expect(findings.count == 2)
-        #expect(findings[0].hasPrefix("Nobody answers GET https://api.example.com/x"))
+        #expect(findings[0].hasPrefix("The script has no answer for GET https://api.example.com/x"))
         #expect(findings[1] == "There were 0 of 1 requests for POST /users/*, query q.")
     }
 
@@ -254,8 +255,10 @@ struct ScriptedRequestTests {
     }
 
     #if os(Linux) || os(macOS)
-        @Test func withoutAPlaceForProblemsTheProgramStops() async {
-            await #expect(processExitsWith: .failure) { _ = Atom.scripted(.status(204)) }
+        @Test func aTestCanStopTheProgram() async {
+            await #expect(processExitsWith: .failure) {
+                _ = Atom.scripted(.status(204), onProblem: { ScriptProblem.stop($0) })
+            }
         }
     #endif
 

@@ -11,6 +11,8 @@ private final class SeatCounter {
     private(set) var places: [Place] = []
     let heard = Signal()
 
+    func note() { places.append(.current) }
+
     func hear(_ result: Result<Int, AtomError>) {
         places.append(.current)
         switch result {
@@ -43,6 +45,11 @@ private enum Place: Sendable, Equatable {
         if DispatchQueue.getSpecific(key: queueKey) == true { return .configured }
         return DispatchQueue.getSpecific(key: mainKey) == true ? .mainActor : .elsewhere
     }
+}
+
+private struct Upload: Requestable {
+    var method: HTTPMethod { .post(Data("body".utf8)) }
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
 }
 
 @Suite("Completions on the main actor", .timeLimit(.minutes(5)))
@@ -127,6 +134,96 @@ struct MainActorCompletionTests {
             return
         }
         #expect(await counter.places == [.mainActor])
+    }
+
+    @Test(arguments: [DispatchQueue.main, Place.queue])
+    @MainActor
+    func progressAndCompletionRunOnTheMainActor(queue: DispatchQueue) async {
+        let counter = SeatCounter()
+        let reports = Locked<[Int64]>([])
+        let transport = ScriptedTransport.held { exchange in
+            exchange.send(.sent(4))
+            exchange.answer("12")
+        }
+
+        Self.atom(transport, queue).enqueue(Upload()).resume(
+            expecting: Int.self,
+            progress: { progress in
+                counter.note()
+                reports.with { $0.append(progress.completed) }
+            },
+            onMainActor: { counter.hear($0) })
+
+        await counter.heard.wait()
+        #expect(counter.rows == [12])
+        #expect(reports.value == [4], "the completion comes last")
+        #expect(counter.places == [.mainActor, .mainActor])
+    }
+
+    @Test func trailingClosuresBesideAProgressRunOnTheConfiguredQueue() async {
+        let places = Locked<[Place]>([])
+        let heard = Signal()
+        let transport = ScriptedTransport.held { $0.answer("12") }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let atom = Self.atom(transport)
+
+        // The calls are what is tested.
+        // swift-format-ignore: OnlyOneTrailingClosureArgument
+        atom.enqueue(Upload()).resume(expecting: Int.self, progress: { _ in }) { _ in
+            places.with { $0.append(.current) }
+            atom.enqueue(PathEndpoint()).download(to: file, progress: { _ in }) { _ in
+                places.with { $0.append(.current) }
+                atom.enqueue(PathEndpoint()).download(to: file) { (_: Result<AtomResponse, AtomError>) in
+                    places.with { $0.append(.current) }
+                    heard.raise()
+                }
+            }
+        }
+
+        await heard.wait()
+        #expect(places.value == [.configured, .configured, .configured])
+    }
+
+    @Test @MainActor func theProgressOfAnAsyncCallRunsOnTheMainActor() async throws {
+        let counter = SeatCounter()
+        let (reported, report) = AsyncStream<Int64>.makeStream()
+        let transport = ScriptedTransport.held { exchange in
+            exchange.send(.sent(4))
+            exchange.answer("12")
+        }
+
+        let row = try await Self.atom(transport).enqueue(Upload()).resume(
+            expecting: Int.self,
+            progress: TransferProgress.onMainActor {
+                counter.note()
+                report.yield($0.completed)
+            })
+
+        #expect(row == 12)
+        for await completed in reported.prefix(1) { #expect(completed == 4) }
+        #expect(counter.places == [.mainActor])
+    }
+
+    @Test(arguments: [true, false])
+    @MainActor
+    func aDownloadRunsOnTheMainActor(isValid: Bool) async throws {
+        let counter = SeatCounter()
+        let reports = Locked<[Int64]>([])
+        let transport = ScriptedTransport.held { $0.answer("12") }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+
+        Self.atom(transport).enqueue(PathEndpoint(pathText: isValid ? "/x" : "x")).download(
+            to: file, progress: { progress in reports.with { $0.append(progress.completed) } },
+            onMainActor: { counter.hear($0.map { $0.statusCode ?? 0 }) })
+        #expect(counter.places.isEmpty, "the completion is never called inside download")
+
+        await counter.heard.wait()
+        #expect(counter.rows == (isValid ? [200] : []))
+        #expect(counter.failures.count == (isValid ? 0 : 1))
+        #expect(reports.value == (isValid ? [2] : []))
+        #expect(counter.places == [.mainActor])
     }
 
     @Test(arguments: [true, false])

@@ -13,12 +13,14 @@ final class ProgressReporter: Sendable {
     private static let interval = Duration.milliseconds(34)
 
     private let state = Guarded(State())
-    private let queue: DispatchQueue
-    private let handler: @Sendable (TransferProgress) -> Void
+    private let deliver: @Sendable (TransferProgress) -> Void
 
     init(on queue: DispatchQueue, _ handler: @escaping @Sendable (TransferProgress) -> Void) {
-        self.queue = queue
-        self.handler = handler
+        deliver = { progress in queue.async { handler(progress) } }
+    }
+
+    init(onMainActor handler: @escaping @MainActor (TransferProgress) -> Void) {
+        deliver = TransferProgress.onMainActor(handler)
     }
 
     /// Reports a progress, unless the last report was a moment ago.
@@ -32,7 +34,6 @@ final class ProgressReporter: Sendable {
             state.nextReport = now.advanced(by: Self.interval)
             return true
         }
-        guard isDue else { return }
-        queue.async { [handler] in handler(progress) }
+        if isDue { deliver(progress) }
     }
 }

@@ -19,6 +19,9 @@ public enum SessionState: Sendable {
     case refreshing
 
     /// The user has to sign in again, for the given reason.
+    ///
+    /// It is an ``AuthenticationError``, because nothing else can end a session:
+    /// see ``SessionEvent``.
     case ended(AuthenticationError)
 }
 
@@ -37,6 +40,11 @@ extension SessionState {
 /// An event of a session of bearer tokens.
 ///
 /// Listeners get it after the requests that waited. It contains no token.
+///
+/// Its errors are those of the session alone, so that a `switch` over a reason
+/// has no case for a network or a response: these are the causes of a reason.
+/// `AtomError.authentication(reason)` is the error that the requests get; it
+/// goes where an app shows or logs those.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

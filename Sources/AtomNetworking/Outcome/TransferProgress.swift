@@ -16,4 +16,32 @@ public struct TransferProgress: Sendable, Hashable {
     public var fraction: Double? {
         total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }
     }
+
+    /// Makes a closure for `progress:` that reports on the main actor, whatever
+    /// the configuration's queue is.
+    ///
+    /// <!-- given:
+    /// import AtomNetworking
+    ///
+    /// @MainActor final class Upload { var sent: Int64 = 0 }
+    /// -->
+    /// ```swift
+    /// extension Upload {
+    ///     func send(_ photo: Service) async throws {
+    ///         _ = try await photo.resume(
+    ///             expecting: NoContent.self,
+    ///             progress: TransferProgress.onMainActor { [weak self] in self?.sent = $0.completed })
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The calls keep their order. The last one may come after the call that it
+    /// belongs to has returned.
+    public static func onMainActor(
+        _ report: @escaping @MainActor (TransferProgress) -> Void
+    ) -> @Sendable (TransferProgress) -> Void {
+        // Not over the main queue: a program may give the main actor another
+        // executor.
+        { progress in Task { @MainActor in report(progress) } }
+    }
 }

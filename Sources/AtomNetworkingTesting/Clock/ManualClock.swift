@@ -33,6 +33,7 @@ public final class ManualClock: TimeSource {
         /// How many alarms have been set for an instant that had come, since time
         /// has moved or a test has advanced it.
         var lateSettings = 0
+        var patience = Duration.seconds(5)
 
         mutating func move(to later: MonotonicInstant) {
             guard later > instant else { return }
@@ -54,11 +55,12 @@ public final class ManualClock: TimeSource {
     /// - Parameters:
     ///   - date: What the wall clock shows; a day in September 2026 by default.
     ///   - onProblem: Hears that alarms go off without end, each of which sets
-    ///     the next one for the same instant. Time stands still then. By default
-    ///     the program stops with a message.
+    ///     the next one for the same instant: time stands still then. And it hears
+    ///     of an alarm that the test has waited for in vain. By default that is
+    ///     ``ScriptProblem/report(_:)``: an issue of the test that is running.
     public init(
         date: Date = Date(timeIntervalSince1970: 1_790_000_000),
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) }
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.report($0) }
     ) {
         state = Watched(State(date: date))
         self.onProblem = onProblem
@@ -134,16 +136,61 @@ public final class ManualClock: TimeSource {
     /// sets an alarm for each timeout too: give a duration that is shorter than
     /// those.
     ///
-    /// - Parameter duration: How far the alarm may be; `nil`, the default, for
-    ///   any alarm.
-    /// - Returns: Whether there is such an alarm; `false` only if the task is
-    ///   cancelled while it waits.
+    /// - Parameters:
+    ///   - duration: How far the alarm may be; `nil`, the default, for any alarm.
+    ///   - fileID: The file of the test, for what it reports.
+    ///   - filePath: The file of the test.
+    ///   - line: The line of the test.
+    /// - Returns: Whether there is such an alarm; `false` if the task is cancelled
+    ///   while it waits, or if nothing has happened to the clock for
+    ///   ``patience``, which it reports.
     @discardableResult
-    public func waitForAlarm(within duration: Duration? = nil) async -> Bool {
-        await state.wait { state in
+    public func waitForAlarm(
+        within duration: Duration? = nil, fileID: String = #fileID, filePath: StaticString = #filePath,
+        line: Int = #line
+    ) async -> Bool {
+        let place = ScriptProblem.Place(fileID, filePath, line)
+        let isSet: @Sendable (State) -> Bool = { state in
             guard let next = state.armed.values.min() else { return false }
             return duration.map { next <= state.instant.advanced(by: $0) } ?? true
         }
+        let end = await state.wait(
+            patience: patience, pulse: { [weak self] in (self?.pulse).map { [$0] } }, until: isSet)
+        if end == .inVain {
+            let range = duration.map { " within \($0)" } ?? ""
+            let finding = "waitForAlarm waits for an alarm\(range), and none is set for \(patience). \(alarms)"
+            onProblem(ScriptProblem(findings: [finding], source: place))
+        }
+        return end == .held
+    }
+
+    /// For how long, in real time, a test waits although nothing happens any more;
+    /// five seconds by default.
+    ///
+    /// Then ``ScriptedTransport/idle(fileID:filePath:line:)``,
+    /// ``ScriptedTransport/exchange(_:fileID:filePath:line:)`` and ``waitForAlarm(within:fileID:filePath:line:)``
+    /// report what they wait for, and return. A test that awaits a request itself
+    /// can't be ended; what it waits for is written to standard error, once.
+    ///
+    /// The time counts only while other tasks get their turns, so a slow machine
+    /// is no reason. Set it higher for code that does something else meanwhile,
+    /// for example in `Task.sleep`.
+    public var patience: Duration {
+        get { state.withLock { $0.patience } }
+        set { state.withLock { $0.patience = newValue } }
+    }
+
+    /// Changes when something has happened to the clock.
+    var pulse: Int { state.withLock { $0.timesSet &+ Int(truncatingIfNeeded: $0.instant.nanoseconds) } }
+
+    /// A sentence about the alarms that are set.
+    var alarms: String {
+        let pauses = state.withLock { state in
+            state.armed.values.map { max(state.instant.duration(to: $0), .zero) }.sorted()
+        }
+        guard !pauses.isEmpty else { return "No alarm of the clock is set." }
+        let shown = pauses.prefix(4).map { "\($0)" }.joined(separator: ", ")
+        return "The clock has alarms in \(shown)" + (pauses.count > 4 ? " and later." : ".")
     }
 
     /// Creates an alarm, which isn't set yet.

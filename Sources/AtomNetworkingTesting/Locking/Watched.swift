@@ -67,4 +67,30 @@ final class Watched<Value>: @unchecked Sendable {
             watcher?.continuation.resume(returning: false)
         }
     }
+
+    /// How waiting ends.
+    enum WaitEnd { case held, cancelled, inVain }
+
+    /// Waits until the condition holds, or until nothing happens any more.
+    ///
+    /// - Parameters:
+    ///   - patience: For how long nothing happens.
+    ///   - pulse: Changes when something has happened.
+    ///   - condition: Called under the lock.
+    func wait(
+        patience: Duration, pulse: @escaping @Sendable () -> [Int]?,
+        until condition: @escaping @Sendable (Value) -> Bool
+    ) async -> WaitEnd {
+        // Nearly always.
+        if withLock({ condition($0) }) { return .held }
+        return await withTaskGroup(of: WaitEnd.self) { group in
+            group.addTask { await self.wait(until: condition) ? .held : .cancelled }
+            group.addTask { await Turn.standStill(for: patience, pulse) ? .inVain : .cancelled }
+            let first = await group.next() ?? .cancelled
+            group.cancelAll()
+            // It may have come at the last moment.
+            let second = await group.next() ?? .cancelled
+            return second == .held ? second : first
+        }
+    }
 }

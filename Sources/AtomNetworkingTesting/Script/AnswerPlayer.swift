@@ -72,20 +72,18 @@ struct AnswerPlayer: Sendable {
             do {
                 perform(try compute(exchange.request), exchange, turn)
             } catch {
-                fail(exchange, "its answer throws \(type(of: error))")
+                fail(exchange, ": its answer throws \(type(of: error))")
             }
         case .impossible(let reason):
-            fail(exchange, reason)
+            fail(exchange, ": " + reason)
         }
     }
 
     /// Ends an exchange with an error that isn't a server's or a network's.
     func fail(_ exchange: ScriptedExchange, _ reason: String) {
-        let record = exchange.request
-        let sending = record.number > 1 ? ", sending \(record.number)" : ""
-        wire.withLock { $0.unanswered.append("Nobody answers \(record)\(sending): \(reason).") }
-        let violation = RequestableError.Violation(
-            subject: "\(record)\(sending)", reason: "nobody answers it: \(reason)")
+        let text = "The script has no answer for \(exchange.name)\(reason)"
+        wire.withLock { $0.unanswered.append(text + ".") }
+        let violation = RequestableError.Violation(reason: text)
         exchange.fail(AtomError.requestable(.unsupportedConfiguration(violation)), delivery: .notSent)
     }
 
@@ -111,7 +109,7 @@ struct AnswerPlayer: Sendable {
             }
             exchange.push([.finished])
         } catch {
-            fail(exchange, "the file \(file.lastPathComponent) can't be read")
+            fail(exchange, ": the file \(file.lastPathComponent) can't be read")
         }
     }
 }

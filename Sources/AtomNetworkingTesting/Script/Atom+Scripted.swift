@@ -26,27 +26,30 @@ extension Atom {
     ///   - configure: May change the service's configuration, and put the app's own
     ///     one in its place. Without a transport it gets the wire, its clock and
     ///     its tokens again; with one, requests go there.
-    ///   - onProblem: Hears what nobody has verified, when the wire goes away.
-    ///     By default the program stops with a message.
-    ///   - fileID: The file of the test, for that message.
-    ///   - line: The line of the test, for that message.
+    ///   - onProblem: Hears what nobody has verified, when the wire goes away, and
+    ///     what the test has waited for in vain. By default that is
+    ///     ``ScriptProblem/report(_:)``: an issue of the test that is running.
+    ///   - fileID: The file of the test, for that issue.
+    ///   - filePath: The file of the test, for that issue.
+    ///   - line: The line of the test, for that issue.
     /// - Returns: The service and its wire. The service keeps the wire.
     public static func scripted(
         _ answers: ScriptedAnswer..., signedIn isSignedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
         delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         configure: (inout ServiceConfiguration) -> Void = { _ in },
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) },
-        fileID: String = #fileID, line: Int = #line
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.report($0) },
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line
     ) -> (atom: Atom, wire: ScriptedTransport) {
         scripted(
             answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
-            configure: configure, onProblem: onProblem, place: (fileID, line))
+            configure: configure, onProblem: onProblem, place: (fileID, filePath, line))
     }
 
     /// Runs a test with a service without a network, and verifies its script.
     ///
     /// If the test throws, its error is thrown and the script doesn't matter. Nor
-    /// does what happens after the test has returned.
+    /// does what happens after the test has returned. What the test waits for in
+    /// vain is given to ``ScriptProblem/report(_:)`` at once.
     ///
     /// ```swift
     /// import AtomNetworking
@@ -71,6 +74,9 @@ extension Atom {
     ///   - clock: The service goes by it.
     ///   - configure: May change the service's configuration.
     ///   - isolation: Where the test runs; the caller's by default.
+    ///   - fileID: The file of the test, for what it waits for in vain.
+    ///   - filePath: The file of the test.
+    ///   - line: The line of the test.
     ///   - test: Gets the service and its wire.
     /// - Returns: What the test returns.
     /// - Throws: The error of the test, or a ``ScriptProblem``.
@@ -79,11 +85,13 @@ extension Atom {
         delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         configure: (inout ServiceConfiguration) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation,
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line,
         test: (Atom, ScriptedTransport) async throws -> Value
     ) async throws -> Value {
         let (atom, wire) = scripted(
             answers, signedIn: isSignedIn, expiringIn: lifetime, delivery: delivery, clock: clock,
-            configure: configure, onProblem: { _ in }, place: ("", 0))
+            configure: configure, onProblem: { ScriptProblem.report($0) }, place: (fileID, filePath, line))
+        defer { wire.state.withLock { $0.isDone = true } }
         let value = try await test(atom, wire)
         try wire.verify()
         return value
@@ -93,10 +101,12 @@ extension Atom {
         _ answers: [ScriptedAnswer], signedIn isSignedIn: Bool?, expiringIn lifetime: Duration,
         delivery: ScriptedTransport.Delivery, clock: ManualClock,
         configure: (inout ServiceConfiguration) -> Void,
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void, place: (fileID: String, line: Int)
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void,
+        place: (fileID: String, filePath: StaticString, line: Int)
     ) -> (atom: Atom, wire: ScriptedTransport) {
         let wire = ScriptedTransport(
-            answers, delivery: delivery, clock: clock, onProblem: onProblem, fileID: place.fileID, line: place.line)
+            answers, delivery: delivery, clock: clock, onProblem: onProblem, fileID: place.fileID,
+            filePath: place.filePath, line: place.line)
         wire.authorizationServer.lifetime = lifetime
         if isSignedIn == true { wire.tokenStore.stored = wire.authorizationServer.signIn() }
         func connect(_ configuration: inout ServiceConfiguration) {

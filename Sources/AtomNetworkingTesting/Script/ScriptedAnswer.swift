@@ -249,7 +249,7 @@ extension ScriptedAnswer {
     }
 
     /// An answer that the test gives by hand, with
-    /// ``ScriptedTransport/exchange(_:)``.
+    /// ``ScriptedTransport/exchange(_:fileID:filePath:line:)``.
     ///
     /// Until then the exchange waits, as with ``never``.
     public static var held: ScriptedAnswer { held { _ in } }

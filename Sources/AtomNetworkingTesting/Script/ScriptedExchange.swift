@@ -116,6 +116,14 @@ extension ScriptedExchange {
         set { state.withLock { $0.record = newValue } }
     }
 
+    /// The request with its number among those that the wire has recorded.
+    var name: String {
+        let request = request
+        let sending = request.number > 1 ? "sending \(request.number)" : nil
+        let notes = [index.map { "request \($0 + 1)" }, sending].compactMap(\.self)
+        return "\(request)" + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+    }
+
     /// Whether it was cancelled before its end.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

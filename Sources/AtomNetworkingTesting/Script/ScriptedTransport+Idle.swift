@@ -1,3 +1,6 @@
+import AtomNetworking
+import Foundation
+
 extension ScriptedTransport {
     /// Whether no exchange goes on without anybody's help, and every result has
     /// reached its caller.
@@ -32,17 +35,27 @@ extension ScriptedTransport {
     ///   after a stream of events, and after the first caller of a shared request
     ///   has left it: they get those turns too.
     ///
-    /// If nothing happens any more, it doesn't return: ``settle()`` does. It never
-    /// sleeps and looks at no clock. It returns at once if its task is cancelled,
-    /// so a test's time limit ends it. It needs ``install(in:)``, and one task at a
-    /// time may wait.
-    public func idle() async {
-        guard await state.wait(until: { $0.activity > $0.seenActivity && $0.isQuiet }) else { return }
+    /// If nothing happens, it reports which requests, pauses and alarms are left,
+    /// and returns, after ``ManualClock/patience``: five seconds of real time. A
+    /// test that expects nothing calls ``settle()``. It returns at once if its task
+    /// is cancelled. It needs ``install(in:)``, and one task at a time may wait.
+    ///
+    /// - Parameters:
+    ///   - fileID: The file of the test, for that report.
+    ///   - filePath: The file of the test.
+    ///   - line: The line of the test.
+    public func idle(
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line
+    ) async {
+        let place = ScriptProblem.Place(fileID, filePath, line)
+        let what = "idle() waits until a request has come, has gone on or has ended"
+        guard await wait(on: state, what, at: place, until: { $0.activity > $0.seenActivity && $0.isQuiet })
+        else { return }
         guard let mark = await letOthersGoOn() else { return }
         state.withLock { $0.seenActivity = mark }
     }
 
-    /// Waits as ``idle()`` does, but returns also if nothing has happened.
+    /// Waits as ``idle(fileID:filePath:line:)`` does, but returns also if nothing has happened.
     ///
     /// So a test can say that the code under test does nothing:
     ///
@@ -58,7 +71,7 @@ extension ScriptedTransport {
     /// Code that waits for something else than the wire and the clock, for example
     /// for `Task.sleep`, may do something afterwards.
     public func settle() async {
-        guard await state.wait(until: { $0.isQuiet }) else { return }
+        guard await becomesQuiet() else { return }
         _ = await letOthersGoOn()
     }
 
@@ -110,7 +123,7 @@ extension ScriptedTransport {
     ) async -> Bool {
         var turns = 0
         while !condition() {
-            guard turns < Turn.most, await state.wait(until: { $0.isQuiet }) else { return false }
+            guard turns < Turn.most, await becomesQuiet() else { return false }
             let mark = state.withLock { $0.activity }
             await Turn.takeOne()
             turns = state.withLock { $0.activity } == mark ? turns + 1 : 0
@@ -135,18 +148,125 @@ extension ScriptedTransport {
                 }
             } while isSettled && turns < limit
             if isSettled { return mark }
-            guard await state.wait(until: { $0.isQuiet }) else { return nil }
+            guard await becomesQuiet() else { return nil }
         }
+    }
+
+    private func becomesQuiet() async -> Bool {
+        await wait(on: state, "The test waits until nothing goes on without its help", at: place) { $0.isQuiet }
+    }
+}
+
+// MARK: - Waiting in vain
+
+extension ScriptedTransport {
+    /// Waits until the condition holds, and reports it if nothing happens any
+    /// more.
+    ///
+    /// - Returns: Whether it holds.
+    @discardableResult
+    func wait<Value>(
+        on value: Watched<Value>, _ what: String, at place: ScriptProblem.Place,
+        until condition: @escaping @Sendable (Value) -> Bool
+    ) async -> Bool {
+        state.withLock { $0.waits += 1 }
+        defer { state.withLock { $0.waits -= 1 } }
+        let end = await value.wait(patience: clock.patience, pulse: { [weak self] in self?.pulse }, until: condition)
+        if end == .inVain {
+            let finding = "\(what), and nothing has happened for \(clock.patience). \(leftovers)"
+            state.withLock { $0.vain.append(finding) }
+            onProblem(ScriptProblem(findings: [finding], source: place))
+        }
+        return end == .held
+    }
+
+    /// Looks after requests that the test awaits itself: it can't be let go, but
+    /// it can be told.
+    func watch() {
+        let isWatched = state.withLock { state in
+            defer { state.isWatched = true }
+            return state.isWatched
+        }
+        guard !isWatched else { return }
+        let patience = clock.patience
+        Task.detached(priority: .background) { [weak self] in
+            guard await Turn.standStill(for: patience, { [weak self] in self?.pulse }), let self else { return }
+            let isAlone = state.withLock { state in
+                state.isWatched = false
+                return !state.calls.isEmpty && state.waits == 0 && state.vain.isEmpty
+            }
+            guard isAlone else { return }
+            // Once, because it may be meant so.
+            state.withLock { $0.isWatched = true }
+            let text =
+                "The test of \(place) has an open request, and nothing has happened for \(patience). \(leftovers)\n"
+            FileHandle.standardError.write(Data(text.utf8))
+        }
+    }
+
+    /// Changes when something has happened.
+    private var pulse: [Int] {
+        state.withLock { [$0.activity, $0.busy, $0.undelivered, $0.answered.count] } + [clock.pulse]
+    }
+
+    /// Sentences about the requests, the pauses and the alarms that are left.
+    private var leftovers: String {
+        let exchanges = started.withLock { $0.exchanges }.filter { !$0.isOver }
+        let (calls, answered, heldTokenRequests, undelivered, count) = state.withLock {
+            ($0.calls, $0.answered, $0.heldTokenRequests, $0.undelivered, $0.requests.count)
+        }
+        var sentences = exchanges.map { exchange in
+            let answer = answered.last { $0.index == exchange.index }
+            let name = answer.map { "Request \($0.index + 1), \($0.text)," } ?? exchange.name
+            return "\(name) has no end."
+        }
+        for (_, call) in calls.sorted(by: { $0.key < $1.key }) {
+            switch call.event {
+            case .retried(_, _, let delay?):
+                sentences.append("\(call.request) pauses for \(delay) before it is sent again.")
+            case .queued(.refresh):
+                sentences.append("\(call.request) waits for a new token.")
+            case .queued(.slot):
+                sentences.append("\(call.request) waits for its turn.")
+            case .queued(.network):
+                sentences.append("\(call.request) waits for a network.")
+            default:
+                if exchanges.isEmpty { sentences.append("\(call.request) has no end.") }
+            }
+        }
+        if heldTokenRequests > 0 { sentences.append("A refresh waits for its answer.") }
+        if undelivered > 0 { sentences.append("Results that haven't reached their callers: \(undelivered).") }
+        if sentences.isEmpty { sentences.append("No request is open; there were \(count).") }
+        return sentences.joined(separator: " ") + " " + clock.alarms
     }
 }
 
 /// Lets other tasks run.
-private enum Turn {
+enum Turn {
     /// How many are enough.
     static func count(isExpecting: Bool) -> Int { isExpecting ? 2_000 : 20 }
 
     /// After how many a condition will never hold.
     static let most = 2_000
+
+    /// Waits until nothing has happened for so long, in which other tasks have
+    /// had their turns.
+    ///
+    /// - Parameter pulse: Changes when something has happened; `nil` ends it.
+    /// - Returns: Whether that is so; `false` also if the task is cancelled.
+    static func standStill(for patience: Duration, _ pulse: @Sendable () -> [Int]?) async -> Bool {
+        let ticks = 5
+        let tick = min(max(patience, .zero), .seconds(86_400)) / ticks
+        var (mark, quiet) = (pulse(), 0)
+        while quiet < ticks {
+            guard mark != nil, (try? await Task.sleep(for: tick)) != nil else { return false }
+            await takeOne()
+            let now = pulse()
+            quiet = now == mark ? quiet + 1 : 0
+            mark = now
+        }
+        return !Task.isCancelled
+    }
 
     /// Waits until a new task has run behind those that are ready, and then one
     /// on the main actor.

@@ -23,6 +23,7 @@ extension ScriptedTransport {
             if index != nil { started.exchanges.append(exchange) }
             return exchange
         }
+        watch()
         if let pull {
             read(pull, exchange)
         } else {
@@ -147,8 +148,12 @@ extension ScriptedTransport {
             return player.perform(.unauthorized(), exchange, turn)
         }
         switch takeAnswer(for: record) {
-        case .found(let answer): player.perform(answer, exchange, turn)
-        case .none(let reason): player.fail(exchange, reason)
+        case .found(let answer):
+            let text = "\(record) (\(answer.name))"
+            if let index = exchange.index { state.withLock { $0.answered.append((index, text)) } }
+            player.perform(answer, exchange, turn)
+        case .none(let reason):
+            player.fail(exchange, reason)
         }
     }
 
@@ -176,10 +181,12 @@ extension ScriptedTransport {
             let count = rule.uses ?? 0
             misses.add("\(rule.matcher)", ["it has been given \(count == 1 ? "once" : "\(count) times")"])
         }
-        let (answer, given) = state.withLock { ($0.nextAnswer(), $0.given) }
+        let (answer, answered) = state.withLock { ($0.nextAnswer(), $0.answered) }
         if let answer { return .found(answer) }
-        var reason = given == 0 ? "the script has no answers in order" : "all \(given) answers have been given"
-        if !misses.isEmpty { reason += ", and no other answer fits (\(misses))" }
+        let shown = answered.suffix(4).map(\.text).joined(separator: ", ")
+        let earlier = answered.count > 4 ? "\(answered.count - 4) others and " : ""
+        var reason = "; it has answered " + (answered.isEmpty ? "nothing" : earlier + shown)
+        if !misses.isEmpty { reason += "; no other answer fits (\(misses))" }
         return .none(reason)
     }
 }

@@ -77,9 +77,9 @@ public final class ScriptedTransport: Transport {
     let started = Watched(Started())
     let readsBodies: Bool
     let player: AnswerPlayer
-    private let onProblem: @Sendable (ScriptProblem) -> Void
-    /// The place in the test, for the message of what nobody has verified.
-    private let place: String
+    let onProblem: @Sendable (ScriptProblem) -> Void
+    /// The place in the test, for what nobody has verified.
+    let place: ScriptProblem.Place
 
     /// Creates a wire for a service that the app makes itself; ``install(in:)``
     /// connects them.
@@ -93,15 +93,17 @@ public final class ScriptedTransport: Transport {
     ///     by a server that answers at once; a test can read it itself.
     ///   - delivery: On which thread events are sent.
     ///   - clock: By which delayed answers come.
-    ///   - onProblem: Hears what nobody has verified, when the wire goes away.
-    ///     By default the program stops with a message.
-    ///   - fileID: The file of the test, for that message.
-    ///   - line: The line of the test, for that message.
+    ///   - onProblem: Hears what nobody has verified, when the wire goes away, and
+    ///     what the test has waited for in vain. By default that is
+    ///     ``ScriptProblem/report(_:)``: an issue of the test that is running.
+    ///   - fileID: The file of the test, for that issue.
+    ///   - filePath: The file of the test, for that issue.
+    ///   - line: The line of the test, for that issue.
     public init(
         _ answers: [ScriptedAnswer] = [], exchangesPerOrigin: Int? = nil, readsBodies: Bool = true,
         delivery: Delivery = .asynchronous, clock: ManualClock = ManualClock(),
-        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.stop($0) },
-        fileID: String = #fileID, line: Int = #line
+        onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.report($0) },
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line
     ) {
         let state = Watched(WireState(answers: answers))
         self.state = state
@@ -110,20 +112,20 @@ public final class ScriptedTransport: Transport {
         player = AnswerPlayer(delivery: delivery, clock: clock, wire: state)
         self.clock = clock
         self.onProblem = onProblem
-        place = "\(fileID):\(line)"
+        place = ScriptProblem.Place(fileID, filePath, line)
         authorizationServer = ScriptedAuthorizationServer(clock: clock)
         tokenStore = RecordingTokenCredentialStore()
     }
 
     deinit {
         let findings = state.withLock { $0.untold }
-        if !findings.isEmpty { onProblem(ScriptProblem(findings: findings, place: place)) }
+        if !findings.isEmpty { onProblem(ScriptProblem(findings: findings, source: place)) }
     }
 
     /// Lets a service send its requests to this wire and go by its clock.
     ///
     /// It sets the transport and the time source, and adds a result handler and
-    /// an observer. ``idle()`` needs all of them, so call this last: a
+    /// an observer. ``idle(fileID:filePath:line:)`` needs all of them, so call this last: a
     /// configuration whose `observers` or `resultHandler` are replaced afterwards
     /// doesn't tell the wire when a result has reached its caller.
     ///
@@ -257,12 +259,22 @@ extension ScriptedTransport {
     /// Waits until an exchange was started and its answer was chosen, or it has
     /// ended; then the test can answer it by hand.
     ///
-    /// It doesn't poll. If its task is cancelled before, for example by a test's
-    /// time limit, it returns an exchange that belongs to no request.
+    /// If its task is cancelled before, for example by a test's time limit, it
+    /// returns an exchange that belongs to no request. So it does when nothing has
+    /// happened for ``ManualClock/patience``, and reports what there is.
     ///
-    /// - Parameter index: The place of its request among ``requests``.
-    public func exchange(_ index: Int) async -> ScriptedExchange {
-        _ = await started.wait { $0.ready.contains(index) }
+    /// - Parameters:
+    ///   - index: The place of its request among ``requests``.
+    ///   - fileID: The file of the test, for that report.
+    ///   - filePath: The file of the test.
+    ///   - line: The line of the test.
+    public func exchange(
+        _ index: Int, fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line
+    ) async -> ScriptedExchange {
+        let place = ScriptProblem.Place(fileID, filePath, line)
+        await wait(on: started, "exchange(\(index)) waits for request \(index + 1)", at: place) {
+            $0.ready.contains(index)
+        }
         return started.withLock { index < $0.exchanges.count ? $0.exchanges[index] : nil } ?? nobodys
     }
 
@@ -272,6 +284,16 @@ extension ScriptedTransport {
         }
         let record = RecordedRequest(request, at: clock.now)
         return ScriptedExchange(record, index: nil, wire: Watched(WireState(answers: [])), player: player) { _ in }
+    }
+
+    /// Everything that is wrong so far, a sentence or more each: what
+    /// ``verify()`` would throw, what has been thrown or reported already, and what
+    /// the test has waited for in vain.
+    ///
+    /// To read it doesn't count as verifying.
+    public var problems: [String] {
+        player.finishQueue()
+        return state.withLock { $0.findings }
     }
 
     /// Checks that every request was answered and that every answer was asked

@@ -23,10 +23,16 @@ struct WireState: Sendable {
     var given = 0
     var firstUsed = 0
 
+    /// The requests that have got an answer, by their places, and its name.
+    var answered: [(index: Int, text: String)] = []
     /// Requests that nobody has answered.
     var unanswered: [String] = []
+    /// What the test has waited for in vain; it has been told at once.
+    var vain: [String] = []
     /// What a test has been told: so many of those, and these open answers.
     private var told = (unanswered: 0, open: Set<String>())
+    /// Whether the test is over, so that nothing is told any more.
+    var isDone = false
 
     // What waiting goes by.
 
@@ -44,6 +50,11 @@ struct WireState: Sendable {
     var waitingForToken: Set<UInt64> = []
     /// Requests for a token that wait for the test.
     var heldTokenRequests = 0
+    /// The calls that have no outcome, and what each of them has last met.
+    var calls: [UInt64: (request: String, event: RequestEvent.Kind)] = [:]
+    /// How many tests wait, and whether somebody looks after those that don't wait here.
+    var waits = 0
+    var isWatched = false
 
     init(answers: [ScriptedAnswer]) {
         self.answers = answers
@@ -67,9 +78,12 @@ struct WireState: Sendable {
         return first
     }
 
+    /// Everything that is wrong.
+    var findings: [String] { unanswered + vain + open }
+
     /// What is wrong and hasn't been told.
     var untold: [String] {
-        unanswered.dropFirst(told.unanswered) + open.filter { !told.open.contains($0) }
+        isDone ? [] : unanswered.dropFirst(told.unanswered) + open.filter { !told.open.contains($0) }
     }
 
     /// Tells a test what is wrong: each request that nobody has answered once, and
@@ -103,6 +117,7 @@ struct WireObserver: RequestObserver {
 
     func observe(_ event: RequestEvent) {
         guard event.purpose == .service else { return }
+        note(event)
         switch event.kind {
         case .queued(.refresh):
             guard let id = event.requestID else { return }
@@ -119,6 +134,21 @@ struct WireObserver: RequestObserver {
             }
         default:
             break
+        }
+    }
+
+    /// Notes what a call waits for.
+    private func note(_ event: RequestEvent) {
+        guard let id = event.requestID else { return }
+        switch event.kind {
+        case .finished, .refused:
+            state.withLock { _ = $0.calls.removeValue(forKey: id) }
+        // It comes behind the end.
+        case .measured:
+            break
+        default:
+            guard let request = event.request?.description else { return }
+            state.withLock { $0.calls[id] = (request, event.kind) }
         }
     }
 }
