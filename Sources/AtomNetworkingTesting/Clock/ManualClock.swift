@@ -33,7 +33,7 @@ public final class ManualClock: TimeSource {
         /// How many alarms have been set for an instant that had come, since time
         /// has moved or a test has advanced it.
         var lateSettings = 0
-        var patience = Duration.seconds(5)
+        var patience = Duration.seconds(10)
 
         mutating func move(to later: MonotonicInstant) {
             guard later > instant else { return }
@@ -165,7 +165,7 @@ public final class ManualClock: TimeSource {
     }
 
     /// For how long, in real time, a test waits although nothing happens any more;
-    /// five seconds by default.
+    /// ten seconds by default.
     ///
     /// Then ``ScriptedTransport/idle(fileID:filePath:line:)``,
     /// ``ScriptedTransport/exchange(_:fileID:filePath:line:)`` and ``waitForAlarm(within:fileID:filePath:line:)``

@@ -36,7 +36,7 @@ extension ScriptedTransport {
     ///   has left it: they get those turns too.
     ///
     /// If nothing happens, it reports which requests, pauses and alarms are left,
-    /// and returns, after ``ManualClock/patience``: five seconds of real time. A
+    /// and returns, after ``ManualClock/patience``: ten seconds of real time. A
     /// test that expects nothing calls ``settle()``. It returns at once if its task
     /// is cancelled. It needs ``install(in:)``, and one task at a time may wait.
     ///
