@@ -130,6 +130,8 @@ struct IdleTests {
     @MainActor
     @Test func itWaitsForTheFirstRequest() async throws {
         let (atom, wire) = Atom.scripted(.json(Page()))
+        // So many turns take their time beside all other tests.
+        wire.clock.patience = .seconds(120)
         let model = ListModel(atom: atom)
         let idle = Task { await wire.idle() }
         for _ in 0..<50 { await Task.yield() }
