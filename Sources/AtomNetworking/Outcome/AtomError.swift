@@ -146,8 +146,10 @@ extension AtomError {
 
     /// What each attempt to send the request met, in order.
     ///
-    /// The last one is what this error is about. There are several only if a
-    /// ``RetryPolicy`` has sent the request again. The list is empty for an error
+    /// The last one is what this error is about. There are several if a
+    /// ``RetryPolicy`` has sent the request again. Without a policy, a request that
+    /// can't have reached the server is sent a second time, and so is an idempotent
+    /// one over a kept connection that was closed. The list is empty for an error
     /// that isn't about an attempt: the request is invalid or was cancelled, it
     /// could not be signed, or its response could not be decoded.
     public var attempts: [AttemptFailure] {
