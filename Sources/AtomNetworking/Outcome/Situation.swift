@@ -11,20 +11,17 @@ extension AtomError {
     /// in English that can be shown as it is; for other words or languages,
     /// switch over it:
     ///
-    /// <!-- given:
-    /// import AtomNetworking
-    /// func text(for error: AtomError) -> String {
-    /// -->
     /// ```swift
-    /// switch error.situation {
-    /// case .offline: "Du bist offline."
-    /// case .signInRequired: "Bitte melde dich neu an."
-    /// default: "Das hat nicht geklappt."
+    /// import AtomNetworking
+    ///
+    /// func text(for error: AtomError) -> String {
+    ///     switch error.situation {
+    ///     case .offline: "Du bist offline."
+    ///     case .signInRequired: "Bitte melde dich neu an."
+    ///     default: "Das hat nicht geklappt."
+    ///     }
     /// }
     /// ```
-    /// <!-- given:
-    /// }
-    /// -->
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
