@@ -20,8 +20,8 @@ struct StormCommand: AsyncParsableCommand {
             storm, and the status is 1.
 
             --timeline draws what happened when, as an SVG that any browser shows, in light or dark colours: how many \
-            requests were waiting or on the wire at once, each refresh, and a row for each request, or for every \
-            tenth, if there are more than \(StormTimeline.mostRows):
+            requests were waiting or on the wire at once, each refresh, and a row for each request, or for a \
+            sample of them, if there are more than \(StormTimeline.mostRows):
 
               atom storm --requests 60 --concurrency 20 --work 50 --timeline storm.svg
             """
