@@ -14,6 +14,11 @@ struct Attempt: Sendable {
         message = request.message
     }
 
+    /// What was asked for; `nil` for a GET of the target.
+    var asked: FirstAttempt? {
+        first ?? (method == "GET" ? nil : FirstAttempt(method: method, address: target.absoluteString))
+    }
+
     var method: String {
         get { message.method }
         set { message.method = newValue }
@@ -57,7 +62,7 @@ extension Attempt {
 
         var attempt = self
         attempt.redirects += 1
-        attempt.first = first ?? FirstAttempt(method: method, address: target.absoluteString)
+        attempt.first = asked ?? FirstAttempt(method: method, address: target.absoluteString)
         attempt.target = next
         switch (response.statusCode, method) {
         case (303, "GET"), (303, "HEAD"): break

@@ -3,10 +3,12 @@ import Foundation
 // The outcome, and who is told.
 extension Exchange {
     /// The outcome of a complete response.
+    ///
+    /// - Parameter wire: The attempt that brought it; `nil` for the last one.
     func judged(
-        _ head: TransportResponse, _ body: Data, from target: TargetURL
+        _ head: TransportResponse, _ body: Data, from target: TargetURL, of wire: AttemptOnWire? = nil
     ) -> Result<AtomResponse, AtomError> {
-        let answer = response(head, body, from: target)
+        let answer = response(head, body, from: target, of: wire)
         return accepts(head.statusCode) ? .success(answer) : .failure(completed(.response(answer)))
     }
 
@@ -17,21 +19,23 @@ extension Exchange {
     }
 
     /// A response as the caller gets it.
-    func response(_ head: TransportResponse, _ body: Data, from target: TargetURL) -> AtomResponse {
-        let (record, hasLeftOrigin) = content.withLock {
-            (requestRecord(of: $0.machine), $0.machine.attempt.hasLeftOrigin)
-        }
+    func response(
+        _ head: TransportResponse, _ body: Data, from target: TargetURL, of wire: AttemptOnWire? = nil
+    ) -> AtomResponse {
+        let isSigned = needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin }
         return AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder,
-            signatory: needsSignature && !hasLeftOrigin ? manager.signatory : nil, record: record)
+            signatory: isSigned ? manager.signatory : nil, record: record(of: wire))
     }
 
-    @inline(__always)
-    private func requestRecord(of machine: borrowing ExchangeMachine) -> RequestRecord {
-        RequestRecord(
-            method: machine.attempt.method, first: machine.attempt.first, attempts: machine.number,
-            startedAt: startedAt)
+    private func record(of wire: AttemptOnWire?) -> RequestRecord {
+        // Nearly every request is a GET that is sent once.
+        if let wire, wire.number == 1, wire.request.method == "GET" {
+            return RequestRecord(first: nil, attempts: 1, startedAt: startedAt)
+        }
+        let (asked, attempts) = content.withLock { ($0.machine.attempt.asked, $0.machine.number) }
+        return RequestRecord(first: asked, attempts: attempts, startedAt: startedAt)
     }
 
     /// The error of a request that would have to be sent again, and can't be.
@@ -80,9 +84,8 @@ extension Exchange {
 
     /// The error with its request, the attempts before, and when to come back.
     func completed(_ error: AtomError) -> AtomError {
-        let (earlier, record, address) = content.withLock { content in
-            let machine = content.machine
-            return (machine.retries?.failures ?? [], requestRecord(of: machine), machine.attempt.target.absoluteString)
+        let (earlier, address) = content.withLock {
+            ($0.machine.retries?.failures ?? [], $0.machine.attempt.target.absoluteString)
         }
         var retryAt: Date?
         if case .response(let response) = error {
@@ -92,7 +95,7 @@ extension Exchange {
             }
         }
         return error.noting(
-            record.request(at: address, until: manager.time.now), earlier: earlier, retryAt: retryAt)
+            record(of: nil).request(at: address, until: manager.time.now), earlier: earlier, retryAt: retryAt)
     }
 
     // These two are never inlined: else an async frame would reserve memory for them.

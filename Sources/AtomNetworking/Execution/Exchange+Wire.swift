@@ -259,7 +259,7 @@ extension Exchange {
     /// Lets the body go to its destination.
     private func open(_ destination: any ResponseDestination, for head: TransportResponse, of wire: AttemptOnWire) {
         do {
-            wire.replaceSink(try destination.sink(for: response(head, Data(), from: wire.target), of: wire))
+            wire.replaceSink(try destination.sink(for: response(head, Data(), from: wire.target, of: wire), of: wire))
         } catch {
             sinkFailed(error, of: wire)
         }
@@ -343,7 +343,7 @@ extension Exchange {
                 settle(
                     answer.isBodyNotRepeatable
                         ? .failure(notRepeated(after: answer.head, body, from: wire.target))
-                        : judged(answer.head, body, from: wire.target))
+                        : judged(answer.head, body, from: wire.target, of: wire))
             } catch {
                 settle(.failure(completed(error)))
             }

@@ -78,9 +78,10 @@ extension AtomError.Request {
 }
 
 /// What a response remembers of its request, for an error that it causes later.
+///
+/// It is small, because every response has one and few cause an error.
 struct RequestRecord: Sendable {
-    let method: String
-    /// The endpoint's URL if a redirect has led elsewhere.
+    /// What was asked for; `nil` for a GET that no redirect has led elsewhere.
     let first: FirstAttempt?
     let attempts: Int
     let startedAt: MonotonicInstant
@@ -88,12 +89,12 @@ struct RequestRecord: Sendable {
     /// The request of a response, or of a failure, at this URL.
     func request(at address: String, until now: MonotonicInstant) -> AtomError.Request {
         AtomError.Request(
-            method: first?.method ?? method, address: first?.address ?? address, finalAddress: address,
+            method: first?.method ?? "GET", address: first?.address ?? address, finalAddress: address,
             attempts: attempts, duration: startedAt.duration(to: now))
     }
 }
 
-/// What was asked for before a redirect.
+/// What was asked for.
 final class FirstAttempt: Sendable {
     let method: String
     let address: String
