@@ -15,6 +15,8 @@ enum ErrorMessage {
         case _ where error.isConnectivityFailure: "You seem to be offline. Please try again later."
         case .authentication(.credentialNotProvided): "You could not be signed in. Please try again."
         case .authentication(.waitedTooLong): "The sign-in took too long. Please try again."
+        // A file that was chosen has gone.
+        case .requestable(.invalidBody(let violation)): "“\(violation.subject)” can't be sent."
         default: error.localizedDescription
         }
     }
