@@ -254,7 +254,13 @@ extension AtomError {
 extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
     /// The request, and one or two sentences that say what happened and what to
     /// do; for developers.
-    public var description: String {
+    public var description: String { naming(explanation(withWords: true)) }
+
+    /// The ``description`` without words of the server, for logs and for the errors
+    /// that this one causes.
+    var wordless: String { naming(explanation) }
+
+    private func naming(_ explanation: String) -> String {
         guard let request else { return explanation }
         let first = explanation.prefix { $0 != " " }
         // The sentence goes on after the colon.
@@ -262,9 +268,11 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         return "\(request): " + (goesOn ? first.lowercased() + explanation.dropFirst(first.count) : explanation)
     }
 
-    /// The ``description`` without the request.
-    var explanation: String {
-        var text = explanationOfLastAttempt
+    /// The ``wordless`` description without the request.
+    var explanation: String { explanation(withWords: false) }
+
+    private func explanation(withWords: Bool) -> String {
+        var text = explanationOfLastAttempt(withWords: withWords)
         let earlier = earlierAttempts
         if !earlier.isEmpty {
             text += " There were \(earlier.count + 1) attempts"
@@ -289,11 +297,11 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         return counts.map { $0.count == 1 ? $0.text : "\($0.text), \($0.count) times" }.joined(separator: "; ")
     }
 
-    private var explanationOfLastAttempt: String {
+    private func explanationOfLastAttempt(withWords: Bool) -> String {
         switch self {
         case .decoder(let error): ResponseDecoding.describe(error)
         case .requestable(let error): error.description
-        case .response(let response): response.explanation
+        case .response(let response): response.explanation(withWords: withWords)
         case .session(let error): Self.describe(session: error)
         case .cancelled(.notSent): "The request was cancelled before it was sent."
         case .cancelled: "The request was cancelled."

@@ -143,10 +143,12 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return hasBodyElsewhere ? text : text + ", \(data.count) bytes"
     }
 
-    /// What an error says of it: with the title of a problem document, or the
-    /// first words of a plain text.
-    var explanation: String {
-        "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
+    /// What an error says of it.
+    ///
+    /// - Parameter withWords: Whether it shows the title of a problem document, or
+    ///   the first words of a plain text.
+    func explanation(withWords: Bool) -> String {
+        "The server answered \(description)" + (withWords ? words.map { ": “\($0)”." } ?? "." : ".")
     }
 
     private var words: String? {

@@ -351,8 +351,8 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         let text =
             switch cause {
             case let error as AtomError where error.isLostAnswer:
-                "\(error.description) The server may have issued a new token that was lost."
-            case let error as AtomError: error.description
+                "\(error.wordless) The server may have issued a new token that was lost."
+            case let error as AtomError: error.wordless
             case let error as OAuthError: error.description
             case let error as TokenAnswerError: error.description
             case let error as TokenStoreError: error.description

@@ -93,7 +93,7 @@ extension TransferError: CustomStringConvertible, CustomReflectable, LocalizedEr
     /// The ``explanation``, and the status of the ``response``.
     public var description: String {
         guard let response else { return explanation }
-        return "\(explanation) \(response.explanation)"
+        return "\(explanation) \(response.explanation(withWords: false))"
     }
 
     /// One short sentence for the person who uses the app; see
