@@ -45,11 +45,15 @@ public struct SignableRequest: Sendable {
     /// The absolute URL, as it will be sent.
     public let target: TargetURL
 
+    /// What the transport sends as `Host` (RFC 9110 §7.2), or as `:authority`
+    /// over HTTP/2: the host, and the port if it isn't the scheme's own.
+    public var host: String { target.origin.hostAndPort }
+
     /// All header fields, also the service's `Authorization` and `Cookie`, and
     /// those of the signers before this one.
     ///
-    /// The transport adds only fields that delimit the message, such as `Host`
-    /// and `Content-Length`.
+    /// The transport adds only fields that delimit the message, such as
+    /// `Content-Length`, and `Host`, which is in ``host``.
     public private(set) var headerFields: HeaderFields
 
     /// The body; `nil` for none.

@@ -61,7 +61,7 @@
             // libcurl may name the host of another request over the same connection.
             let host =
                 isProxied && request.target.scheme == .http && !fields.contains("Host")
-                ? String(request.target.origin.string.dropFirst("http://".count)) : nil
+                ? request.target.origin.hostAndPort : nil
             var size = 64 + (host?.utf8.count ?? 0)
             for field in fields { size += field.name.utf8.count + field.value.utf8.count }
             lines.begin(size: size, lines: fields.count + settings.ownLines.count + 3)

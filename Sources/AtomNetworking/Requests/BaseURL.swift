@@ -121,7 +121,10 @@ struct Origin: Hashable, Sendable {
     let port: Int
 
     /// `scheme://host:port`, without the scheme's default port.
-    var string: String { "\(scheme)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)") }
+    var string: String { "\(scheme)://\(hostAndPort)" }
+
+    /// `host:port`, without the scheme's default port.
+    var hostAndPort: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
 
     /// Whether it is on this device.
     var isLoopback: Bool {

@@ -61,6 +61,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["127.0.0.1", "LOCALHOST"], TransportUnderTest.all)
+    func aSignerSeesTheHostAsItIsSent(host: String, over transport: TransportUnderTest) async throws {
+        struct Signer: RequestSigner {
+            func sign(_ request: inout SignableRequest) throws { try request.set("X-Host", to: request.host) }
+        }
+        struct Here: Requestable {
+            let base: BaseURL
+            func baseURL() throws(AtomError) -> BaseURL { base }
+        }
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let here = Here(base: try BaseURL(scheme: .http, host: host, port: server.port))
+        let outcome = await Atom.forTest(over: transport) { $0.signers = [Signer()] }.outcome(of: here)
+        #expect(outcome.response?.statusCode == 200)
+        let request = try #require(server.requests.first)
+        #expect(request["Host"] == "\(host.lowercased()):\(server.port)")
+        #expect(request["X-Host"] == request["Host"])
+    }
+
     @Test(arguments: TransportUnderTest.all)
     func theEndpointsOwnContentTypeWins(over transport: TransportUnderTest) async throws {
         let request = try await seen(over: transport) {

@@ -1,0 +1,232 @@
+import AWSSignature
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+/// A request as AWS's documentation shows it.
+private struct Example: Requestable {
+    var method: HTTPMethod = .get
+    var host = "example.amazonaws.com"
+    var pathText: String?
+    var queryItems: [QueryItem]?
+    var headerItems: [HeaderItem]?
+    var body: RequestBody?
+
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: host) }
+    func path() throws(AtomError) -> URLPath {
+        try pathText.map { text throws(AtomError) in try URLPath(text) } ?? .empty
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct AWSSignerTests {
+    /// Sends a request into a script and returns what arrived there.
+    private func sent(
+        _ endpoint: Example, service: String = "service", at date: String = "2015-08-30T12:36:00Z",
+        credentials: AWSCredentials = .example
+    ) async throws -> RecordedRequest {
+        let clock = ManualClock(date: try Date(date, strategy: .iso8601))
+        return try await Atom.withScript(
+            .status(200), clock: clock,
+            configure: {
+                $0.signers = [AWSSigner(service: service, region: "us-east-1") { credentials }]
+            },
+            test: { atom, wire in
+                try await atom.enqueue(endpoint).resume()
+                return try #require(wire.requests.first)
+            })
+    }
+
+    private func signature(_ request: RecordedRequest) throws -> String {
+        try #require(request["Authorization"]?.components(separatedBy: "Signature=").last)
+    }
+
+    @Test func theFieldIsThatOfTheDocumentation() async throws {
+        let request = try await sent(Example())
+        #expect(
+            request["Authorization"]
+                == "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+                + "SignedHeaders=host;x-amz-date, "
+                + "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
+        #expect(request["X-Amz-Date"] == "20150830T123600Z")
+        #expect(request["X-Amz-Content-Sha256"] == nil)
+    }
+
+    @Test(
+        "The signatures of AWS's test suite",
+        arguments: [
+            (Example(method: .post), "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
+            (
+                Example(queryItems: ["Param2": "value2", "Param1": "value1"]),
+                "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"
+            ),
+            (
+                Example(
+                    method: .post,
+                    body: .data(Data("Param1=value1".utf8), contentType: "application/x-www-form-urlencoded")),
+                "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"
+            ),
+        ])
+    func suite(example: (Example, signature: String)) async throws {
+        #expect(try signature(try await sent(example.0)) == example.signature)
+    }
+
+    @Test func theRequestToIdentityAndAccessManagement() async throws {
+        let request = try await sent(
+            Example(
+                host: "iam.amazonaws.com", queryItems: ["Action": "ListUsers", "Version": "2010-05-08"],
+                headerItems: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"]),
+            service: "iam")
+        #expect(try signature(request) == "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7")
+    }
+
+    @Test(
+        "The signatures of S3's documentation",
+        arguments: [
+            (
+                Example(pathText: "/test.txt", headerItems: ["Range": "bytes=0-9"]),
+                "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+            ),
+            (
+                Example(queryItems: ["lifecycle": ""]),
+                "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
+            ),
+            (
+                Example(queryItems: ["prefix": "J", "max-keys": "2"]),
+                "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"
+            ),
+        ])
+    func simpleStorage(example: (Example, signature: String)) async throws {
+        var endpoint = example.0
+        endpoint.host = "examplebucket.s3.amazonaws.com"
+        let request = try await sent(
+            endpoint, service: "s3", at: "2013-05-24T00:00:00Z",
+            credentials: AWSCredentials(
+                accessKeyID: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"))
+        #expect(try signature(request) == example.signature)
+    }
+
+    @Test func temporaryCredentialsSendTheirToken() async throws {
+        var credentials = AWSCredentials.example
+        credentials.sessionToken = "session-token"
+        let request = try await sent(Example(), credentials: credentials)
+        #expect(request["X-Amz-Security-Token"] == "session-token")
+        #expect(request["Authorization"]?.contains("SignedHeaders=host;x-amz-date;x-amz-security-token,") == true)
+        #expect(!"\(credentials)".contains("token") && !"\(credentials)".contains("wJalr"))
+    }
+
+    @Test func anAttemptThatIsSentAgainIsSignedAgain() async throws {
+        try await Atom.withScript(
+            .status(503), .status(200),
+            configure: {
+                $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .seconds(2), maximumDelay: .seconds(2))
+                $0.signers = [AWSSigner(service: "service", region: "us-east-1") { .example }]
+            },
+            test: { atom, wire in
+                async let response = atom.enqueue(Example()).resume()
+                await wire.advance(by: .seconds(20))
+                _ = try await response
+                #expect(Set(wire.requests.map { $0["Authorization"] }).count == 2)
+            })
+    }
+
+    @Test func aBodyThatIsNotInMemoryIsRefusedButForS3() async throws {
+        let file = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(UUID().uuidString)
+        try Data("flight,seat".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let endpoint = Example(method: .put, body: .file(file, contentType: "text/csv"))
+        let request = try await sent(endpoint, service: "s3")
+        #expect(request["X-Amz-Content-Sha256"] == "UNSIGNED-PAYLOAD")
+
+        let (atom, wire) = Atom.scripted(configure: {
+            $0.signers = [AWSSigner(service: "service", region: "us-east-1") { .example }]
+        })
+        let error = await #expect(throws: AtomError.self) { try await atom.enqueue(endpoint).resume() }
+        #expect(error?.description.contains("not in memory") == true)
+        #expect(error?.delivery == .notSent && wire.requests.isEmpty)
+    }
+
+    // curl signs by itself; it must come to the same for what it sends.
+    @Test(arguments: [[], ["--data", "seat=12A&name=Zo%C3%AB"]])
+    func curlSignsTheSame(body: [String]) async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let curl = Process()
+        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        curl.arguments =
+            [
+                "curl", "--silent", "--show-error", "--noproxy", "*", "--aws-sigv4", "aws:amz:us-east-1:service",
+                "--user", "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+            ] + body + [server.url("/flights/AS4?seat=12A&with=").absoluteString]
+        curl.standardOutput = FileHandle.nullDevice
+        try curl.run()
+        curl.waitUntilExit()
+        let theirs = try #require(server.requests.first)
+
+        let date = try #require(theirs["X-Amz-Date"])
+        let clock = ManualClock(date: try Self.date(date))
+        let ours = try await Atom.withScript(
+            .status(200), clock: clock,
+            configure: {
+                $0.adapters = [ToServer(base: try! BaseURL(scheme: .http, host: server.host, port: server.port))]
+                $0.signers = [AWSSigner(service: "service", region: "us-east-1") { .example }]
+            },
+            test: { atom, wire in
+                var endpoint = Example(pathText: "/flights/AS4", queryItems: ["seat": "12A", "with": ""])
+                if let type = theirs["Content-Type"] {
+                    endpoint.method = .post
+                    endpoint.body = .data(theirs.body, contentType: type)
+                }
+                try await atom.enqueue(endpoint).resume()
+                return try #require(wire.requests.first?["Authorization"])
+            })
+        #expect(ours == theirs["Authorization"])
+    }
+
+    @Test func itIsSentAsItWasSigned() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        var configuration = ServiceConfiguration()
+        configuration.adapters = [ToServer(base: try BaseURL(scheme: .http, host: server.host, port: server.port))]
+        configuration.signers = [AWSSigner(service: "service", region: "us-east-1") { .example }]
+        let endpoint = Example(method: .post, queryItems: ["seat": "12A"], body: .json(["AS4"]))
+        try await Atom(serviceConfiguration: configuration).enqueue(endpoint).resume()
+        let arrived = try #require(server.requests.first)
+
+        // What a server does: it signs what has arrived.
+        let clock = ManualClock(date: try Self.date(try #require(arrived["X-Amz-Date"])))
+        let again = try await Atom.withScript(
+            .status(200), clock: clock,
+            configure: {
+                $0.adapters = configuration.adapters
+                $0.signers = configuration.signers
+            },
+            test: { atom, wire in
+                try await atom.enqueue(endpoint).resume()
+                return try #require(wire.requests.first)
+            })
+        #expect(arrived["Authorization"] == again["Authorization"])
+        #expect(arrived["Host"] == "\(server.host):\(server.port)")
+    }
+
+    /// `20150830T123600Z` as a date.
+    private static func date(_ text: String) throws -> Date {
+        try Date(
+            text,
+            strategy: .iso8601.year().month().day().time(includingFractionalSeconds: false)
+                .dateSeparator(.omitted).timeSeparator(.omitted).timeZone(separator: .omitted))
+    }
+}
+
+/// Sends everything to one server.
+private struct ToServer: RequestAdapter {
+    let base: BaseURL
+
+    func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) { request.baseURL = base }
+}
+
+extension AWSCredentials {
+    /// The keys of AWS's test suite.
+    fileprivate static let example = AWSCredentials(
+        accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+}
