@@ -73,7 +73,7 @@ import Testing
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
         let here = Here(base: try BaseURL(scheme: .http, host: host, port: server.port))
-        let outcome = await Atom.forTest(over: transport) { $0.signers = [Signer()] }.outcome(of: here)
+        let outcome = await Atom.forTest(over: transport) { $0.signers = [Signer()] }.enqueue(here).outcome()
         #expect(outcome.response?.statusCode == 200)
         let request = try #require(server.requests.first)
         #expect(request["Host"] == "\(host.lowercased()):\(server.port)")
