@@ -230,7 +230,7 @@ extension EventRecorder {
         let outcome = await atom.outcome(of: endpoint)
         #expect(outcome.urlError?.code == .timedOut)
         // The error is that of the service's deadline.
-        #expect(outcome.error?.description.contains("Nothing came or went") == true)
+        #expect(outcome.error?.description.contains("nothing came or went") == true)
     }
 
     @Test func aSlowAnswerIsWaitedFor() async throws {
