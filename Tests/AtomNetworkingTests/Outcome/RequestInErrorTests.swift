@@ -136,6 +136,17 @@ struct RequestInErrorTests {
                 "There were 4 attempts; before the last one: HTTP 500 Internal Server Error, 2 times; a timeout."))
     }
 
+    @Test("A transfer that has failed after equal attempts has not met the same")
+    func transferAfterAttempts() {
+        let request = AtomError.Request(
+            method: "GET", address: "https://a.example/", finalAddress: nil, attempts: 3, duration: .zero)
+        let error = AtomError.transfer(TransferError(.noSpace, "The disk is full.", delivery: .answered))
+            .noting(request, earlier: [.status(503), .status(503)])
+        #expect(
+            error.description.hasSuffix(
+                "There were 3 attempts; before the last one: HTTP 503 Service Unavailable, 2 times."))
+    }
+
     @Test("The words of a server are shown where they can be no secret")
     func words() {
         func text(_ type: String, _ body: String) -> String {
