@@ -192,6 +192,9 @@ struct SituationTests {
             .authentication(.refreshFailed(cause: cause, retryAt: nil, delivery: .notSent))
         }
         func status(_ code: Int) -> AtomError { .response(AtomResponse(statusCode: code)) }
+        func refusal(_ code: Int) -> OAuthError {
+            OAuthError(code: "x", explanation: nil, uri: nil, response: AtomResponse(statusCode: code))
+        }
         let table: [(AtomError, AtomError.Situation)] = [
             (.session(URLError(.notConnectedToInternet)), .offline),
             (.session(URLError(.cannotFindHost)), .unreachable),
@@ -204,6 +207,7 @@ struct SituationTests {
             (.authentication(.missingCredential(delivery: .notSent)), .signInRequired),
             (.authentication(.refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent)), .signInRequired),
             (.authentication(.waitedTooLong), .unreachable), (refreshFailed(status(503)), .serverProblem),
+            (refreshFailed(refusal(503)), .serverProblem), (refreshFailed(refusal(401)), .other),
             (refreshFailed(status(401)), .other), (refreshFailed(AtomError.session(URLError(.timedOut))), .unreachable),
             (
                 .authentication(
