@@ -87,7 +87,7 @@
             case 16, 92, 95: .lost
             case 97: .proxy(message)
             case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91:
-                .insecure(saying: [message, certificate, remedy].compactMap { $0 }.joined(separator: "; "))
+                .insecure(saying: message, showing: [certificate, remedy].compactMap { $0 })
             // libcurl's words name a file that exists only in memory. 43 is newer.
             case 58,
                 43 where message.contains("private key"):

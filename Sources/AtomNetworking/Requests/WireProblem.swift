@@ -119,10 +119,15 @@ enum WireProblem: Equatable {
     }
 
     /// A handshake that failed, by what the TLS library says of it.
-    static func insecure(saying text: String) -> WireProblem {
-        if text.contains("certificate") {
+    ///
+    /// - Parameter details: About the certificate. They decide nothing, because a
+    ///   server has written them.
+    static func insecure(saying text: String, showing details: [String] = []) -> WireProblem {
+        if text.contains("certificate") || !details.isEmpty {
             let isDated = text.contains("expired") || text.contains("not yet valid")
-            return .insecure(isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted, text)
+            return .insecure(
+                isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted,
+                ([text] + details).joined(separator: "; "))
         }
         if text.contains("wrong version number") {
             return .insecure(.secureConnectionFailed, text + " (the server does not use TLS)")

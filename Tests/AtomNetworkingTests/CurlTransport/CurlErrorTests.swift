@@ -110,6 +110,15 @@
             }
         }
 
+        @Test("What a certificate calls itself is shown, and decides nothing")
+        func certificate() {
+            var error = CurlError(code: 60, message: "SSL certificate problem: self-signed certificate")
+            error.certificate = "its certificate is that of “CN = expired.example.com”"
+            let problem = error.problem(abort: nil, head: Stage.none.head, proxyStatus: 0)
+            #expect(problem.code == .serverCertificateUntrusted)
+            #expect(problem.explanation.contains("expired.example.com"))
+        }
+
         @Test("No error of libcurl is without an explanation", arguments: Stage.allCases)
         func all(stage: Stage) {
             for code in 0...110 {
