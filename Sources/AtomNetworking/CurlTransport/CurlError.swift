@@ -67,7 +67,7 @@
         private func problem(inHead head: ResponseHead) -> WireProblem {
             switch code {
             case 0, 18, 52: head.isWithin ? .truncatedHead : .closedWithoutResponse
-            case 1: .notHTTP
+            case 1: .notHTTP(isSecure: true)
             case 3: .badURL
             case 5: .unknownProxy
             case 6: .unknownHost

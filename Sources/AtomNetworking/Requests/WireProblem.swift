@@ -24,7 +24,7 @@ enum WireProblem: Equatable {
     case closedAtOnce(isSecure: Bool)
     /// The connection ended within the head.
     case truncatedHead
-    case notHTTP
+    case notHTTP(isSecure: Bool)
     /// The head of the response is invalid; the text says why.
     case unreadableHead(String)
     /// The response as a whole is invalid; the text says why.
@@ -78,7 +78,8 @@ enum WireProblem: Equatable {
             "The server closed a new connection without a response"
                 + (isSecure ? "" : "; a port that expects https does so")
         case .truncatedHead: "The connection was closed before the whole head of the response had arrived"
-        case .notHTTP: "The server's response is not HTTP"
+        case .notHTTP(let isSecure):
+            "The server's response is not HTTP" + (isSecure ? "" : "; a port that expects https may answer so")
         case .unreadableHead(let reason): "The head of the server's response can't be read: \(reason)"
         case .unreadableResponse(let reason): "The server's response can't be read: \(reason)"
         case .truncatedBody: "The connection was closed before the whole body had arrived"
