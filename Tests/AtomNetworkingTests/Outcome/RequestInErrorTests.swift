@@ -74,6 +74,19 @@ struct RequestInErrorTests {
             try await error(.text("no events")) { _ = try await $0.serverSentEvents() }, "the server sent no stream")
     }
 
+    @Test("A download without a place is named, although it was not sent")
+    func unsent() async throws {
+        let (atom, wire) = Atom.scripted()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/no-folder")
+        await #expect {
+            try await atom.enqueue(Endpoint()).download(to: file)
+        } throws: { error in
+            guard let error = error as? AtomError else { return false }
+            return error.description.hasPrefix("GET \(Self.url): the destination") && error.request?.attempts == 0
+        }
+        try wire.verify()
+    }
+
     @Test("An error of the model's own stays where apps look for it, and the text names the request")
     func modelsOwn() async throws {
         let error = try await error(.json(text: "{}")) { _ = try await $0.resume(expecting: Picky.self) }
