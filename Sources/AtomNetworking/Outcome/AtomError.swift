@@ -119,7 +119,7 @@ extension AtomError {
     ///
     /// A timeout isn't included, because a server that is slow causes it too, and
     /// neither is a server that closes a new connection without a response: it was
-    /// reached, and may expect TLS.
+    /// reached, and may expect TLS. Only libcurl tells that from a lost connection.
     /// Of a failed refresh and a transfer, the cause counts.
     public var isConnectivityFailure: Bool { connectivityCode != nil }
 
