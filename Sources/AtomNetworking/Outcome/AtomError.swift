@@ -333,7 +333,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         guard let error = error as? URLError else { return "The exchange failed: \(type(of: error))." }
         // Without words of its own, an error on Linux is only a number.
         let words = error.userInfo[NSLocalizedDescriptionKey] == nil ? error.connectivityProblem : nil
-        var text = words ?? Redaction.excerpt(error.localizedDescription, limit: 400)
+        var text = words ?? Redaction.excerpt(error.localizedDescription, limit: Redaction.longest)
         if !text.hasSuffix(".") { text += "." }
         return text
     }
