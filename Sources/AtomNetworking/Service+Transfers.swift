@@ -186,7 +186,10 @@ extension Service {
             place = try DownloadPlace(fileURL, isResumable: isResumable)
         } catch {
             manager.refused(requestable, error)
-            throw error
+            throw error.noting(
+                AtomError.Request(
+                    method: request.method, address: request.target.absoluteString, finalAddress: nil, attempts: 0,
+                    duration: .zero))
         }
         let download = FileDownload(
             place, of: request, isResumable: isResumable, identity: identity, limit: maximumSize,

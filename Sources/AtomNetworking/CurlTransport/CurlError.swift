@@ -41,6 +41,13 @@
             return head.isComplete ? problemInBody : problem(inHead: head)
         }
 
+        /// What else there is to say of a certificate.
+        ///
+        /// An address in it would make all that is before look like user information.
+        private var details: [String] {
+            [certificate?.replacingOccurrences(of: "@", with: " at "), remedy].compactMap { $0 }
+        }
+
         /// For an authority that isn't known.
         private var remedy: String? {
             ["issuer", "self-signed", "self signed"].contains { message.contains($0) }
@@ -67,7 +74,7 @@
         private func problem(inHead head: ResponseHead) -> WireProblem {
             switch code {
             case 0, 18, 52: head.isWithin ? .truncatedHead : .closedWithoutResponse
-            case 1: .notHTTP
+            case 1: .notHTTP(isSecure: true)
             case 3: .badURL
             case 5: .unknownProxy
             case 6: .unknownHost
@@ -87,7 +94,7 @@
             case 16, 92, 95: .lost
             case 97: .proxy(message)
             case 35, 53, 54, 59, 60, 64, 66, 77, 80, 82, 83, 91:
-                .insecure(saying: [message, certificate, remedy].compactMap { $0 }.joined(separator: "; "))
+                .insecure(saying: message, showing: details)
             // libcurl's words name a file that exists only in memory. 43 is newer.
             case 58,
                 43 where message.contains("private key"):

@@ -531,8 +531,12 @@
             var problem = error.problem(
                 abort: abort, head: head,
                 proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
-            if problem == .closedWithoutResponse, isConnecting, let exchange {
-                problem = .closedAtOnce(isSecure: exchange.isSecure)
+            if let exchange {
+                switch problem {
+                case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: exchange.isSecure)
+                case .notHTTP: problem = .notHTTP(isSecure: exchange.isSecure)
+                default: break
+                }
             }
             var failure = problem.failure(delivery: delivery, underlying: error, at: place(of: problem, error))
             failure.isOfKeptConnection = isPrepared && !isConnecting && problem == .closedWithoutResponse

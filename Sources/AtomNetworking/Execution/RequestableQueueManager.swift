@@ -311,6 +311,7 @@ extension RequestableQueueManager: RenewalService {
         return switch await PendingResponse(request, manager: self).result() {
         case .success(let response):
             TokenAnswer(response, replacing: sent, clientSecret: bearer.clientSecret, sentAt: sentAt.date)
+                .about(response, until: time.now)
         case .failure(let error): .failed(error, retryAfter: nil)
         }
     }
@@ -319,12 +320,12 @@ extension RequestableQueueManager: RenewalService {
         guard let bearer, bearer.revocationEndpoint != nil else { return }
         do throws(AtomError) {
             guard let request = try revocationRequest(of: credential, bearer) else { return }
-            let listener = Exchange.Listener.completion { [log] result in
-                _ = Self.judge(revocation: result, log)
+            let listener = Exchange.Listener.completion { [log, time] result in
+                _ = Self.judge(revocation: result, log, until: time.now)
             }
             _ = run(request, listener: listener)
         } catch {
-            log("The token was not revoked: \(error.description)")
+            log("The token was not revoked: \(error.wordless)")
         }
     }
 
@@ -332,7 +333,8 @@ extension RequestableQueueManager: RenewalService {
         guard let bearer else { return nil }
         do throws(AtomError) {
             guard let request = try revocationRequest(of: credential, bearer) else { return nil }
-            return Self.judge(revocation: await PendingResponse(request, manager: self).result(), log)
+            let result = await PendingResponse(request, manager: self).result()
+            return Self.judge(revocation: result, log, until: time.now)
         } catch {
             return error
         }
@@ -355,18 +357,19 @@ extension RequestableQueueManager: RenewalService {
         return TokenRequest.revocation(of: credential, with: bearer, timeout: refreshDeadline)
     }
 
-    private static func judge(revocation result: Result<AtomResponse, AtomError>, _ log: ExchangeLog) -> AtomError? {
+    private static func judge(
+        revocation result: Result<AtomResponse, AtomError>, _ log: ExchangeLog, until now: MonotonicInstant
+    ) -> AtomError? {
+        let failure: AtomError
         switch result {
         case .success(let response) where response.isSuccess:
             log("The token has been revoked")
             return nil
-        case .success(let response):
-            log("The token was not revoked: \(response.description)")
-            return .response(response)
-        case .failure(let error):
-            log("The token was not revoked: \(error.description)")
-            return error
+        case .success(let response): failure = .response(response).about(response, until: now)
+        case .failure(let error): failure = error
         }
+        log("The token was not revoked: \(failure.wordless)")
+        return failure
     }
 
     var provider: (any TokenCredentialProvider)? {

@@ -10,6 +10,9 @@ enum Redaction {
     /// another mark.
     static let hidden = "…"
 
+    /// The length of what a library says of an error: a certificate has several parts.
+    static let longest = 1_200
+
     /// At most 100 characters, with those escaped that can't be seen.
     ///
     /// It hides everything that looks like a token, the parts of a URL that
@@ -338,7 +341,7 @@ enum Redaction {
     private static func note(_ note: Any) -> Any? {
         switch note {
         case is URL: return nil
-        case let text as String: return text.contains("://") ? excerpt(text, limit: 400) : visible(text)
+        case let text as String: return text.contains("://") ? excerpt(text, limit: longest) : visible(text)
         case let error as any Error: return self.error(error)
         case let notes as [String: Any]: return userInfo(notes)
         case let notes as [Any]: return notes.compactMap { self.note($0) }

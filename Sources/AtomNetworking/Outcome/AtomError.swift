@@ -119,7 +119,7 @@ extension AtomError {
     ///
     /// A timeout isn't included, because a server that is slow causes it too, and
     /// neither is a server that closes a new connection without a response: it was
-    /// reached, and may expect TLS.
+    /// reached, and may expect TLS. Only libcurl tells that from a lost connection.
     /// Of a failed refresh and a transfer, the cause counts.
     public var isConnectivityFailure: Bool { connectivityCode != nil }
 
@@ -146,7 +146,8 @@ extension AtomError {
 
     /// What each attempt to send the request met, in order.
     ///
-    /// The last one is what this error is about. There are several if a
+    /// The last one is what this error is about, unless it is a transfer that failed
+    /// after its response had begun. There are several if a
     /// ``RetryPolicy`` has sent the request again. Without a policy, a request that
     /// can't have reached the server is sent a second time, and so is an idempotent
     /// one over a kept connection that was closed. The list is empty for an error
@@ -275,8 +276,11 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         var text = explanationOfLastAttempt(withWords: withWords)
         let earlier = earlierAttempts
         if !earlier.isEmpty {
+            let attempts = attempts
+            // What stopped a transfer is none of them.
+            let isSame = attempts.count > earlier.count && Set(attempts).count == 1
             text += " There were \(earlier.count + 1) attempts"
-            text += Set(attempts).count == 1 ? "." : "; before the last one: \(Self.counted(earlier))."
+            text += isSame ? "." : "; before the last one: \(Self.counted(earlier))."
         }
         if case .response = self, let retryAt {
             text += " Another attempt makes sense after \(AuthenticationError.format(retryAt))."
@@ -329,7 +333,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         guard let error = error as? URLError else { return "The exchange failed: \(type(of: error))." }
         // Without words of its own, an error on Linux is only a number.
         let words = error.userInfo[NSLocalizedDescriptionKey] == nil ? error.connectivityProblem : nil
-        var text = words ?? Redaction.excerpt(error.localizedDescription, limit: 400)
+        var text = words ?? Redaction.excerpt(error.localizedDescription, limit: Redaction.longest)
         if !text.hasSuffix(".") { text += "." }
         return text
     }

@@ -129,11 +129,16 @@ extension AuthenticationError {
     private static func situation(of cause: any Error) -> AtomError.Situation? {
         switch cause {
         case let error as AtomError:
-            if case .response = error, error.situation != .serverProblem { nil } else { error.situation }
+            if case .response(let response) = error { situation(of: response) } else { error.situation }
+        case let error as OAuthError: error.response.flatMap { situation(of: $0) }
         case let error as any ErrorWithCause: situation(of: error.cause)
         case is CancellationError: .cancelled
         default: nil
         }
+    }
+
+    private static func situation(of response: AtomResponse) -> AtomError.Situation? {
+        AtomError.response(response).situation == .serverProblem ? .serverProblem : nil
     }
 }
 

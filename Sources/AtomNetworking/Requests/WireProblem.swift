@@ -24,7 +24,7 @@ enum WireProblem: Equatable {
     case closedAtOnce(isSecure: Bool)
     /// The connection ended within the head.
     case truncatedHead
-    case notHTTP
+    case notHTTP(isSecure: Bool)
     /// The head of the response is invalid; the text says why.
     case unreadableHead(String)
     /// The response as a whole is invalid; the text says why.
@@ -78,7 +78,8 @@ enum WireProblem: Equatable {
             "The server closed a new connection without a response"
                 + (isSecure ? "" : "; a port that expects https does so")
         case .truncatedHead: "The connection was closed before the whole head of the response had arrived"
-        case .notHTTP: "The server's response is not HTTP"
+        case .notHTTP(let isSecure):
+            "The server's response is not HTTP" + (isSecure ? "" : "; a port that expects https may answer so")
         case .unreadableHead(let reason): "The head of the server's response can't be read: \(reason)"
         case .unreadableResponse(let reason): "The server's response can't be read: \(reason)"
         case .truncatedBody: "The connection was closed before the whole body had arrived"
@@ -119,10 +120,15 @@ enum WireProblem: Equatable {
     }
 
     /// A handshake that failed, by what the TLS library says of it.
-    static func insecure(saying text: String) -> WireProblem {
-        if text.contains("certificate") {
+    ///
+    /// - Parameter details: About the certificate. They decide nothing, because a
+    ///   server has written them.
+    static func insecure(saying text: String, showing details: [String] = []) -> WireProblem {
+        if text.contains("certificate") || !details.isEmpty {
             let isDated = text.contains("expired") || text.contains("not yet valid")
-            return .insecure(isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted, text)
+            return .insecure(
+                isDated ? .serverCertificateHasBadDate : .serverCertificateUntrusted,
+                ([text] + details).joined(separator: "; "))
         }
         if text.contains("wrong version number") {
             return .insecure(.secureConnectionFailed, text + " (the server does not use TLS)")

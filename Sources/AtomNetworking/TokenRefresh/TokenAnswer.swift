@@ -70,6 +70,12 @@ enum TokenAnswer {
         }
     }
 
+    /// The same answer; an error with the response's status has its request.
+    func about(_ response: AtomResponse, until now: MonotonicInstant) -> TokenAnswer {
+        guard case .failed(let cause as AtomError, let retryAfter, let refreshToken) = self else { return self }
+        return .failed(cause.about(response, until: now), retryAfter: retryAfter, refreshToken: refreshToken)
+    }
+
     private static func newRefreshToken(_ members: [String: Any]) -> String? {
         (members["refresh_token"] as? String).flatMap { $0.isEmpty ? nil : $0 }
     }

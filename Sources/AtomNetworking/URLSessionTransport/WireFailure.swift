@@ -61,7 +61,7 @@ struct WireFailure {
         case .networkConnectionLost: .lost
         case .cancelled: .cancelled
         case .badServerResponse: .closedWithoutResponse
-        case .unsupportedURL: .notHTTP
+        case .unsupportedURL: .notHTTP(isSecure: isSecure)
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:

@@ -110,6 +110,30 @@
             }
         }
 
+        @Test("What a certificate calls itself is shown, and decides nothing")
+        func certificate() {
+            var error = CurlError(code: 60, message: "SSL certificate problem: self-signed certificate")
+            error.certificate = "its certificate is that of “CN = expired.example.com”"
+            let problem = error.problem(abort: nil, head: Stage.none.head, proxyStatus: 0)
+            #expect(problem.code == .serverCertificateUntrusted)
+            #expect(problem.explanation.contains("expired.example.com"))
+        }
+
+        @Test("A certificate with addresses and many names hides neither the problem nor the remedy")
+        func longCertificate() {
+            var error = CurlError(code: 60, message: "SSL certificate problem: unable to get local issuer certificate")
+            let names = String(repeating: "DNS:api.example.com, ", count: 9)
+            error.certificate =
+                "its certificate is that of “O = Example, emailAddress = root@example.com” for \(names)"
+                + "email:ops@example.com, URI:spiffe://example.com/api, issued by “\(names)”"
+            let failure = error.problem(abort: nil, head: Stage.none.head, proxyStatus: 0).failure(
+                delivery: .notSent, underlying: error)
+            let text = AtomError.session(failure.urlError(delivery: .notSent)).description
+            #expect(text.hasPrefix("No secure connection could be made: SSL certificate problem"))
+            #expect(text.contains("root at example.com"))
+            #expect(text.hasSuffix("further authorities in trust."))
+        }
+
         @Test("No error of libcurl is without an explanation", arguments: Stage.allCases)
         func all(stage: Stage) {
             for code in 0...110 {

@@ -74,6 +74,19 @@ struct RequestInErrorTests {
             try await error(.text("no events")) { _ = try await $0.serverSentEvents() }, "the server sent no stream")
     }
 
+    @Test("A download without a place is named, although it was not sent")
+    func unsent() async throws {
+        let (atom, wire) = Atom.scripted()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/no-folder")
+        await #expect {
+            try await atom.enqueue(Endpoint()).download(to: file)
+        } throws: { error in
+            guard let error = error as? AtomError else { return false }
+            return error.description.hasPrefix("GET \(Self.url): the destination") && error.request?.attempts == 0
+        }
+        try wire.verify()
+    }
+
     @Test("An error of the model's own stays where apps look for it, and the text names the request")
     func modelsOwn() async throws {
         let error = try await error(.json(text: "{}")) { _ = try await $0.resume(expecting: Picky.self) }
@@ -136,6 +149,17 @@ struct RequestInErrorTests {
                 "There were 4 attempts; before the last one: HTTP 500 Internal Server Error, 2 times; a timeout."))
     }
 
+    @Test("A transfer that has failed after equal attempts has not met the same")
+    func transferAfterAttempts() {
+        let request = AtomError.Request(
+            method: "GET", address: "https://a.example/", finalAddress: nil, attempts: 3, duration: .zero)
+        let error = AtomError.transfer(TransferError(.noSpace, "The disk is full.", delivery: .answered))
+            .noting(request, earlier: [.status(503), .status(503)])
+        #expect(
+            error.description.hasSuffix(
+                "There were 3 attempts; before the last one: HTTP 503 Service Unavailable, 2 times."))
+    }
+
     @Test("The words of a server are shown where they can be no secret")
     func words() {
         func text(_ type: String, _ body: String) -> String {
@@ -181,6 +205,9 @@ struct SituationTests {
             .authentication(.refreshFailed(cause: cause, retryAt: nil, delivery: .notSent))
         }
         func status(_ code: Int) -> AtomError { .response(AtomResponse(statusCode: code)) }
+        func refusal(_ code: Int) -> OAuthError {
+            OAuthError(code: "x", explanation: nil, uri: nil, response: AtomResponse(statusCode: code))
+        }
         let table: [(AtomError, AtomError.Situation)] = [
             (.session(URLError(.notConnectedToInternet)), .offline),
             (.session(URLError(.cannotFindHost)), .unreachable),
@@ -193,6 +220,7 @@ struct SituationTests {
             (.authentication(.missingCredential(delivery: .notSent)), .signInRequired),
             (.authentication(.refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent)), .signInRequired),
             (.authentication(.waitedTooLong), .unreachable), (refreshFailed(status(503)), .serverProblem),
+            (refreshFailed(refusal(503)), .serverProblem), (refreshFailed(refusal(401)), .other),
             (refreshFailed(status(401)), .other), (refreshFailed(AtomError.session(URLError(.timedOut))), .unreachable),
             (
                 .authentication(

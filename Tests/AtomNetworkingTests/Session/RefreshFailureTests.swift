@@ -21,7 +21,9 @@ import Testing
             descriptions.insert(error?.explanation ?? "")
         }
         #expect(descriptions.count == 1)
-        #expect(descriptions.first?.contains("503") == true)
+        #expect(
+            descriptions.first?.contains("POST https://auth.example.com/token: the server answered HTTP 503")
+                == true, "\(descriptions)")
         #expect(session.sent.isEmpty)
         #expect(calls.allSatisfy { $0.count == 1 })
     }

@@ -144,6 +144,7 @@ private struct Unasked: TokenCredentialProvider {
                 case .response(let response)? = cause as? AtomError
             else { return false }
             return response.statusCode == 503
+                && "\(error)".contains("POST https://auth.example.com/revoke: the server answered HTTP 503")
         }
         guard case .signedOut = session.atom.sessionState else {
             throw Unexpected("\(session.atom.sessionState)")

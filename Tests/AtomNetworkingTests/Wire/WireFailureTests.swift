@@ -41,6 +41,9 @@ import Testing
         Case("not HTTP", .raw("hello, world\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case("SSH", .raw("SSH-2.0-OpenSSH_9.2\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case("bytes", .raw(Data([0, 1, 2, 0xFF, 0x0A])), .badServerResponse, .maybeSent, "not HTTP"),
+        Case(
+            "TLS", .raw(Data([0x15, 3, 1, 0, 2, 2, 70])), .badServerResponse, .maybeSent, "expects https",
+            asyncHTTPClient: "not HTTP"),
         Case("no status", .raw("HTTP/1.1 abc\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case("status 42", .raw("HTTP/1.1 42 X\r\n\r\n"), .badServerResponse, .maybeSent, "not HTTP"),
         Case(
