@@ -47,13 +47,7 @@ public struct SignableRequest: Sendable {
 
     /// What the transport sends as `Host` (RFC 9110 §7.2), or as `:authority`
     /// over HTTP/2: the host, and the port if it isn't the scheme's own.
-    public var host: String {
-        // The URL has the host as the app has written it, and it is sent so.
-        let start = target.scheme.rawValue.utf8.count + "://".utf8.count
-        let host = target.absoluteString.utf8.dropFirst(start).prefix(target.host.utf8.count)
-        return String(host).map { target.port == target.scheme.defaultPort ? $0 : "\($0):\(target.port)" }
-            ?? target.host
-    }
+    public var host: String { target.origin.hostAndPort }
 
     /// All header fields, also the service's `Authorization` and `Cookie`, and
     /// those of the signers before this one.

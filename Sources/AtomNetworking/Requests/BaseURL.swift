@@ -86,10 +86,11 @@ public struct BaseURL: Sendable, Hashable {
     }
 
     /// `scheme://host[:port]`.
-    var string: String { string(followedBy: "") }
+    var string: String { string(host, followedBy: "") }
 
-    /// `scheme://host[:port]`, followed by the rest of a URL.
-    func string(followedBy rest: String) -> String {
+    /// `scheme://host[:port]`, with the host in this form, followed by the rest of
+    /// a URL.
+    func string(_ host: String, followedBy rest: String) -> String {
         // Appended, because an interpolation costs several times as much and
         // this runs for each request.
         var string = scheme == .https ? "https://" : "http://"

@@ -5,7 +5,8 @@ import Foundation
 /// It consists of validated parts, so a request whose transport needs no `URL`
 /// doesn't parse one.
 public struct TargetURL: Sendable, Hashable {
-    /// The absolute URL, without user information and fragment.
+    /// The absolute URL with its host in lower case, without user information and
+    /// fragment.
     public let absoluteString: String
 
     /// The scheme.
@@ -29,7 +30,7 @@ public struct TargetURL: Sendable, Hashable {
     /// Creates a URL from its checked parts.
     public init(base: BaseURL, path: URLPath, queryItems: [QueryItem] = []) {
         origin = base.origin
-        var string = base.string(followedBy: path.encoded.isEmpty ? "/" : path.encoded)
+        var string = base.string(origin.host, followedBy: path.encoded.isEmpty ? "/" : path.encoded)
         if !queryItems.isEmpty {
             string += "?"
             string += PercentEncoding.query(queryItems)
@@ -39,7 +40,8 @@ public struct TargetURL: Sendable, Hashable {
 
     /// The same path and query on another server.
     public func replacing(base: BaseURL) -> TargetURL {
-        TargetURL(absoluteString: base.string(followedBy: pathAndQuery), origin: base.origin)
+        let origin = base.origin
+        return TargetURL(absoluteString: base.string(origin.host, followedBy: pathAndQuery), origin: origin)
     }
 
     /// The path and the query as they are sent, percent-encoded.
@@ -98,9 +100,10 @@ extension TargetURL {
             let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
             guard let server = server(scheme, authority) else { return nil }
             let (path, query) = parts(rest[authority.endIndex...])
+            let origin = server.origin
             return TargetURL(
-                absoluteString: server.string(followedBy: text(withoutDotSegments(path) + query)), origin: server.origin
-            )
+                absoluteString: server.string(origin.host, followedBy: text(withoutDotSegments(path) + query)),
+                origin: origin)
         }
         guard let base else { return nil }
         let (basePath, baseQuery) = parts(Array(base.pathAndQuery.utf8)[...])

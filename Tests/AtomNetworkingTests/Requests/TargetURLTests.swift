@@ -35,7 +35,7 @@ struct TargetURLTests {
     @Test(
         "An absolute URL, and one without its scheme, lead to another server",
         arguments: [
-            ("https://b.example/x?y=z", "https://b.example/x?y=z"), ("HTTPS://B.example/X", "https://B.example/X"),
+            ("https://b.example/x?y=z", "https://b.example/x?y=z"), ("HTTPS://B.example/X", "https://b.example/X"),
             ("//b.example/x", "http://b.example/x"), ("//b.example", "http://b.example/"),
             ("http://b.example", "http://b.example/"), ("http://b.example?x=1", "http://b.example/?x=1"),
             ("http://b.example#top", "http://b.example/"), ("http://b.example:8080/", "http://b.example:8080/"),

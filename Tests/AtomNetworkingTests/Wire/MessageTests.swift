@@ -76,7 +76,7 @@ import Testing
         let outcome = await Atom.forTest(over: transport) { $0.signers = [Signer()] }.enqueue(here).outcome()
         #expect(outcome.response?.statusCode == 200)
         let request = try #require(server.requests.first)
-        #expect(request["Host"] == "\(host):\(server.port)")
+        #expect(request["Host"] == "\(host.lowercased()):\(server.port)")
         #expect(request["X-Host"] == request["Host"])
     }
 
