@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -298,7 +299,11 @@ static int open_socket(void *context, int purpose, struct curl_address *address)
     const struct atom_curl_owner *owner = context;
     if (!owner->callbacks->connect(owner->context)) return CURL_SOCKET_BAD;
     int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    owner->callbacks->opened(owner->context, descriptor < 0 ? -errno : descriptor);
+    int result = descriptor < 0 ? -errno : descriptor;
+    char host[64] = "", port[8] = "";
+    getnameinfo(&address->address, address->length, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    owner->callbacks->opened(owner->context, result, host, atoi(port));
     return descriptor;
 }
 

@@ -43,9 +43,10 @@
                         guard let context else { return false }
                         return CurlTransfer.of(context).mayConnect()
                     },
-                    opened: { context, descriptor in
+                    opened: { context, descriptor, address, port in
                         guard let context else { return }
-                        CurlTransfer.of(context).opened(descriptor)
+                        CurlTransfer.of(context).opened(
+                            descriptor, to: address.map { String(cString: $0) } ?? "", port: Int(port))
                     }))
             return UnsafePointer(callbacks)
         }()

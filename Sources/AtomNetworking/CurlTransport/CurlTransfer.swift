@@ -74,6 +74,8 @@
         @exclusivity(unchecked) private var socket = CurlSockets.Use.none
         /// Why the system gave no socket; 0 if it did.
         @exclusivity(unchecked) private var socketError: CInt = 0
+        /// Where the newest connection of the exchange leads, if it has opened one.
+        @exclusivity(unchecked) private(set) var peer = (address: "", port: 0)
         @exclusivity(unchecked) private var isConnecting = false
         @exclusivity(unchecked) private var isPrepared = false
         /// Whether a proxy that is reached over TLS may be used.
@@ -421,7 +423,8 @@
         }
 
         /// - Parameter descriptor: The new socket, or a negative error number.
-        func opened(_ descriptor: CInt) {
+        func opened(_ descriptor: CInt, to address: String, port: Int) {
+            peer = (address, port)
             guard descriptor >= 0 else {
                 socketError = -descriptor
                 return
@@ -492,6 +495,7 @@
             head.reset()
             abort = nil
             passage = Passage()
+            peer = ("", 0)
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
             (isHeldBack, isBare) = (false, false)
@@ -514,7 +518,7 @@
             exchange.map { !$0.isSecure } ?? true || moment(ATOM_CURLINFO_APPCONNECT_TIME) > 0
         }
 
-        private func figure(_ info: Int) -> Int { easy.map { atom_curl_get_long($0, CInt(info)) } ?? -1 }
+        func figure(_ info: Int) -> Int { easy.map { atom_curl_get_long($0, CInt(info)) } ?? -1 }
 
         private func moment(_ info: Int) -> Int64 { easy.map { atom_curl_get_offset($0, CInt(info)) } ?? -1 }
 
@@ -531,14 +535,18 @@
             var problem = error.problem(
                 abort: abort, head: head,
                 proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
+            let proxy = proxyInUse
             if let exchange {
                 switch problem {
+                case .refused where proxy != nil:
+                    problem = .proxy("it refused the connection or can't be reached")
                 case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: exchange.isSecure)
                 case .notHTTP: problem = .notHTTP(isSecure: exchange.isSecure)
                 default: break
                 }
             }
-            var failure = problem.failure(delivery: delivery, underlying: error, at: place(of: problem, error))
+            var failure = problem.failure(
+                delivery: delivery, underlying: error, at: place(of: problem, error, over: proxy))
             failure.isOfKeptConnection = isPrepared && !isConnecting && problem == .closedWithoutResponse
             return .failed(failure)
         }
@@ -552,25 +560,6 @@
                 error.message = String(cString: meaning)
             }
             return error
-        }
-
-        /// What somebody who looks for the cause wants to know: the host, what it
-        /// resolved to, and what the system says.
-        private func place(of problem: WireProblem, _ error: CurlError) -> String? {
-            guard let target = exchange?.request.target else { return nil }
-            switch problem {
-            case .unknownHost: return target.host
-            case .unknownProxy, .proxy: return (try? settings.proxy(for: target))?.url
-            case .refused, .offline, .lost, .closedWithoutResponse, .closedAtOnce, .timedOut, .notHTTP:
-                let address = easy.flatMap { atom_curl_get_text($0, CInt(ATOM_CURLINFO_PRIMARY_IP)) }
-                let host = "\(target.host):\(target.port)"
-                let parts = [
-                    host, address.map { String(cString: $0) } ?? "",
-                    error.systemError > 0 ? String(cString: strerror(CInt(error.systemError))) : "",
-                ]
-                return parts.filter { !$0.isEmpty && $0 != target.host }.joined(separator: ", ")
-            default: return nil
-            }
         }
 
         private static func certificate(_ first: UnsafePointer<atom_curl_list>?) -> String? {

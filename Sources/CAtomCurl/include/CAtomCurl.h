@@ -76,9 +76,9 @@ struct atom_curl_callbacks {
     int (*progress)(void *context, int64_t, int64_t, int64_t total, int64_t sent);
     /// Whether a new connection may be opened.
     bool (*connect)(void *context);
-    /// A socket has been opened for the transfer, or the system has none: then it
-    /// is the negative error number.
-    void (*opened)(void *context, int descriptor);
+    /// A socket to this address has been opened for the transfer, or the system has
+    /// none: then it is the negative error number.
+    void (*opened)(void *context, int descriptor, const char *address, int port);
 };
 
 #define ATOM_CURL_WRITE_PAUSE 0x10000001

@@ -203,5 +203,17 @@
             #expect(codes.allSatisfy { $0 == (isStatus ? .cannotParseResponse : failure.code) })
             #expect(errors.allSatisfy { $0.delivery == failure.delivery })
         }
+
+        @Test("A refused connection says to which address") func refusedAddress() async throws {
+            let port = try RefusingPort()
+            defer { withExtendedLifetime(port) {} }
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            let recorder = await (try CurlTransport(configuration: configuration)).run(
+                try TransportRequest(
+                    base: BaseURL(scheme: .http, host: "localhost", port: port.number), path: .empty))
+            let text = recorder.urlError?.localizedDescription ?? ""
+            #expect(text.contains("127.0.0.1") || text.contains("::1"), "\(text)")
+        }
     }
 #endif

@@ -106,6 +106,22 @@
             let proxy = try CurlTransport.ProxyServer("http://127.0.0.1:\(port.number)")
             let recorder = try await transport(.server(proxy)).run(request(scheme, "origin.example"))
             #expect(recorder.urlError?.code == .cannotConnectToHost && recorder.failure?.delivery == .notSent)
+            let text = recorder.urlError?.localizedDescription ?? ""
+            #expect(text.hasPrefix("The proxy") && text.contains("http://127.0.0.1:\(port.number)"), "\(text)")
+        }
+
+        @Test("An error of an exchange over a proxy names it, and an exception's doesn't")
+        func named() async throws {
+            let proxy = try LoopbackServer { _ in .raw("") }
+            let refusing = try RefusingPort()
+            defer { withExtendedLifetime(refusing) { proxy.stop() } }
+            let transport = try transport(server(proxy, exceptions: ["127.0.0.1"]))
+            for scheme in [BaseURLScheme.http, .https] {
+                let text = await transport.run(try request(scheme, "origin.example")).urlError?.localizedDescription
+                #expect(text?.contains("over the proxy http://127.0.0.1:\(proxy.port)") == true, "\(text ?? "")")
+            }
+            let direct = await transport.run(try request(.http, "127.0.0.1", port: refusing.number))
+            #expect(direct.urlError?.localizedDescription.hasPrefix("The server refused") == true, "\(direct.events)")
         }
 
         @Test("The environment names the proxy, unless the settings do")
@@ -203,6 +219,7 @@
                         var text = "\(recorder.events) \((failure.error as NSError).userInfo)"
                         dump(failure, to: &text)
                         #expect(failure.delivery == .notSent && !text.contains("hush"), "\(text)")
+                        #expect((failure.error as? URLError)?.localizedDescription.contains(place) == true, "\(text)")
                     }
                 }
                 withExtendedLifetime(port) {}
