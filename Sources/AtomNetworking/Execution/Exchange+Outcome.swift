@@ -9,7 +9,7 @@ extension Exchange {
         _ head: TransportResponse, _ body: Data, from target: TargetURL, of wire: AttemptOnWire? = nil
     ) -> Result<AtomResponse, AtomError> {
         let answer = response(head, body, from: target, of: wire)
-        return accepts(head.statusCode) ? .success(answer) : .failure(completed(.response(answer)))
+        return accepts(head.statusCode) ? .success(answer) : .failure(completed(.response(answer), of: wire))
     }
 
     /// Whether a status is a success: for the endpoint, or for what the SDK
@@ -83,7 +83,9 @@ extension Exchange {
     }
 
     /// The error with its request, the attempts before, and when to come back.
-    func completed(_ error: AtomError) -> AtomError {
+    ///
+    /// - Parameter wire: The attempt that met it, if it is known.
+    func completed(_ error: AtomError, of wire: AttemptOnWire? = nil) -> AtomError {
         let (earlier, address) = content.withLock {
             ($0.machine.retries?.failures ?? [], $0.machine.attempt.target.absoluteString)
         }
@@ -95,7 +97,8 @@ extension Exchange {
             }
         }
         return error.noting(
-            record(of: nil).request(at: address, until: manager.time.now), earlier: earlier, retryAt: retryAt)
+            record(of: nil).request(at: address, until: manager.time.now), earlier: earlier, retryAt: retryAt,
+            secrets: wire?.request.headerFields.secrets)
     }
 
     // These two are never inlined: else an async frame would reserve memory for them.
@@ -115,5 +118,24 @@ extension Exchange {
     /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? {
         content.withLock { $0.awaited.take() }
+    }
+}
+
+extension HeaderFields {
+    /// What a server may repeat of the credential and the cookies.
+    fileprivate var secrets: [String] {
+        flatMap { field -> [String] in
+            switch field.name.lowercased() {
+            case "authorization":
+                let value = field.value.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
+                let decoded = Data(base64Encoded: value).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                return [value, String(decoded.drop { $0 != ":" }.dropFirst())]
+            case "cookie":
+                // Shorter ones are choices, such as a language.
+                return field.value.split(separator: ";").map { String($0.drop { $0 != "=" }.dropFirst()) }
+                    .filter { $0.utf8.count > 3 }
+            default: return []
+            }
+        }
     }
 }

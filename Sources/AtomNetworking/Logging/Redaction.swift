@@ -21,11 +21,14 @@ enum Redaction {
     static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let shown =
-            words.contains { $0.contains("://") }
-            ? words.map { $0.contains("://") ? url(String($0), mark: mark) : String($0) }.joined(separator: " ") : text
+            words.contains(where: isAddress)
+            ? words.map { isAddress($0) ? url(String($0), mark: mark) : String($0) }.joined(separator: " ") : text
         let bare = withoutUserInformation(withoutTokens(shown, mark: mark), mark)
         return clipped(bare, limit: limit, mark: mark)
     }
+
+    /// Whether a word may be a URL, or a path with a query.
+    private static func isAddress(_ word: Substring) -> Bool { word.contains("?") || word.contains("://") }
 
     /// The visible part of a host, a path or a name that was rejected: an
     /// excerpt without user information, query and fragment, because the text
@@ -65,20 +68,25 @@ enum Redaction {
         return search.shown(mark: mark)
     }
 
-    /// The first words of a text from outside, on one line; `nil` if there are
-    /// none.
-    static func words(_ text: String) -> String? {
+    /// The first words of a text from outside, on one line and without the secrets;
+    /// `nil` if there are none.
+    static func words(_ text: String, without secrets: [String] = []) -> String? {
         let line = text.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
-        return line.isEmpty ? nil : excerpt(line)
+        return line.isEmpty ? nil : excerpt(withoutTokens(line, secrets: secrets))
     }
 
     /// Whether a text speaks of a credential, and so may show one.
     static func namesCredential(_ text: String) -> Bool {
         let text = text.lowercased()
+        let hasNumber = text.contains(where: \.isNumber)
         return [
-            "token", "pass", "secret", "key", "auth", "bearer", "basic", "cookie", "session", "credential", "code",
-            "pin",
+            "token", "secret", "bearer", "cookie", "session", "credential", "passw", "passp", "passc", "authorization",
         ].contains { text.contains($0) }
+            || text.split { !$0.isLetter }.contains { word in
+                // Words end so, as in `apikey`; few others do.
+                ["pass", "key", "keys", "auth", "basic", "pin"].contains { word.hasSuffix($0) }
+                    || hasNumber && word.hasPrefix("code")
+            }
     }
 
     /// The visible part of a name from outside, such as a key of a JSON object:

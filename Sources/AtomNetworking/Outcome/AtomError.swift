@@ -189,10 +189,19 @@ extension AtomError {
     }
 
     /// The same error with its request, and with what is known of the attempts.
-    func noting(_ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil) -> AtomError {
+    ///
+    /// - Parameter secrets: What the request was signed with. The server's words are
+    ///   shown only if it is known, and without it.
+    func noting(
+        _ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil, secrets: [String]? = nil
+    ) -> AtomError {
         switch self {
         case .response(let response):
-            .response(response.noting(AttemptNotes(earlier: earlier, retryAt: retryAt, request: request)))
+            .response(
+                response.noting(
+                    AttemptNotes(
+                        earlier: earlier, retryAt: retryAt, request: request,
+                        words: secrets.flatMap { response.words(without: $0) })))
         case .session(let error as URLError): .session(error.noting(request, earlier: earlier))
         case .transfer(let error): .transfer(error.noting(request, earlier: earlier))
         case .authentication(let error): .authentication(error.about(request))

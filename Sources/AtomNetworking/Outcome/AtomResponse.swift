@@ -148,16 +148,20 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     /// - Parameter withWords: Whether it shows the title of a problem document, or
     ///   the first words of a plain text.
     func explanation(withWords: Bool) -> String {
-        "The server answered \(description)" + (withWords ? words.map { ": “\($0)”." } ?? "." : ".")
+        let words = withWords ? notes.map(\.words) ?? words(without: []) : nil
+        return "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
     }
 
-    private var words: String? {
+    /// The title of a problem document, or the first words of a plain text.
+    ///
+    /// - Parameter secrets: What the request was signed with; a server may repeat it.
+    func words(without secrets: [String]) -> String? {
         guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
-        if let title = ProblemDetails(of: self)?.title { return Redaction.words(title) }
-        guard MediaType(headerFields["Content-Type"])?.name == "text/plain" else { return nil }
-        let text = String(decoding: data.prefix(400), as: UTF8.self)
-        // A server may repeat what it was sent.
-        return Redaction.namesCredential(text) ? nil : Redaction.words(text)
+        let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"
+        guard let text = ProblemDetails(of: self)?.title ?? (isText ? try? ResponseText.text(of: self) : nil),
+            !Redaction.namesCredential(String(text.prefix(400)))
+        else { return nil }
+        return Redaction.words(text, without: secrets)
     }
 
     /// Whether the body isn't in ``data``: it goes to a file or a stream, or is

@@ -39,11 +39,14 @@ final class AttemptNotes: Sendable {
     /// When the server wants to be asked again.
     let retryAt: Date?
     let request: AtomError.Request?
+    /// What the server says, as far as it may be shown.
+    let words: String?
 
-    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request?) {
+    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request?, words: String?) {
         self.earlier = earlier
         self.retryAt = retryAt
         self.request = request
+        self.words = words
     }
 }
 

@@ -170,13 +170,25 @@ struct RequestInErrorTests {
         #expect(text("application/problem+json", #"{"title":"No\nseat left"}"#).hasSuffix(": “No seat left”."))
         #expect(text("text/plain", "No seat\nleft").hasSuffix(": “No seat left”."))
         #expect(text("text/plain", String(repeating: "word ", count: 1_000)).utf8.count < 300)
-        for body in ["wrong password: hunter2", "Bearer hunter2", "session hunter2", " \n"] {
+        for body in ["wrong password: hunter2", "Bearer hunter2", "session hunter2", "apiKey hunter2", "the code 4711"]
+        {
             #expect(text("text/plain", body).hasSuffix("bytes."))
+            #expect(text("application/problem+json", #"{"title":"\#(body)"}"#).hasSuffix("bytes."))
         }
+        for body in ["No passenger found", "Unknown airport code", "not authorized"] {
+            #expect(text("text/plain", body).hasSuffix(": “\(body)”."))
+        }
+        #expect(text("text/plain", " \n").hasSuffix("bytes."))
+        #expect(
+            text("text/plain", "No route for /v1/flights?from=hunter2").hasSuffix(
+                ": “No route for /v1/flights?from=…”."))
         let token = "aB3dE5gH7jK9mN1pQ3sT"
         #expect(!text("text/plain", "seen \(token)").contains(token))
         #expect(!text("application/problem+json", #"{"title":"seen \#(token)"}"#).contains(token))
         #expect(text("application/json", #"{"title":"x"}"#).hasSuffix("bytes."))
+        let latin = HeaderFields([.init(name: "Content-Type", value: "text/plain; charset=iso-8859-1")])
+        let response = AtomResponse(data: Data([0x5A, 0xFC]), statusCode: 400, headerFields: latin)
+        #expect(AtomError.response(response).description.hasSuffix(": “Zü”."))
     }
 
     @Test("A problem document is read in one call, from any error with a response")

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -93,6 +94,39 @@ struct SecrecyTests {
                         .init(name: "Set-Cookie", value: "s=hunter2"),
                         .init(name: "WWW-Authenticate", value: "Bearer hunter2"),
                     ]), url: URL(string: "https://u:hunter2@a.example/?t=hunter2"))))
+    }
+
+    @Test("A credential or a cookie that the server repeats in plain words", arguments: [200, 401, 404])
+    func repeated(status: Int) async throws {
+        struct Page: Requestable {
+            var headerItems: [HeaderItem]?
+            func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "a.example") }
+        }
+        func error(_ method: AuthenticationMethod, _ items: [HeaderItem]?) async throws -> AtomError {
+            try await Atom.withScript(
+                .text("nobody called hunter2 lives here", status: status),
+                configure: { $0.authenticationMethod = method }
+            ) { atom, _ in
+                do throws(AtomError) {
+                    _ = try await atom.enqueue(Page(headerItems: items)).resume(expecting: Int.self)
+                } catch {
+                    return error
+                }
+                throw Accepted()
+            }
+        }
+        let token = TokenCredential(accessToken: "hunter2", expiresAt: .distantFuture, refreshToken: "")
+        let endpoint = try AuthorizationEndpoint(host: "auth.example", path: "/token")
+        for (method, items) in [
+            (AuthenticationMethod.basic(BasicCredential(password: "hunter2", username: "someone")), nil),
+            (.bearer(endpoint, ClientCredential(id: "app"), InMemoryTokenCredentialStore(token)), nil),
+            (.none, [HeaderItem(name: "Authorization", value: "Key hunter2")]),
+            (.none, [HeaderItem(name: "Cookie", value: "a=b; s=hunter2")]),
+        ] {
+            let error = try await error(method, items)
+            Self.expectSilence(error)
+            #expect(status != 404 || error.description.contains("nobody called … lives here"), "\(error)")
+        }
     }
 
     @Test("The URL that Foundation notes in an error, and an error of a transport's own")
