@@ -212,8 +212,8 @@ extension AtomError {
 
     /// The same error with the request of this response, unless it has one.
     func about(_ response: AtomResponse, until now: MonotonicInstant) -> AtomError {
-        guard request == nil, let record = response.record, let address = response.address else { return self }
-        return noting(record.request(at: address, until: now))
+        guard request == nil, let request = response.request(until: now) else { return self }
+        return noting(request)
     }
 
     /// Whether the caller cancelled the request.
@@ -271,11 +271,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     var wordless: String { naming(explanation) }
 
     private func naming(_ explanation: String) -> String {
-        guard let request else { return explanation }
-        let first = explanation.prefix { $0 != " " }
-        // The sentence goes on after the colon.
-        let goesOn = ["The", "There", "This", "A", "An", "It", "No", "Nothing"].contains(first)
-        return "\(request): " + (goesOn ? first.lowercased() + explanation.dropFirst(first.count) : explanation)
+        request.map { $0.naming(explanation) } ?? explanation
     }
 
     /// The ``wordless`` description without the request.

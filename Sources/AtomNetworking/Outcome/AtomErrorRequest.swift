@@ -54,6 +54,14 @@ extension AtomError.Request: CustomStringConvertible, CustomReflectable {
 }
 
 extension AtomError.Request {
+    /// A text about the request, behind it.
+    func naming(_ text: String) -> String {
+        let first = text.prefix { $0 != " " }
+        // The sentence goes on after the colon.
+        let goesOn = ["The", "There", "This", "A", "An", "It", "No", "Nothing"].contains(first)
+        return "\(self): " + (goesOn ? first.lowercased() + text.dropFirst(first.count) : text)
+    }
+
     /// Where it is in the `userInfo` of an error.
     static let key = "AtomNetworking.request"
 

@@ -71,6 +71,14 @@ public struct AtomResponse: Sendable {
         return response
     }
 
+    /// The request that it answers; `nil` for a response of the app's own.
+    ///
+    /// - Parameter now: When its time ends; `nil` if that doesn't matter.
+    func request(until now: MonotonicInstant? = nil) -> AtomError.Request? {
+        guard let record, let address else { return nil }
+        return record.request(at: address, until: now ?? record.startedAt)
+    }
+
     /// An empty response with status 200.
     public static let success = AtomResponse(statusCode: 200)
 

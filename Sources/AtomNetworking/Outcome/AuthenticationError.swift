@@ -32,6 +32,9 @@ public struct OAuthError: Error, Sendable {
         self.init(code: code, explanation: explanation, uri: uri, response: nil)
     }
 
+    /// The request to the token endpoint, if it is known, and the description.
+    fileprivate var named: String { response?.request()?.naming(description) ?? description }
+
     init(code: String, explanation: String?, uri: String?, response: AtomResponse?) {
         self.response = response
         self.code = Redaction.excerpt(code, limit: 60)
@@ -305,11 +308,11 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
             "There is no usable credential; sign in first. A request that needs none, such as the sign-in itself, sets "
                 + "requiresAuthorization to false."
         case .refreshRejected(let error, _):
-            "The session has ended: the authorization server rejected the refresh token (\(error.description)). "
+            "The session has ended: the authorization server rejected the refresh token (\(error.named)). "
                 + "Sign in again."
         case .refreshInterrupted(let error, _):
             "The session has ended: an earlier refresh was interrupted before its response was stored, and the "
-                + "authorization server rejected the refresh token (\(error.description)). Sign in again."
+                + "authorization server rejected the refresh token (\(error.named)). Sign in again."
         case .credentialNotProvided(let cause, let retryAt, _):
             "The app's provider returned no credential: \(Self.describe(cause))"
                 + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
@@ -353,7 +356,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
             case let error as AtomError where error.isLostAnswer:
                 "\(error.wordless) The server may have issued a new token that was lost."
             case let error as AtomError: error.wordless
-            case let error as OAuthError: error.description
+            case let error as OAuthError: error.named
             case let error as TokenAnswerError: error.description
             case let error as TokenStoreError: error.description
             case is CancellationError: "It was cancelled"
@@ -377,7 +380,7 @@ extension AtomError {
 
 /// Why a token endpoint's response contains no token (RFC 6749 §5.1).
 public struct TokenAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong with the response; never its content.
+    /// Which request it was, and what was wrong with the response; never its content.
     public let description: String
 
     init(_ description: String) {

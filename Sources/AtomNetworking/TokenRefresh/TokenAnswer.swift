@@ -70,10 +70,15 @@ enum TokenAnswer {
         }
     }
 
-    /// The same answer; an error with the response's status has its request.
+    /// The same answer; an error has its request.
     func about(_ response: AtomResponse, until now: MonotonicInstant) -> TokenAnswer {
-        guard case .failed(let cause as AtomError, let retryAfter, let refreshToken) = self else { return self }
-        return .failed(cause.about(response, until: now), retryAfter: retryAfter, refreshToken: refreshToken)
+        guard case .failed(var cause, let retryAfter, let refreshToken) = self else { return self }
+        if let error = cause as? AtomError {
+            cause = error.about(response, until: now)
+        } else if let error = cause as? TokenAnswerError, let request = response.request(until: now) {
+            cause = TokenAnswerError(request.naming(error.description))
+        }
+        return .failed(cause, retryAfter: retryAfter, refreshToken: refreshToken)
     }
 
     private static func newRefreshToken(_ members: [String: Any]) -> String? {

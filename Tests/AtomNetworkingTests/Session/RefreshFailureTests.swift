@@ -28,6 +28,23 @@ import Testing
         #expect(calls.allSatisfy { $0.count == 1 })
     }
 
+    @Test(
+        "Whatever the token endpoint answers, the text names it",
+        arguments: [
+            (200, "<html>", "the token endpoint's answer is not a JSON object."),
+            (400, #"{"error":"invalid_client"}"#, "invalid_client."),
+            (400, #"{"error":"invalid_grant"}"#, "invalid_grant). Sign in again."),
+        ])
+    func named(status: Int, body: String, words: String) async throws {
+        let session = try SessionFixture(lifetime: 0)
+        let calls = [session.call("/1"), session.call("/2")]
+        await session.refresh().answer(body, status: status)
+        for call in calls {
+            let text = await call.error()?.explanation ?? ""
+            #expect(text.hasSuffix("POST https://auth.example.com/token: \(words)"), "\(text)")
+        }
+    }
+
     @Test(arguments: [
         Ending.answer(status: 503, body: ""), .answer(status: 500, body: #"{"error":"invalid_grant"}"#),
         .answer(status: 400, body: #"{"error":"invalid_client"}"#), .answer(status: 200, body: "<html>"),
