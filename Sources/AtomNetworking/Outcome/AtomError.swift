@@ -78,16 +78,16 @@ extension AtomError {
     /// The request that failed.
     ///
     /// It is `nil` for an error that isn't about one request: the endpoint breaks
-    /// a rule, the caller has cancelled, or a sign-in or sign-out failed; for an
-    /// error that a model has thrown while it was decoded; and for errors that
-    /// the app makes.
+    /// a rule, the caller has cancelled, a sign-in or sign-out failed, or it is
+    /// the session's, as in a ``SessionEvent`` and the notifications of a refresh;
+    /// and for errors that the app makes.
     public var request: Request? {
         switch self {
         case .response(let response): response.notes?.request
         case .session(let error as URLError): error.request
         case .transfer(let error): error.request
         case .authentication(let error): error.reach.request
-        case .decoder(let error): (error.context?.underlyingError as? UndecodedResponse)?.request
+        case .decoder(let error): error.request
         case .requestable, .session, .cancelled, .unexpected: nil
         }
     }

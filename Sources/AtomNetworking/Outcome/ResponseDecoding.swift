@@ -97,6 +97,7 @@ enum ResponseDecoding {
     static func describe(_ error: DecodingError) -> String {
         let context = error.context
         let path = context?.codingPath.reduce(into: "") { path, key in
+            if key is RequestKey { return }
             if let index = key.intValue {
                 path += "[\(index)]"
             } else {
@@ -180,19 +181,16 @@ extension DecodingError {
 extension DecodingError {
     /// The same error about this request.
     ///
-    /// An error that a model has thrown stays where apps look for it, so only the
-    /// text has the request then.
+    /// An error that a model has thrown stays where apps look for it. Then the
+    /// request stands before the place.
     func about(_ request: AtomError.Request) -> DecodingError {
         func noted(_ context: Context) -> Context {
-            let isOfModel = context.underlyingError.map { !($0 is DecodingError || type(of: $0) is NSError.Type) }
-            return isOfModel == true
-                ? Context(
-                    codingPath: context.codingPath,
-                    debugDescription: "\(context.debugDescription), in the response to \(request)",
-                    underlyingError: context.underlyingError)
-                : Context(
-                    codingPath: context.codingPath, debugDescription: context.debugDescription,
-                    underlyingError: UndecodedResponse(request: request, cause: context.underlyingError))
+            let cause = context.underlyingError
+            let isOfModel = cause.map { !($0 is DecodingError || type(of: $0) is NSError.Type) } ?? false
+            return Context(
+                codingPath: (isOfModel ? [RequestKey(request: request)] : []) + context.codingPath,
+                debugDescription: context.debugDescription,
+                underlyingError: isOfModel ? cause : UndecodedResponse(request: request, cause: cause))
         }
         switch self {
         case .dataCorrupted(let context): return .dataCorrupted(noted(context))
@@ -201,6 +199,11 @@ extension DecodingError {
         case .valueNotFound(let type, let context): return .valueNotFound(type, noted(context))
         @unknown default: return self
         }
+    }
+
+    /// The request that ``about(_:)`` has noted.
+    var request: AtomError.Request? {
+        (context?.underlyingError as? UndecodedResponse)?.request ?? (context?.codingPath.first as? RequestKey)?.request
     }
 }
 
@@ -216,6 +219,18 @@ struct UndecodedResponse: Error, CustomNSError, CustomStringConvertible {
         userInfo[NSUnderlyingErrorKey] = cause
         return userInfo
     }
+}
+
+/// Which request it was, in a path of keys.
+private struct RequestKey: CodingKey {
+    let request: AtomError.Request
+
+    init(request: AtomError.Request) { self.request = request }
+    init?(stringValue: String) { nil }
+    init?(intValue: Int) { nil }
+
+    var stringValue: String { request.description }
+    var intValue: Int? { nil }
 }
 
 /// Replaces a key that looks like a token.

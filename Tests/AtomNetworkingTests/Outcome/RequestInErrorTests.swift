@@ -92,7 +92,7 @@ struct RequestInErrorTests {
         let error = try await error(.json(text: "{}")) { _ = try await $0.resume(expecting: Picky.self) }
         guard case .decoder(.dataCorrupted(let context)) = error else { throw Unexpected("\(error)") }
         #expect(context.underlyingError is Refusal)
-        #expect(error.description.contains("in the response to GET \(Self.url)"))
+        expectNamed(error, "the response could not be decoded: The model threw Refusal")
     }
 
     @Test("After a redirect both URLs are named, and the method that was asked for")
