@@ -78,8 +78,16 @@ struct ReportingTests {
                 #expect(run.text.contains("Test \(test)() failed"), "\(run)")
             }
             #expect(run.text.components(separatedBy: "Nobody has asked for answer 1: status 204.").count == 3, "\(run)")
-            #expect(run.text.contains("The script has no answer for GET https://api.example.com/x (request 2)"))
-            #expect(run.text.contains("idle() waits until a request has come"))
+            // The last column of the table in the article.
+            let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../Documentation/AtomNetworking.docc/Testing.md")
+            let rows = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "\n")
+                .drop { $0 != "| the test | before | now |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+            #expect(rows.count == 3)
+            for row in rows {
+                let words = row.components(separatedBy: "| `").last?.components(separatedBy: "` |").first ?? row
+                #expect(run.text.contains(words), "\(words)\n\(run)")
+            }
             // Once each: standard error has none of it.
             #expect(run.text.components(separatedBy: "The script of AtomNetworkingTestingTests/").count == 4, "\(run)")
         }
