@@ -64,6 +64,8 @@ private final class Reading: Sendable {
         return try await handle.stream.next()
     }
 
+    func check() throws(AtomError) { try handle?.stream.check() }
+
     func naming(_ error: AtomError) -> AtomError { handle?.stream.naming(error) ?? error }
 }
 
@@ -134,8 +136,7 @@ private struct Lines {
     ) async throws(AtomError) -> Line? {
         guard let reading else { return nil }
         do throws(AtomError) {
-            // Also while there are lines left.
-            if Task.isCancelled { throw .cancelled(.answered) }
+            try reading.check()
             while true {
                 if let line = try take(&splitter) { return line }
                 if hasEnded { return nil }
@@ -298,8 +299,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
             guard let reading = source else { return nil }
             guard let source = reading.source else { throw .unexpected }
             do throws(AtomError) {
-                // Also while there are events left.
-                if Task.isCancelled { throw .cancelled(.answered) }
+                try source.check()
                 while true {
                     if let event = try parser.next() { return event }
                     var failure: AtomError?

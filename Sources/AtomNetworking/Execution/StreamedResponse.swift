@@ -26,6 +26,12 @@ final class StreamedResponse: ResponseDestination {
         var exchange: Exchange?
         /// Whether nobody reads any more.
         var isDropped = false
+        /// The exchange, as long as the session has to tell it of a sign-out.
+        var entered: Exchange?
+        /// Whether whoever's stream it is has signed out: nothing more may be read.
+        var isRevoked = false
+        /// Ends the pause before the next connection.
+        var rest: FirstValue<Void>?
         /// Whose stream it is; `nil` if no session signs it.
         var holder: SessionHolder?
         /// When the head arrived.
@@ -79,12 +85,30 @@ final class StreamedResponse: ResponseDestination {
             state.head = head
             state.openedAt = now
             if let holder { state.holder = holder }
+            if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
             return state.reader.take()
         }
+        if let session {
+            if !session.pauses(attempt.exchange) { attempt.exchange.refused(.signedOut(delivery: .answered)) }
+            // Nobody may read any more by now.
+            if state.withLock({ $0.isDropped }) { session.pauseEnded(attempt.exchange) }
+        }
         reader?.resume()
         return Sink(stream: self)
+    }
+
+    /// Whoever's stream it is has signed out.
+    ///
+    /// - Returns: Whether the head has arrived; before, the exchange alone knows what to do.
+    func revoke() -> Bool {
+        let (isOpen, rest) = state.withLock { state in
+            state.isRevoked = state.openedAt != nil
+            return (state.isRevoked, state.rest.take())
+        }
+        rest?.settle(())
+        return isOpen
     }
 
     private struct Sink: ResponseSink {
@@ -200,11 +224,7 @@ final class StreamedResponse: ResponseDestination {
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         do throws(AtomError) {
             while true {
-                // Also while there is enough to read.
-                if Task.isCancelled {
-                    drop()
-                    throw .cancelled(.answered)
-                }
+                try check()
                 let known = try takePart()
                 changePause()
                 switch known {
@@ -221,6 +241,26 @@ final class StreamedResponse: ResponseDestination {
         } catch {
             throw naming(error)
         }
+    }
+
+    /// Ends the reading if the reader has been cancelled, or has signed out.
+    ///
+    /// Asked before each line or event, also while there is enough to read.
+    func check() throws(AtomError) {
+        let isRevoked = state.withLock { $0.isRevoked }
+        guard isRevoked || Task.isCancelled else { return }
+        drop()
+        throw naming(isRevoked ? .authentication(.signedOut(delivery: .answered)) : .cancelled(.answered))
+    }
+
+    /// Waits for so long, or until the reader is cancelled or signs out.
+    func rest(for duration: Duration, isolation actor: isolated (any Actor)? = #isolation) async {
+        let end = FirstValue<Void>()
+        let isRevoked = state.withLock { state in
+            state.rest = end
+            return state.isRevoked
+        }
+        if !isRevoked { await time.sleep(for: duration, until: end) }
     }
 
     /// The error with the stream's request.
@@ -275,11 +315,13 @@ final class StreamedResponse: ResponseDestination {
 
     /// Nobody reads any more: the exchange is closed.
     func drop() {
-        state.withLock { state in
+        let entered = state.withLock { state in
             state.isDropped = true
             state.parts = PartQueue()
             state.overflow = nil
+            return state.entered.take()
         }
+        if let entered { session?.pauseEnded(entered) }
         close()
     }
 

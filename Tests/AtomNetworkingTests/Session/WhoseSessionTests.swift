@@ -227,6 +227,8 @@ struct WhoseSessionTests {
     enum Change: CaseIterable, Sendable {
         case signOut, signIn, both, emptiedVariable, otherVariable
 
+        fileprivate var isOfVariable: Bool { self == .emptiedVariable || self == .otherVariable }
+
         fileprivate func happen(in session: SessionFixture) async throws {
             if self == .signOut || self == .both { try await session.atom.signOut() }
             if self == .signIn || self == .both { try await session.atom.signIn(with: .issued(5)) }
@@ -245,7 +247,8 @@ struct WhoseSessionTests {
         if isPausing {
             #expect(await session.time.waitForAlarm(within: .seconds(5)))
             try await change.happen(in: session)
-            session.time.advance(by: .seconds(5))
+            // The app's variable is read when the pause is over.
+            if change.isOfVariable { session.time.advance(by: .seconds(5)) }
         }
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
         #expect(session.transport.exchanges.count == 1)
@@ -260,6 +263,56 @@ struct WhoseSessionTests {
         exchange.send(.data(Data("data: b\n\n".utf8)))
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
         #expect(exchange.isCancelled)
+    }
+
+    @Test("An open stream ends at a sign-in or a sign-out, also while the server is silent", arguments: [true, false])
+    func silentStream(isReconnecting: Bool) async throws {
+        for change in Change.allCases where !change.isOfVariable {
+            let session = try SessionFixture()
+            let stream = session.stream(reconnecting: isReconnecting)
+            let exchange = await session.sendsEvent(0, to: stream)
+            try await change.happen(in: session)
+            try #require(await eventually { exchange.isCancelled })
+            guard case .authentication(.signedOut(.answered))? = await stream.value else {
+                throw Unexpected("not signed out")
+            }
+            #expect(session.sent.count == 1)
+            #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+        }
+    }
+
+    @Test(
+        "What is left of a part isn't delivered after a sign-out",
+        arguments: ["lines", "values", "events"], [true, false])
+    func restOfAPart(kind: String, isComplete: Bool) async throws {
+        let session = try SessionFixture()
+        let (atom, service) = (session.atom, session.atom.enqueue(PathEndpoint()))
+        let task = Task { () -> (Int, AtomError?) in
+            var count = 0
+            func read<Stream: AsyncSequence>(_ stream: Stream) async throws {
+                for try await _ in stream {
+                    count += 1
+                    try await atom.signOut()
+                }
+            }
+            do {
+                switch kind {
+                case "lines": try await read(service.lines())
+                case "values": try await read(service.jsonLines(of: Int.self))
+                default: try await read(service.serverSentEvents())
+                }
+                return (count, nil)
+            } catch { return (count, error as? AtomError) }
+        }
+        let exchange = await session.transport.exchange(0)
+        exchange.send(.response(TransportResponse(statusCode: 200, headerFields: SessionFixture.events)))
+        let text = kind == "events" ? "data: 1\n\n" : "1\n"
+        exchange.send(.data(Data((text + text).utf8)))
+        if isComplete { exchange.send(.finished) }
+        let (count, error) = await task.value
+        #expect(count == 1)
+        guard case .authentication(.signedOut)? = error else { throw Unexpected("not signed out") }
+        #expect(atom.manager.session?.guarded.pausingCount == 0)
     }
 
     @Test("A stream whose person changes while it waits for a refresh sends nothing")
@@ -343,6 +396,8 @@ struct WhoseSessionTests {
 }
 
 extension SessionFixture {
+    fileprivate static let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+
     /// A stream of events that is read to its end.
     fileprivate func stream(signed: Bool = true, reconnecting: Bool = true) -> ReadStream {
         ReadStream(
@@ -354,9 +409,9 @@ extension SessionFixture {
     /// until the event has been read.
     fileprivate func sendsEvent(_ index: Int, to stream: ReadStream) async -> ScriptedExchange {
         let exchange = await transport.exchange(index)
-        let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
         exchange.send(
-            .response(TransportResponse(statusCode: 200, headerFields: events)), .data(Data("id: 1\ndata: a\n\n".utf8)))
+            .response(TransportResponse(statusCode: 200, headerFields: Self.events)),
+            .data(Data("id: 1\ndata: a\n\n".utf8)))
         #expect(await eventually { stream.count == 1 })
         return exchange
     }
