@@ -344,14 +344,16 @@ struct WhoseSessionTests {
         #expect(session.sent.count == 1)
     }
 
-    @Test("A stream outlives refreshes, also one that fails for now")
-    func refreshedStream() async throws {
+    @Test(
+        "A stream outlives refreshes, also one that fails for now",
+        arguments: [(503, ""), (520, ""), (501, ""), (403, ""), (404, ""), (400, "temporarily_unavailable")])
+    func refreshedStream(status: Int, code: String) async throws {
         let session = try SessionFixture(lifetime: 10)
         let stream = session.stream()
         await session.sendsEvent(0, to: stream).send(.finished)
         #expect(await session.time.waitForAlarm(within: .seconds(5)))
         session.time.advance(by: .seconds(10))
-        await session.refresh().answer(status: 503)
+        await session.refresh().answer(#"{"error":"\#(code)"}"#, status: status)
         #expect(await session.time.waitForAlarm(within: .seconds(10)))
         session.time.advance(by: .seconds(10))
         await session.refresh(1).grant(1)
@@ -360,6 +362,23 @@ struct WhoseSessionTests {
         #expect(again.request.headerFields["Last-Event-ID"] == "1")
         again.send(.response(TransportResponse(statusCode: 204)), .finished)
         #expect(await stream.value == nil)
+    }
+
+    @Test("A refresh that only the app's developers can mend ends a stream", arguments: ["invalid_client", ""])
+    func refusedRefresh(code: String) async throws {
+        let session = try SessionFixture(lifetime: 10)
+        let stream = session.stream()
+        await session.sendsEvent(0, to: stream).send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(10))
+        let refresh = await session.refresh()
+        if code.isEmpty {
+            refresh.fail(.serverCertificateUntrusted, delivery: .notSent)
+        } else {
+            refresh.answer(#"{"error":"\#(code)"}"#, status: 400)
+        }
+        guard case .authentication(.refreshFailed)? = await stream.value else { throw Unexpected("not failed") }
+        #expect(session.sent.count == 1)
     }
 
     @Test("A stream that begins with a token of another process is that person's")
