@@ -36,8 +36,6 @@ final class StreamedResponse: ResponseDestination {
         var holder: SessionHolder?
         /// When the head arrived.
         var openedAt: MonotonicInstant?
-        /// Whether anything of the body has arrived.
-        var hasBody = false
         /// From the head to the end.
         var lifetime = Duration.zero
 
@@ -122,7 +120,6 @@ final class StreamedResponse: ResponseDestination {
     private func add(_ part: Data) throws(AtomError) {
         let reader = try state.withLock { state throws(AtomError) -> CheckedContinuation<Void, Never>? in
             guard !state.isDropped else { return nil }
-            state.hasBody = true
             if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
                 state.overflow = try OverflowFile()
             }
@@ -213,8 +210,8 @@ final class StreamedResponse: ResponseDestination {
     /// Whose stream it is; `nil` if no session signs it.
     var holder: SessionHolder? { state.withLock { $0.holder } }
 
-    /// Whether the response brought anything, and lasted for this time.
-    func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.hasBody && $0.lifetime >= duration } }
+    /// Whether the response lasted for this time.
+    func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.lifetime >= duration } }
 
     /// Waits for the next part, on the caller's isolation.
     ///
