@@ -30,9 +30,8 @@ extension RequestableQueueManager {
     ) -> StreamHandle {
         // What the session doesn't sign is nobody's.
         let session = request.needsSignature ? session : nil
-        let holder = last?.holder
-        let stream = StreamedResponse(session, of: holder, by: time, fields: fields)
-        stream.started(run(request, listener: .streamed(stream), destination: stream, of: holder))
+        let stream = StreamedResponse(session, after: last, by: time, fields: fields)
+        stream.started(run(request, listener: .streamed(stream), destination: stream, of: last?.holder))
         return StreamHandle(stream)
     }
 }

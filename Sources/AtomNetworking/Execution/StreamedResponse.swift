@@ -34,6 +34,8 @@ final class StreamedResponse: ResponseDestination {
         var rest: FirstValue<Void>?
         /// Whose stream it is; `nil` if no session signs it.
         var holder: SessionHolder?
+        /// The era of the cookies with which it was asked for, if nobody else tells whose it is.
+        var cookieEra: Int?
         /// When the head arrived.
         var openedAt: MonotonicInstant?
         /// From the head to the end.
@@ -55,16 +57,17 @@ final class StreamedResponse: ResponseDestination {
 
     /// - Parameters:
     ///   - session: What signs the request, if anything.
-    ///   - holder: Whose stream goes on; `nil` for a new one.
+    ///   - last: The connection after which the stream goes on; `nil` for a new one.
     ///   - fields: The SDK's own header fields of the request.
     init(
-        _ session: SessionActor?, of holder: SessionHolder?, by time: any TimeSource, fields: [HeaderFields.Field] = []
+        _ session: SessionActor?, after last: StreamedResponse?, by time: any TimeSource,
+        fields: [HeaderFields.Field] = []
     ) {
         self.session = session
         self.time = time
         self.fields = fields
-        isContinued = holder != nil
-        state = Guarded(State(holder: holder ?? session?.holder))
+        isContinued = last?.holder != nil
+        state = Guarded(State(holder: last?.holder ?? session?.holder, cookieEra: last?.cookieEra))
     }
 
     // MARK: The exchange's side
@@ -83,6 +86,7 @@ final class StreamedResponse: ResponseDestination {
             state.head = head
             state.openedAt = now
             if let holder { state.holder = holder }
+            if session == nil, attempt.hasCookies { state.cookieEra = attempt.cookieEra }
             if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
@@ -209,6 +213,8 @@ final class StreamedResponse: ResponseDestination {
 
     /// Whose stream it is; `nil` if no session signs it.
     var holder: SessionHolder? { state.withLock { $0.holder } }
+
+    var cookieEra: Int? { state.withLock { $0.cookieEra } }
 
     /// Whether the response lasted for this time.
     func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.lifetime >= duration } }

@@ -412,6 +412,37 @@ struct WhoseSessionTests {
         again.send(.response(TransportResponse(statusCode: 204)), .finished)
         #expect(await stream.value == nil)
     }
+
+    @Test("An unsigned stream with the service's cookies is theirs who got them", arguments: [true, false])
+    func cookieStream(somebodyElseComes: Bool) async throws {
+        let session = try SessionFixture()
+        func getsCookie(_ value: String, _ index: Int) async {
+            let call = session.call(signed: false)
+            await session.transport.exchange(index).answer(headers: [("Set-Cookie", "sid=\(value)")])
+            #expect(await call.status() == 200)
+        }
+        await getsCookie("a", 0)
+        let stream = session.stream(signed: false)
+        let exchange = await session.sendsEvent(1, to: stream)
+        #expect(exchange.request.headerFields["Cookie"] == "sid=a")
+        exchange.send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        if somebodyElseComes {
+            try await session.atom.signOut()
+            try await session.atom.signIn(with: .issued(5))
+        }
+        await getsCookie("b", 2)
+        session.time.advance(by: .seconds(5))
+        if somebodyElseComes {
+            guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+            #expect(session.transport.exchanges.count == 3)
+        } else {
+            let again = await session.transport.exchange(3)
+            #expect(again.request.headerFields["Cookie"] == "sid=b")
+            again.send(.response(TransportResponse(statusCode: 204)), .finished)
+            #expect(await stream.value == nil)
+        }
+    }
 }
 
 extension SessionFixture {
