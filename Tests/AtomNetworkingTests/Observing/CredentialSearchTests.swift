@@ -239,6 +239,15 @@ import Testing
         }
     }
 
+    @Test("What is shown without credentials is the most that the log shows", arguments: planted)
+    func stronger(value: String) {
+        for path in [Self.encoded(value), Self.encoded(Self.encoded(value)), "a;b=\(Self.encoded(value))"] {
+            let text = Redaction.url("https://h/a/\(path)/b")
+            #expect(!text.contains("planted") && !text.contains("cGxhbnRlZA"), "\(text)")
+            #expect(!text.contains("c2lnbmF0dXJl"), "\(text)")
+        }
+    }
+
     @Test("What stands around a credential is shown")
     func around() {
         #expect(Self.shownField("Location", "https://h/a/\(Self.jwt)/b?x=1") == "https://h/a/HIDDEN/b?x=1")
