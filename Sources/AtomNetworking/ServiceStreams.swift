@@ -64,6 +64,8 @@ private final class Reading: Sendable {
         return try await handle.stream.next()
     }
 
+    func check() throws(AtomError) { try handle?.stream.check() }
+
     func naming(_ error: AtomError) -> AtomError { handle?.stream.naming(error) ?? error }
 }
 
@@ -132,10 +134,9 @@ private struct Lines {
         isolation actor: isolated (any Actor)? = #isolation,
         _ take: (inout LineSplitter) throws(AtomError) -> Line?
     ) async throws(AtomError) -> Line? {
+        try check()
         guard let reading else { return nil }
         do throws(AtomError) {
-            // Also while there are lines left.
-            if Task.isCancelled { throw .cancelled(.answered) }
             while true {
                 if let line = try take(&splitter) { return line }
                 if hasEnded { return nil }
@@ -147,10 +148,16 @@ private struct Lines {
                 }
             }
         } catch {
-            self.reading = nil
-            throw reading.naming(error)
+            throw failed(error)
         }
     }
+
+    mutating func check() throws(AtomError) {
+        do { try reading?.check() } catch { throw failed(error) }
+    }
+
+    /// Ends the reading with an error, which gets its request.
+    mutating func failed(_ error: AtomError) -> AtomError { reading.take()?.naming(error) ?? error }
 }
 
 /// The lines of a response, decoded from JSON.
@@ -194,6 +201,16 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
         fileprivate var lines: Lines
         fileprivate let response: AtomResponse
         fileprivate let decoder: ResponseDecoder
+        /// What has been decoded and not been read, the last one first.
+        private var values: [Element] = []
+        /// What comes after those.
+        private var failure: AtomError?
+
+        fileprivate init(lines: Lines, response: AtomResponse, decoder: ResponseDecoder) {
+            self.lines = lines
+            self.response = response
+            self.decoder = decoder
+        }
 
         /// Waits for the next value.
         ///
@@ -202,27 +219,37 @@ public struct JSONLineStream<Element: Decodable & Sendable>: AsyncSequence, Send
 
         /// Waits for the next value.
         ///
-        /// A loop calls it, on its own actor. The value is decoded elsewhere.
+        /// A loop calls it, on its own actor. The values that are there are decoded
+        /// elsewhere, at once.
         ///
         /// - Returns: `nil` at the end of the body.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
-            while let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() }) {
-                guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
-                do {
-                    return try await Self.value(of: response.replacing(data: line), by: decoder)
-                } catch {
-                    lines.reading = nil
-                    throw error
-                }
+            while true {
+                try lines.check()
+                if let value = values.popLast() { return value }
+                if let failure = failure.take() { throw lines.failed(failure) }
+                guard let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() })
+                else { return nil }
+                (values, failure, lines.splitter) = await Self.decoded(line, lines.splitter, response, decoder)
             }
-            return nil
         }
 
-        /// Decodes a line, off the caller's actor.
-        private static func value(
-            of line: AtomResponse, by decoder: ResponseDecoder
-        ) async throws(AtomError) -> Element {
-            try decoder.decode(Element.self, from: line, isWholeBody: false)
+        /// Decodes a line and those behind it, off the caller's actor.
+        private static func decoded(
+            _ first: Data, _ rest: LineSplitter, _ response: AtomResponse, _ decoder: ResponseDecoder
+        ) async -> ([Element], AtomError?, LineSplitter) {
+            var (values, rest, next) = ([Element](), rest, Optional(first))
+            var failure: AtomError?
+            do throws(AtomError) {
+                while let line = next {
+                    if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+                        let line = response.replacing(data: line)
+                        values.append(try decoder.decode(Element.self, from: line, isWholeBody: false))
+                    }
+                    next = try rest.next()
+                }
+            } catch { failure = error }
+            return (values.reversed(), failure, rest)
         }
     }
 }
@@ -298,8 +325,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
             guard let reading = source else { return nil }
             guard let source = reading.source else { throw .unexpected }
             do throws(AtomError) {
-                // Also while there are events left.
-                if Task.isCancelled { throw .cancelled(.answered) }
+                try source.check()
                 while true {
                     if let event = try parser.next() { return event }
                     var failure: AtomError?

@@ -17,6 +17,8 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     let request: TransportRequest
     /// The era of the service's cookies in which it was sent.
     let cookieEra: Int
+    /// Whether it was sent with some of them.
+    let hasCookies: Bool
 
     // Only the deadline queue uses these, under its lock.
     var deadlinePosition: Int?
@@ -44,10 +46,14 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// The bytes of the request's body that were sent.
     @exclusivity(unchecked) var sent: Int64 = 0
 
-    init(of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0) {
+    init(
+        of exchange: Exchange, _ request: TransportRequest, sink: any ResponseSink, cookieEra: Int = 0,
+        hasCookies: Bool = false
+    ) {
         self.exchange = exchange
         self.request = request
         self.cookieEra = cookieEra
+        self.hasCookies = hasCookies
         self.sink = sink
     }
 

@@ -15,11 +15,9 @@ final class EventSource: @unchecked Sendable {
     private let fields: [HeaderFields.Field]
 
     // Used by the stream's reader only.
+    /// The current connection, or the last one; `nil` if the server has ended the
+    /// stream.
     private var handle: StreamHandle?
-    /// Whose stream it is; `nil` if no session signs it.
-    private var holder: SessionHolder?
-    /// Whether the server has ended the stream.
-    private var isOver = false
     private var attempts = 0
     private var delay: Duration
     /// The pause before the current connection.
@@ -58,15 +56,18 @@ final class EventSource: @unchecked Sendable {
     ) async throws(AtomError) -> AtomResponse {
         let request = isAgain ? request.following(RetryPolicy.none) : request
         let place = HeaderFields.Field(name: "Last-Event-ID", value: lastEventID)
-        let handle = manager.openStream(request, fields: lastEventID.isEmpty ? fields : fields + [place], of: holder)
+        let fields = lastEventID.isEmpty ? fields : fields + [place]
+        let handle = manager.openStream(request, fields: fields, after: self.handle?.stream)
         let head = try await handle.stream.head()
         self.head = head
-        if head.statusCode != 204 { try check(head) }
-        isOver = head.statusCode == 204
+        let isOver = head.statusCode == 204
+        if !isOver { try check(head) }
         self.handle = isOver ? nil : handle
-        holder = handle.stream.holder
         return head
     }
+
+    /// Ends the reading if the reader has been cancelled, or has signed out.
+    func check() throws(AtomError) { try handle?.stream.check() }
 
     /// Waits for the next part of the current response.
     ///
@@ -86,10 +87,9 @@ final class EventSource: @unchecked Sendable {
         after failure: AtomError?, lastEventID: String, serverDelay: Duration?,
         isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> Bool {
-        if isOver { return false }
+        guard let stream = handle?.stream else { return false }
         // A server that closes each connection at once is asked less and less often, whatever it sends.
-        if handle?.stream.hasLasted(max(pause, Self.pauses.lowerBound)) == true { attempts = 0 }
-        handle = nil
+        if stream.hasLasted(max(pause, Self.pauses.lowerBound)) { attempts = 0 }
         // What can't be a header field can't be sent back.
         if HTTPGrammar.violation(inFieldValue: lastEventID) == nil { self.lastEventID = lastEventID }
         if let serverDelay { delay = min(max(serverDelay, Self.pauses.lowerBound), Self.pauses.upperBound) }
@@ -101,10 +101,12 @@ final class EventSource: @unchecked Sendable {
                 if let failure { throw failure }
                 return false
             }
-            if let holder, holder != manager.session?.holder { throw .authentication(.signedOut(delivery: .answered)) }
+            if let holder = stream.holder, holder != manager.session?.holder {
+                throw .authentication(.signedOut(delivery: .answered))
+            }
             pause = nextPause(after: failure)
-            await manager.time.sleep(for: pause)
-            if Task.isCancelled { throw .cancelled(.answered) }
+            await stream.rest(for: pause)
+            try stream.check()
             attempts += 1
             do {
                 return try await open(isAgain: true).statusCode != 204

@@ -55,8 +55,7 @@ extension Exchange {
         let retryPolicy = retryPolicy
         let isDeclared = retrying?.idempotency == .declared
         let chance = manager.random()
-        let isOffline =
-            retryPolicy.connectivityWait != nil && manager.connectivity?.isOffline == true
+        let isOffline = manager.connectivity?.isOffline == true
         let retry = content.withLock {
             $0.machine.retry(
                 after: setback, of: wire.number, by: retryPolicy, isDeclaredIdempotent: isDeclared, chance: chance,

@@ -20,6 +20,10 @@ extension Exchange {
             // Signed directly before sending, so that the token is still good.
             let signature = signature()
             let (cookie, cookieEra) = cookie(since: signature.departures)
+            // Whoever asked before has gone. The request has ended when its slot is granted, so the slot goes back.
+            if let era = destination?.cookieEra, era != cookieEra {
+                handle { $0.fail(.authentication(.signedOut(delivery: .init($0.delivery)))) }
+            }
             guard let own = ownFields(with: signature, cookie) else { continue }
             let additions = hasSigners ? additions(to: signature, cookie, own) : nil
             // Signers take their time, and the token may have been rejected meanwhile.
@@ -36,7 +40,7 @@ extension Exchange {
                     idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
                     wantsMetrics: observation != nil, number: content.machine.number)
                 if observation != nil { content.events.sent(request, at: now) }
-                let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: cookieEra)
+                let wire = AttemptOnWire(of: self, request, sink: sink, cookieEra: cookieEra, hasCookies: cookie != nil)
                 content.wire = wire
                 return (step, wire)
             }

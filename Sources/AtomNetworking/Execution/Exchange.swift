@@ -150,6 +150,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     }
 
     func refused(_ error: AuthenticationError) {
+        if case .streamed(let stream) = listener, stream.revoke() {
+            return handle { $0.fail(.authentication(.signedOut(delivery: .answered))) }
+        }
         let now = manager.time.now
         // Before the machine decides: as soon as it has, another thread may end the response and release the notices.
         manager.session?.notices.hold()

@@ -63,8 +63,7 @@ extension ExchangeMachine {
     ///   - isDeclaredIdempotent: Whether the endpoint declares that the request
     ///     may be sent twice.
     ///   - chance: A random number in 0..<1.
-    ///   - isOffline: Whether the device has no network, and somebody tells when
-    ///     it has one again.
+    ///   - isOffline: Whether the device is known to have no network.
     func retry(
         after setback: RetryPolicy.Setback, of number: Int, by policy: RetryPolicy,
         isDeclaredIdempotent: Bool = false, chance: Double, isOffline: Bool = false, at now: MonotonicInstant
@@ -81,8 +80,10 @@ extension ExchangeMachine {
         let until = now.advanced(by: delay)
         // Whoever would wait until its deadline is told at once.
         if let deadline, until >= deadline { return nil }
+        let isCharged = !(isOffline && setback.isOfflineFailure)
         return Retry(
-            number: number, setback: setback, until: delay > .zero ? until : nil, cost: policy.cost(after: setback))
+            number: number, setback: setback, until: delay > .zero ? until : nil,
+            cost: isCharged ? policy.cost(after: setback) : 0)
     }
 
     /// A wait for a network, if the policy has time for one.

@@ -211,6 +211,8 @@ final class FileDownload: ResponseDestination {
         return isAcceptable && (200...299).contains(statusCode) && ![204, 205].contains(statusCode) && hasContent
     }
 
+    var cookieEra: Int? { nil }
+
     var asksAgain: Bool { state.withLock { $0.asksAgain } }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink {

@@ -10,6 +10,9 @@ protocol ResponseDestination: AnyObject, Sendable {
     /// counts.
     func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field]
 
+    /// The era of the service's cookies with which it is asked for; `nil` for any.
+    var cookieEra: Int? { get }
+
     /// Whether a response with this status goes there; the body of any other
     /// one is collected in memory.
     ///

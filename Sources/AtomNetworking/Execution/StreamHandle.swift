@@ -23,14 +23,15 @@ extension RequestableQueueManager {
     ///
     /// - Parameters:
     ///   - fields: The SDK's own header fields of the request.
-    ///   - holder: Whose stream goes on; `nil` for a new one.
+    ///   - last: The connection after which the stream goes on; `nil` for a new
+    ///     one.
     func openStream(
-        _ request: consuming PreparedRequest, fields: [HeaderFields.Field] = [], of holder: SessionHolder? = nil
+        _ request: consuming PreparedRequest, fields: [HeaderFields.Field] = [], after last: StreamedResponse? = nil
     ) -> StreamHandle {
         // What the session doesn't sign is nobody's.
         let session = request.needsSignature ? session : nil
-        let stream = StreamedResponse(session, of: holder, by: time, fields: fields)
-        stream.started(run(request, listener: .streamed(stream), destination: stream, of: holder))
+        let stream = StreamedResponse(session, after: last, by: time, fields: fields)
+        stream.started(run(request, listener: .streamed(stream), destination: stream, of: last?.holder))
         return StreamHandle(stream)
     }
 }

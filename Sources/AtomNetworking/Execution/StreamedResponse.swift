@@ -26,12 +26,18 @@ final class StreamedResponse: ResponseDestination {
         var exchange: Exchange?
         /// Whether nobody reads any more.
         var isDropped = false
+        /// The exchange, as long as the session has to tell it of a sign-out.
+        var entered: Exchange?
+        /// Whether whoever's stream it is has signed out: nothing more may be read.
+        var isRevoked = false
+        /// Ends the pause before the next connection.
+        var rest: FirstValue<Void>?
         /// Whose stream it is; `nil` if no session signs it.
         var holder: SessionHolder?
+        /// The era of the cookies with which it was asked for, if nobody else tells whose it is.
+        var cookieEra: Int?
         /// When the head arrived.
         var openedAt: MonotonicInstant?
-        /// Whether anything of the body has arrived.
-        var hasBody = false
         /// From the head to the end.
         var lifetime = Duration.zero
 
@@ -51,16 +57,17 @@ final class StreamedResponse: ResponseDestination {
 
     /// - Parameters:
     ///   - session: What signs the request, if anything.
-    ///   - holder: Whose stream goes on; `nil` for a new one.
+    ///   - last: The connection after which the stream goes on; `nil` for a new one.
     ///   - fields: The SDK's own header fields of the request.
     init(
-        _ session: SessionActor?, of holder: SessionHolder?, by time: any TimeSource, fields: [HeaderFields.Field] = []
+        _ session: SessionActor?, after last: StreamedResponse?, by time: any TimeSource,
+        fields: [HeaderFields.Field] = []
     ) {
         self.session = session
         self.time = time
         self.fields = fields
-        isContinued = holder != nil
-        state = Guarded(State(holder: holder ?? session?.holder))
+        isContinued = last?.holder != nil
+        state = Guarded(State(holder: last?.holder ?? session?.holder, cookieEra: last?.cookieEra))
     }
 
     // MARK: The exchange's side
@@ -79,12 +86,31 @@ final class StreamedResponse: ResponseDestination {
             state.head = head
             state.openedAt = now
             if let holder { state.holder = holder }
+            if session == nil, attempt.hasCookies { state.cookieEra = attempt.cookieEra }
+            if session != nil, !state.isDropped { state.entered = attempt.exchange }
             // The exchange may have been cancelled in the meantime.
             if state.end == nil { state.attempt = attempt }
             return state.reader.take()
         }
+        if let session {
+            if !session.pauses(attempt.exchange) { attempt.exchange.refused(.signedOut(delivery: .answered)) }
+            // Nobody may read any more by now.
+            if state.withLock({ $0.isDropped }) { session.pauseEnded(attempt.exchange) }
+        }
         reader?.resume()
         return Sink(stream: self)
+    }
+
+    /// Whoever's stream it is has signed out.
+    ///
+    /// - Returns: Whether the head has arrived; before, the exchange alone knows what to do.
+    func revoke() -> Bool {
+        let (isOpen, rest) = state.withLock { state in
+            state.isRevoked = state.openedAt != nil
+            return (state.isRevoked, state.rest.take())
+        }
+        rest?.settle(())
+        return isOpen
     }
 
     private struct Sink: ResponseSink {
@@ -98,7 +124,6 @@ final class StreamedResponse: ResponseDestination {
     private func add(_ part: Data) throws(AtomError) {
         let reader = try state.withLock { state throws(AtomError) -> CheckedContinuation<Void, Never>? in
             guard !state.isDropped else { return nil }
-            state.hasBody = true
             if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
                 state.overflow = try OverflowFile()
             }
@@ -189,8 +214,10 @@ final class StreamedResponse: ResponseDestination {
     /// Whose stream it is; `nil` if no session signs it.
     var holder: SessionHolder? { state.withLock { $0.holder } }
 
-    /// Whether the response brought anything, and lasted for this time.
-    func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.hasBody && $0.lifetime >= duration } }
+    var cookieEra: Int? { state.withLock { $0.cookieEra } }
+
+    /// Whether the response lasted for this time.
+    func hasLasted(_ duration: Duration) -> Bool { state.withLock { $0.lifetime >= duration } }
 
     /// Waits for the next part, on the caller's isolation.
     ///
@@ -200,11 +227,7 @@ final class StreamedResponse: ResponseDestination {
     func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
         do throws(AtomError) {
             while true {
-                // Also while there is enough to read.
-                if Task.isCancelled {
-                    drop()
-                    throw .cancelled(.answered)
-                }
+                try check()
                 let known = try takePart()
                 changePause()
                 switch known {
@@ -221,6 +244,26 @@ final class StreamedResponse: ResponseDestination {
         } catch {
             throw naming(error)
         }
+    }
+
+    /// Ends the reading if the reader has been cancelled, or has signed out.
+    ///
+    /// Asked before each line or event, also while there is enough to read.
+    func check() throws(AtomError) {
+        let isRevoked = state.withLock { $0.isRevoked }
+        guard isRevoked || Task.isCancelled else { return }
+        drop()
+        throw naming(isRevoked ? .authentication(.signedOut(delivery: .answered)) : .cancelled(.answered))
+    }
+
+    /// Waits for so long, or until the reader is cancelled or signs out.
+    func rest(for duration: Duration, isolation actor: isolated (any Actor)? = #isolation) async {
+        let end = FirstValue<Void>()
+        let isRevoked = state.withLock { state in
+            state.rest = end
+            return state.isRevoked
+        }
+        if !isRevoked { await time.sleep(for: duration, until: end) }
     }
 
     /// The error with the stream's request.
@@ -275,11 +318,13 @@ final class StreamedResponse: ResponseDestination {
 
     /// Nobody reads any more: the exchange is closed.
     func drop() {
-        state.withLock { state in
+        let entered = state.withLock { state in
             state.isDropped = true
             state.parts = PartQueue()
             state.overflow = nil
+            return state.entered.take()
         }
+        if let entered { session?.pauseEnded(entered) }
         close()
     }
 

@@ -164,8 +164,19 @@ enum Redaction {
 
     /// The name of an item.
     private static func item(_ item: Substring.UnicodeScalarView, _ mark: String) -> String {
-        item.firstIndex(of: "=").map { "\(name(String(item[..<$0]), mark: mark))=\(mark)" }
+        item.firstIndex(of: "=").map { "\(plainName(String(item[..<$0]), mark))=\(mark)" }
             ?? (item.isEmpty ? "" : mark)
+    }
+
+    /// A name in a URL, unless it has a value in it: JSON, another URL, the value of
+    /// `Authorization`.
+    private static func plainName(_ text: String, _ mark: String) -> String {
+        var (meant, depth) = (text, 0)
+        while depth < 8, let next = meant.removingPercentEncoding, next != meant { (meant, depth) = (next, depth + 1) }
+        guard depth > 0 else { return name(text, mark: mark) }
+        let signs = #"["{<]"# + (namesCredential(meant) ? #"|:|(bearer|basic|token)\s"# : "")
+        let isValue = meant.range(of: signs, options: [.regularExpression, .caseInsensitive]) != nil
+        return isValue || meant.contains("//") && meant.contains("@") || depth == 8 ? mark : name(text, mark: mark)
     }
 
     private static func path(_ address: Substring, _ mark: String) -> String {
@@ -173,29 +184,43 @@ enum Redaction {
         let authority = text.range(of: "://")?.upperBound ?? text.startIndex
         let path = text[authority...].firstIndex(of: "/") ?? text.endIndex
         return text[..<path]
-            + withoutParameters(text[path...], mark) { segment in
+            + withoutValues(text[path...], mark) { segment in
                 looksLikeToken(segment) && UUID(uuidString: segment) == nil ? mark : segment
             }
     }
 
-    /// A path with the names of its parameters, as in `/login;jsessionid=…` (RFC
-    /// 3986 §3.3), which may be encoded.
-    private static func withoutParameters(
+    /// A path without the values of its parameters, as in `/login;jsessionid=…`
+    /// (RFC 3986 §3.3), and of its items, as in `/token=…`.
+    ///
+    /// Their signs may be encoded.
+    private static func withoutValues(
         _ path: Substring, _ mark: String, shown: (String) -> String = { $0 }
     ) -> String {
         path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { segment in
-            guard segment.contains(where: { $0 == ";" || $0 == "%" }) else { return shown(String(segment)) }
+            guard segment.contains(where: { ";%=".unicodeScalars.contains($0) }) else { return shown(String(segment)) }
             let parts = decoding("3B", as: ";", in: segment).unicodeScalars.split(
                 separator: ";", omittingEmptySubsequences: false)
-            guard parts.count > 1 else { return shown(String(segment)) }
-            // Without a sign it's a name, as in `/a;b`.
-            let parameters = parts.dropFirst().map {
-                let parameter = decoding("3D", as: "=", in: $0)
-                return parameter.contains("=") ? item(parameter[...].unicodeScalars, mark) : name(parameter, mark: mark)
+            return parts.enumerated().map { index, part in
+                let text = decoding("3D", as: "=", in: part)
+                if text.contains("=") { return item(text[...].unicodeScalars, mark) }
+                // Without a sign it's a name, as in `/a;b`.
+                let name = plainName(text, mark)
+                return index > 0 || name == mark && !looksLikeToken(text) ? name : shown(text)
             }
-            return ([shown(String(parts[0]))] + parameters).joined(separator: ";")
+            .joined(separator: ";")
         }
         .joined(separator: "/")
+    }
+
+    /// The value of a header field up to the first parameter that has the name of a
+    /// credential.
+    static func withoutNamedValues(_ field: String, mark: String) -> String {
+        var start = field.startIndex
+        for index in field.indices where ";,=".contains(field[index]) {
+            if field[index] == "=", namesCredential(String(field[start..<index])) { return field[...index] + mark }
+            start = field.index(after: index)
+        }
+        return field
     }
 
     /// A sign may be encoded several times.
@@ -258,13 +283,13 @@ enum Redaction {
         let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
         let isPath = text.hasPrefix("/") && !text.hasPrefix("//")
         guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
-            return withoutParameters(text[..<end], hidden) + tail
+            return withoutValues(text[..<end], hidden) + tail
         }
         // A password may contain a slash, a question mark or an `@`; the text
         // before the last `@` isn't shown.
         guard at < end else { return "…" + tail }
         let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
-        return scheme + "…" + withoutParameters(text[at..<end], hidden) + tail
+        return scheme + "…" + withoutValues(text[at..<end], hidden) + tail
     }
 
     /// An outline of a body: keys and punctuation are shown; strings, numbers

@@ -47,12 +47,13 @@ enum CredentialName {
         return hasCode || CredentialValue.isJWT(in: Array(bytes))
     }
 
-    /// `pass`, `db_pass`, `newPass`, `dbpass2` and `userpwd`, but not
+    /// `pass`, `db_pass`, `newPass`, `new_pass_confirm`, `dbpass2` and `userpwd`, but not
     /// `boarding_pass` or `bypass`.
     private static func isPassword(_ words: [String]) -> Bool {
         let words = words.dropLast(words.reversed().prefix { $0.utf8.allSatisfy(isDigit) }.count)
         guard let last = words.last else { return false }
-        if words.first == "pass", words.count == 2, passwordForms.contains(last) { return true }
+        let others = words.filter { !passwordForms.contains($0) }
+        if others == ["pass"], words.count > 1, passwordForms.contains(last) { return true }
         let name = last.utf8.reversed().drop { isDigit($0) }
         if name.starts(with: "dwp".utf8) { return true }
         guard name.starts(with: "ssap".utf8) else { return false }

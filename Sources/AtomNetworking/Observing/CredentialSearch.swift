@@ -69,7 +69,7 @@ enum CredentialSearch {
         var isFragment = false
         return pieces(of: bytes, at: "#") { part in
             defer { isFragment = true }
-            let end = part.firstIndex(of: UInt8(ascii: "?")) ?? part.endIndex
+            let end = query(of: part)
             let start = Array(part[..<end])
             // A fragment may be a form, or a path with a query of its own.
             let isForm = isFragment && end == part.endIndex && !part.starts(with: "/".utf8)
@@ -78,6 +78,23 @@ enum CredentialSearch {
             return end < part.endIndex
                 ? shown + [UInt8(ascii: "?")] + items(Array(part[(end + 1)...]), depth: depth) : shown
         }
+    }
+
+    /// Where the query of a URL begins, or its end.
+    private static func query(of url: [UInt8]) -> Int {
+        let question = UInt8(ascii: "?")
+        guard let end = url.firstIndex(of: question) else { return url.endIndex }
+        // It may be part of a password.
+        guard let at = url.lastIndex(of: UInt8(ascii: "@")), at > end,
+            let host = firstIndex(of: "//", in: url[..<end]).map({ url[($0 + 2)..<end] }),
+            !host.contains(UInt8(ascii: "/")), !endsWithPort(host)
+        else { return end }
+        return url[at...].firstIndex(of: question) ?? url.endIndex
+    }
+
+    /// Whether a host has no port or one that is a number, and no password.
+    private static func endsWithPort(_ host: ArraySlice<UInt8>) -> Bool {
+        host.drop { $0 != UInt8(ascii: ":") }.allSatisfy { "0123456789:]".utf8.contains($0) }
     }
 
     /// An address, which may have others in it, without the users of all of them.
@@ -89,10 +106,9 @@ enum CredentialSearch {
             rest = rest[(slashes + 2)...]
             let part = rest[..<(firstIndex(of: "//", in: rest) ?? rest.endIndex)]
             let authority = part.prefix { $0 != UInt8(ascii: "/") }
-            // What isn't a port may be a password with a slash in it.
-            let isPort = authority.drop { $0 != UInt8(ascii: ":") }.allSatisfy { "0123456789:]".utf8.contains($0) }
             let at = UInt8(ascii: "@")
-            guard let user = authority.lastIndex(of: at) ?? (isPort ? nil : part.lastIndex(of: at)) else { continue }
+            guard let user = authority.lastIndex(of: at) ?? (endsWithPort(authority) ? nil : part.lastIndex(of: at))
+            else { continue }
             shown += hiddenBytes
             rest = rest[user...]
         }
@@ -122,18 +138,27 @@ enum CredentialSearch {
 
     /// The items of a query or a form, `name=value&…`, without credentials.
     static func items(_ bytes: [UInt8], depth: Int) -> [UInt8] {
-        let names = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            .map { plain($0.prefix { $0 != equals }) }
+        let parts = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        let names = parts.map { plain($0.prefix { $0 != equals }) }
+        // Also in a form that is a value, and isn't encoded.
+        let namesCredential = parts.contains {
+            let pair = $0.split(separator: equals).suffix(2).map { plain($0) }
+            return ["name", "key"].contains(pair.first) && CredentialName.isOne(pair[pair.count - 1])
+        }
         // Also in a URL that is a value, and isn't encoded.
         let isOAuth =
             names.count == 1 || names.contains { ["state", "session_state", "iss"].contains($0) }
             || decoded(bytes[...]).split { "&=?;#".utf8.contains($0) }
                 .contains { CredentialName.isBesideCode(String(decoding: $0, as: UTF8.self)) }
-        return pieces(of: bytes, at: "&") { item($0[...], hidesCode: isOAuth, depth: depth) }
+        return pieces(of: bytes, at: "&") {
+            item($0[...], hidesCode: isOAuth, hidesValue: namesCredential, depth: depth)
+        }
     }
 
     /// One `name=value` without its credential.
-    private static func item(_ item: ArraySlice<UInt8>, hidesCode: Bool = false, depth: Int) -> [UInt8] {
+    private static func item(
+        _ item: ArraySlice<UInt8>, hidesCode: Bool = false, hidesValue: Bool = false, depth: Int
+    ) -> [UInt8] {
         let name = item.prefix { $0 != equals }
         let meant = decoded(name)
         // What has no name, or more than a name.
@@ -145,6 +170,7 @@ enum CredentialSearch {
             CredentialName.isOne(text, value: value)
             || hidesCode
                 && (CredentialName.isCode(text) || ["code=", "code["].contains { value.starts(with: $0.utf8) })
+            || hidesValue && (text == "value" || value.starts(with: "value=".utf8))
         let shown = isHidden ? hiddenBytes : Self.text(value, depth: depth) ?? hiddenBytes
         guard shown != value else { return Array(item) }
         let encoded = PercentEncoding.encode(
@@ -249,7 +275,7 @@ enum CredentialSearch {
     /// Whether these bytes can be a form, and nothing else.
     static func isForm(_ bytes: [UInt8]) -> Bool {
         // A line's end may be behind it.
-        bytes.reversed().drop { $0 <= 0x20 }.allSatisfy { formBytes.contains($0) }
+        bytes.reversed().drop { $0 <= 0x20 }.allSatisfy { formBytes.contains($0) || $0 >= 0x80 }
             && bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
                 .allSatisfy { $0.contains(equals) }
             && !bytes.prefix { $0 != equals }.contains { ":/?".utf8.contains($0) }

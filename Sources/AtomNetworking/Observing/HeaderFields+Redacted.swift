@@ -12,7 +12,8 @@ extension HeaderFields {
                 guard Self.plainNames.contains(field.name.lowercased()) else {
                     return Field(name: Redaction.name(field.name, mark: mark), value: mark)
                 }
-                return Field(name: field.name, value: Redaction.excerpt(field.value, limit: 200, mark: mark))
+                let value = Redaction.withoutNamedValues(field.value, mark: mark)
+                return Field(name: field.name, value: Redaction.excerpt(value, limit: 200, mark: mark))
             })
     }
 

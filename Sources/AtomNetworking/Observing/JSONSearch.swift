@@ -18,8 +18,12 @@ struct JSONSearch {
     private struct Object {
         /// Whether `code` is an authorization code (RFC 6749 §4.1.3).
         var isOAuth: Bool
+        /// Whether the text under `name` or `key` is a credential's name, and so
+        /// `value` the credential.
+        var namesCredential = false
         /// The edits of what was found before that was known.
         var codes: [Int] = []
+        var values: [Int] = []
     }
 
     /// - Parameter depth: How many other values this one is in.
@@ -31,9 +35,13 @@ struct JSONSearch {
 
     /// `nil` if it can't be searched and may hold a credential.
     mutating func withoutCredentials() -> [UInt8]? {
+        // The last sign before a string, and the first string of a list.
+        var (sign, first) = (UInt8(0), nil as Range<Int>?)
         while index < bytes.count {
             guard bytes[index] == quote else {
                 outside.append(bytes[index])
+                if bytes[index] > 0x20 { sign = bytes[index] }
+                if !", \t\r\n".utf8.contains(bytes[index]) { first = nil }
                 if bytes[index] == UInt8(ascii: "{") { objects.append(Object(isOAuth: objects[0].isOAuth)) }
                 if bytes[index] == UInt8(ascii: "}"), objects.count > 1 { objects.removeLast() }
                 index += 1
@@ -46,7 +54,11 @@ struct JSONSearch {
             if colon < bytes.count, bytes[colon] == UInt8(ascii: ":") {
                 search(valueFrom: afterSpaces(from: colon + 1), of: string)
             } else {
-                show(shownValue(string), at: string)
+                // A name and its value, as in `["token", "…"]`.
+                let isPair = sign == UInt8(ascii: ",") && colon < bytes.count && bytes[colon] == UInt8(ascii: "]")
+                show(isPair && first.map(namesCredential) == true ? Self.hidden : shownValue(string), at: string)
+                first = sign == UInt8(ascii: "[") ? string : nil
+                sign = quote
             }
         }
         // UTF-16 has a NUL in each sign of the syntax.
@@ -85,16 +97,31 @@ struct JSONSearch {
             objects[last].isOAuth = true
             for code in objects[last].codes { edits[code].shown = Self.hidden }
         }
-        let isCode = name.map(CredentialName.isCode) == true && !bytes[start...].starts(with: "{".utf8)
-        guard isCredential || isCode else { return }
+        if isText, name == "name" || name == "key", namesCredential(text) {
+            objects[last].namesCredential = true
+            for value in objects[last].values { edits[value].shown = Self.hidden }
+        }
+        let opening = bytes[start...].first
+        let isCode = name.map(CredentialName.isCode) == true && opening != UInt8(ascii: "{")
+        let isValue =
+            name == "value" && (objects[last].namesCredential || opening.map { !"{[".utf8.contains($0) } == true)
+        guard isCredential || isCode || isValue else { return }
         let place = start..<endOfValue(from: start)
         index = place.upperBound
         let value = String(decoding: bytes[place], as: UTF8.self)
         if ["null", "true", "false", "\"\"", ""].contains(value) { return }
-        if isCredential || objects[last].isOAuth { return show(Self.hidden, at: place) }
-        objects[last].codes.append(edits.count)
+        if isCredential || isCode && objects[last].isOAuth || isValue && objects[last].namesCredential {
+            return show(Self.hidden, at: place)
+        }
+        if isCode { objects[last].codes.append(edits.count) } else { objects[last].values.append(edits.count) }
         let shown = isText ? shownValue(text) : CredentialSearch.text(Array(bytes[place]), depth: depth) ?? Self.hidden
         show(shown ?? Array(bytes[place]), at: place)
+    }
+
+    /// Whether a string is the name of a credential: a word.
+    private func namesCredential(_ string: Range<Int>) -> Bool {
+        guard let text = JSONString.decoded(content(of: string)) else { return true }
+        return !text.contains { $0 <= 0x20 } && CredentialName.isOne(String(decoding: text, as: UTF8.self))
     }
 
     private static let hidden = Array("\"\(CredentialSearch.hidden)\"".utf8)

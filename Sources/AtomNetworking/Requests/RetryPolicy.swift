@@ -223,7 +223,9 @@ extension RetryPolicy {
         switch error {
         case .session, .response: return isTemporary(error.attempts.last ?? .connection(.unknown))
         case .authentication(.refreshFailed(let cause, _, _)):
-            if let status = error.answer?.statusCode { return isTemporary(.status(status)) }
+            // All is for now but what only the app's developers can mend, or nobody.
+            if let error = cause as? OAuthError { return !Self.lastingCodes.contains(error.code) }
+            if let status = error.answer?.statusCode { return status != 400 && status != 401 }
             return (cause as? AtomError).map(isTemporary) ?? true
         // Nobody is asked to sign in again and again.
         case .authentication(.credentialNotProvided): return error.isConnectivityFailure
@@ -233,6 +235,11 @@ extension RetryPolicy {
         case .authentication, .decoder, .requestable, .cancelled, .transfer, .unexpected: return false
         }
     }
+
+    /// What a token endpoint says of the client (RFC 6749 §5.2).
+    private static let lastingCodes: Set<String> = [
+        "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+    ]
 
     private func isTemporary(_ failure: AttemptFailure) -> Bool {
         switch failure {

@@ -8,7 +8,7 @@ final class GuardedMachine: Sendable {
         /// How many events have been announced.
         var eventCount = 0
         weak var service: (any RenewalService)?
-        /// The requests of this generation that pause before they ask again.
+        /// The requests of this generation that pause, or whose stream is read.
         var pausing: [ObjectIdentifier: any SessionWaiter] = [:]
         var generation = 0
 
@@ -29,8 +29,8 @@ final class GuardedMachine: Sendable {
             return SessionActions(actions: actions, firstNumber: firstNumber, hasNewStage: isNew)
         }
 
-        /// Refuses the requests that pause: they belong to a sign-in that is
-        /// over.
+        /// Refuses the requests that pause, or are read: they belong to a sign-in
+        /// that is over.
         private mutating func endPauses(_ actions: inout [Machine.Action]) {
             generation = machine.generation
             guard !pausing.isEmpty else { return }
@@ -42,7 +42,7 @@ final class GuardedMachine: Sendable {
 
     private let content: Guarded<Content>
 
-    /// A request pauses before it asks again.
+    /// A request pauses before it asks again, or its stream is open.
     ///
     /// - Returns: Whether the sign-in that it belongs to still counts.
     func pauses(_ waiter: any SessionWaiter) -> Bool {
@@ -53,13 +53,13 @@ final class GuardedMachine: Sendable {
         }
     }
 
-    /// A request does not pause any more.
+    /// A request does not pause any more, or nobody reads its stream.
     func pauseEnded(_ waiter: any SessionWaiter) {
         // Released outside the lock.
         _ = content.withLock { $0.pausing.removeValue(forKey: ObjectIdentifier(waiter)) }
     }
 
-    /// How many requests pause.
+    /// How many requests pause, or are read.
     var pausingCount: Int { content.withLock { $0.pausing.count } }
 
     init(_ machine: Machine) {

@@ -127,14 +127,15 @@ extension SessionActor {
         }
     }
 
-    /// A request that this session has admitted pauses before it asks again.
+    /// A request that this session has admitted pauses before it asks again, or
+    /// its response is read as a stream.
     ///
     /// If the app signs in or out meanwhile, it is refused.
     ///
     /// - Returns: Whether that has not happened already.
     nonisolated func pauses(_ waiter: any SessionWaiter) -> Bool { guarded.pauses(waiter) }
 
-    /// A request does not pause any more.
+    /// A request does not pause any more, or nobody reads its stream.
     nonisolated func pauseEnded(_ waiter: any SessionWaiter) { guarded.pauseEnded(waiter) }
 
     /// Whose session it is; the app's variable is read for this.

@@ -100,6 +100,20 @@ import Testing
         #expect(await call.error()?.isConnectivityFailure == true)
     }
 
+    @Test(arguments: [true, false], [URLError.Code.cannotFindHost, .cannotConnectToHost])
+    func whoHasNoNetworkPaysForNoRetry(isOffline: Bool, code: URLError.Code) async throws {
+        network.changed(isOffline: isOffline)
+        let atom = atom(RetryPolicy(maximumAttempts: 2))
+        let call = call(atom)
+        transport.exchanges[0].fail(code, delivery: .notSent)
+        time.advance(by: .seconds(1))
+        try #require(transport.exchanges.count == 2)
+        let origin = transport.requests[1].target.origin
+        #expect(atom.manager.quotas.spent(at: origin) == (isOffline ? 0 : 14))
+        transport.exchanges[1].answer()
+        #expect(await call.status() == 200)
+    }
+
     @Test func whatMayHaveArrivedIsNotSentTwice() async throws {
         network.changed(isOffline: true)
         let call = call(atom(), method: .post)

@@ -237,11 +237,13 @@ import Testing
         #expect(transport.exchanges.count == 4)
     }
 
-    @Test func aConnectionThatLastsWithCommentsOnlyCountsAsGood() async throws {
+    @Test(arguments: [": quiet\n", ""])
+    func aConnectionThatLastsCountsAsGoodWhateverItBrings(text: String) async throws {
         let task = reading(.automatic(after: .seconds(3), maximumAttempts: 1))
         for number in 0..<4 {
             let exchange = await transport.exchange(number)
-            send(": quiet\n", over: exchange, ends: false)
+            exchange.send(.response(TransportResponse(statusCode: 200, headerFields: Self.events)))
+            if !text.isEmpty { exchange.send(.data(Data(text.utf8))) }
             time.advance(by: .seconds(3))
             exchange.send(.finished)
             try await alarm(in: .seconds(3))

@@ -126,11 +126,25 @@ struct RedactionTests {
             ("https://a.example/x;jsessionid=hunter2/y;a=1;p;", "https://a.example/x;jsessionid=…/y;a=…;p;"),
             ("/x;token=hunter2?a;b=1", "/x;token=…?a;b=…"), ("/x%3btoken=hunter2", "/x;token=…"),
             ("/x;token%3Dhunter2", "/x;token=…"), ("/x%3Btoken%3dhunter2/y", "/x;token=…/y"),
-            ("/x%25253btoken%253Dhunter2", "/x;token=…"), ("/x%3D1", "/x%3D1"),
+            ("/x%25253btoken%253Dhunter2", "/x;token=…"), ("/x%3D1", "/x=…"),
+            ("/reset/token=hunter2/x", "/reset/token=…/x"), ("/x%3Ftoken%3Dhunter2", "/x%3Ftoken=…"),
+            ("/a%20b/100%25/caf%C3%A9/tokens:revoke/x", "/a%20b/100%25/caf%C3%A9/tokens:revoke/x"),
             ("https://a.example/x;t=hunter2#;t=hunter2", "https://a.example/x;t=…"),
         ])
     func url(_ url: String, becomes shown: String) {
         #expect(Redaction.url(url) == shown)
+    }
+
+    @Test(
+        "Of a header field that is shown, no value is that has the name of a credential",
+        arguments: [
+            ("a/b; token=hunter2", "a/b; token=…"), ("a; Api-Key = \"hunter2;hunter2\", b=1", "a; Api-Key =…"),
+            ("private, max-age=0", "private, max-age=0"), ("a=b, c;d=e=hunter2, f", "a=b, c;d=e=hunter2, f"),
+            ("attachment; filename=boarding-pass.pdf", "attachment; filename=boarding-pass.pdf"),
+            ("a; x=token; session_id=hunter2;token=hunter2", "a; x=token; session_id=…"),
+        ])
+    func headerParameters(_ value: String, becomes shown: String) {
+        #expect(HeaderFields([.init(name: "Accept", value: value)]).redacted["Accept"] == shown)
     }
 
     @Test(

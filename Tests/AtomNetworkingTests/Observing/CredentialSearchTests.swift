@@ -209,27 +209,42 @@ import Testing
         CredentialSearch.value(of: HeaderFields.Field(name: name, value: value))
     }
 
+    /// Values with a credential in them.
+    private static let planted = [
+        jwt, "v1.\(jwt)", "token:\(jwt)", "v1_\(jwt)", "Bearer planted", "Basic cGxhbnRlZA==",
+        "bearer  planted", "Bearer planted, Basic planted", "x=1; Bearer planted7", "/cb?code=planted&state=x",
+        #"{"client_secret":"planted","n":1}"#, #"{"a":{"b":["https://h/?sig=planted"]}}"#,
+        "https://h/x?access_token=planted&page=2", "https://ada:planted@h/x", "https://h/x#access_token=planted",
+        "password=planted&x=1", "a; token=planted", "a=1, token=\"planted\"", "token: planted", "db_pass=planted",
+        "grant_type=x&code=planted", "code=planted&redirect_uri=x", "client_id=x&code=planted",
+        #"{"code":"planted","x":{"y":1},"code_verifier":"x"}"#, #"[{"redirectUri":"x","code":"planted"}]"#,
+        #"Digest username="ada", response="x", client_secret="planted""#, "Bearer planted!def*123456789012",
+        "https://h/a/https://ada:planted@b/x", "app.x:/cb?code=planted&state=x", "cb?a=1&code=planted&state=x",
+        "a=1; code=planted; client_id=x", "code[]=planted&client_id=x", "db_pw=planted&n=1",
+        #"x({"code":"planted","client_id":1})"#, #"{"id":"\#(jwt)","password":"planted battery"}"#,
+        #"id="\#(jwt)", password="planted battery""#, #"{"name":"password","value":"planted"}"#,
+        #"{"value":"planted","n":{"name":"a"},"name":"Authorization"}"#, #"{"key":"db_pass","value":["planted"]}"#,
+        "name=password&value=planted", "value=planted&key=api_key", #"[1,["token","planted"]]"#,
+        "new_pass_confirm=planted", "mongodb://us:p?planted@host", "mongodb://us:p?a/planted@host/x?n=1",
+    ]
+
     @Test(
         "A credential is found in every form of a value, whatever carries it",
-        arguments: [
-            jwt, "v1.\(jwt)", "token:\(jwt)", "v1_\(jwt)", "Bearer planted", "Basic cGxhbnRlZA==",
-            "bearer  planted", "Bearer planted, Basic planted", "x=1; Bearer planted7", "/cb?code=planted&state=x",
-            #"{"client_secret":"planted","n":1}"#, #"{"a":{"b":["https://h/?sig=planted"]}}"#,
-            "https://h/x?access_token=planted&page=2", "https://ada:planted@h/x", "https://h/x#access_token=planted",
-            "password=planted&x=1", "a; token=planted", "a=1, token=\"planted\"", "token: planted", "db_pass=planted",
-            "grant_type=x&code=planted", "code=planted&redirect_uri=x", "client_id=x&code=planted",
-            #"{"code":"planted","x":{"y":1},"code_verifier":"x"}"#, #"[{"redirectUri":"x","code":"planted"}]"#,
-            #"Digest username="ada", response="x", client_secret="planted""#, "Bearer planted!def*123456789012",
-            "https://h/a/https://ada:planted@b/x", "app.x:/cb?code=planted&state=x", "cb?a=1&code=planted&state=x",
-            "a=1; code=planted; client_id=x", "code[]=planted&client_id=x", "db_pw=planted&n=1",
-            #"x({"code":"planted","client_id":1})"#, #"{"id":"\#(jwt)","password":"planted battery"}"#,
-            #"id="\#(jwt)", password="planted battery""#,
-        ])
+        arguments: planted)
     func everyCarrier(value: String) {
         for (index, shown) in Self.carriers.enumerated() {
             let text = shown(value)
             #expect(!text.contains("planted") && !text.contains("cGxhbnRlZA"), "\(index): \(text)")
             #expect(!text.contains("c2lnbmF0dXJl"), "\(index): \(text)")
+        }
+    }
+
+    @Test("What is shown without credentials is the most that the log shows", arguments: planted)
+    func stronger(value: String) {
+        for path in [Self.encoded(value), Self.encoded(Self.encoded(value)), "a;b=\(Self.encoded(value))"] {
+            let text = Redaction.url("https://h/a/\(path)/b")
+            #expect(!text.contains("planted") && !text.contains("cGxhbnRlZA"), "\(text)")
+            #expect(!text.contains("c2lnbmF0dXJl"), "\(text)")
         }
     }
 
@@ -275,6 +290,10 @@ import Testing
             #"{"x":"https://h:80/@user","y":"https://h/@a//b","z":"https://[::1]:80/@x","first_pass_2":1}"#,
             #"{"m":"Basic auth? Bearer it!"}"#, #"{"code":["WA"],"state":"x"}"#, "code=WA&n=1\n", "code: 5, client: 7",
             #"{"boarding_pass":"12A","compass":"N","season_pass":1}"#, #"{"host":"api.example.com:443"}"#,
+            #"{"name":"color","value":"red","n":[{"name":"password"},{"value":1}]}"#, "name=color&value=red",
+            #"{"value":[{"value":[{"value":[{"value":[{"value":[{"value":"a"}]}]}]}]}]}"#,
+            #"["password","email","name"]"#, #"[1,"token"]"#, #"["user","token"]"#, "boarding_pass_confirm=1&n=1",
+            "name=M\u{FC}ller&n=1", #"{"a":"https://h?x=a@b"}"#,
         ] {
             #expect(Self.shownBody(text) == text)
         }
@@ -294,7 +313,8 @@ import Testing
     @Test("What is nearly a form or nearly JSON may have an authorization code in it")
     func nearlyForms() {
         #expect(shown("code=abc&client_id=x\n") == "code=HIDDEN&client_id=x\n")
-        #expect(shown("code=abc&redirect_uri=x&name=M\u{FC}ller") == nil)
+        #expect(shown("code=abc&redirect_uri=x&name=M\u{FC}ller") == "code=HIDDEN&redirect_uri=x&name=M\u{FC}ller")
+        #expect(shown("name=M\u{FC}ller&code=abc&state=x") == "name=M\u{FC}ller&code=HIDDEN&state=x")
         #expect(shown(#"callback({"code":"x","client_id":1})"#) == nil)
         #expect(events("data: code=abc&state=x\n\n") == "data: code=HIDDEN&state=x\n\n")
         #expect(Self.shownField("X-Foo", "a=1; code=b; client_id=x") == "a=1; code=HIDDEN; client_id=x")

@@ -227,6 +227,8 @@ struct WhoseSessionTests {
     enum Change: CaseIterable, Sendable {
         case signOut, signIn, both, emptiedVariable, otherVariable
 
+        fileprivate var isOfVariable: Bool { self == .emptiedVariable || self == .otherVariable }
+
         fileprivate func happen(in session: SessionFixture) async throws {
             if self == .signOut || self == .both { try await session.atom.signOut() }
             if self == .signIn || self == .both { try await session.atom.signIn(with: .issued(5)) }
@@ -245,7 +247,8 @@ struct WhoseSessionTests {
         if isPausing {
             #expect(await session.time.waitForAlarm(within: .seconds(5)))
             try await change.happen(in: session)
-            session.time.advance(by: .seconds(5))
+            // The app's variable is read when the pause is over.
+            if change.isOfVariable { session.time.advance(by: .seconds(5)) }
         }
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
         #expect(session.transport.exchanges.count == 1)
@@ -260,6 +263,56 @@ struct WhoseSessionTests {
         exchange.send(.data(Data("data: b\n\n".utf8)))
         guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
         #expect(exchange.isCancelled)
+    }
+
+    @Test("An open stream ends at a sign-in or a sign-out, also while the server is silent", arguments: [true, false])
+    func silentStream(isReconnecting: Bool) async throws {
+        for change in Change.allCases where !change.isOfVariable {
+            let session = try SessionFixture()
+            let stream = session.stream(reconnecting: isReconnecting)
+            let exchange = await session.sendsEvent(0, to: stream)
+            try await change.happen(in: session)
+            try #require(await eventually { exchange.isCancelled })
+            guard case .authentication(.signedOut(.answered))? = await stream.value else {
+                throw Unexpected("not signed out")
+            }
+            #expect(session.sent.count == 1)
+            #expect(session.atom.manager.session?.guarded.pausingCount == 0)
+        }
+    }
+
+    @Test(
+        "What is left of a part isn't delivered after a sign-out",
+        arguments: ["lines", "values", "events"], [true, false])
+    func restOfAPart(kind: String, isComplete: Bool) async throws {
+        let session = try SessionFixture()
+        let (atom, service) = (session.atom, session.atom.enqueue(PathEndpoint()))
+        let task = Task { () -> (Int, AtomError?) in
+            var count = 0
+            func read<Stream: AsyncSequence>(_ stream: Stream) async throws {
+                for try await _ in stream {
+                    count += 1
+                    try await atom.signOut()
+                }
+            }
+            do {
+                switch kind {
+                case "lines": try await read(service.lines())
+                case "values": try await read(service.jsonLines(of: Int.self))
+                default: try await read(service.serverSentEvents())
+                }
+                return (count, nil)
+            } catch { return (count, error as? AtomError) }
+        }
+        let exchange = await session.transport.exchange(0)
+        exchange.send(.response(TransportResponse(statusCode: 200, headerFields: SessionFixture.events)))
+        let text = kind == "events" ? "data: 1\n\n" : "1\n"
+        exchange.send(.data(Data((text + text).utf8)))
+        if isComplete { exchange.send(.finished) }
+        let (count, error) = await task.value
+        #expect(count == 1)
+        guard case .authentication(.signedOut)? = error else { throw Unexpected("not signed out") }
+        #expect(atom.manager.session?.guarded.pausingCount == 0)
     }
 
     @Test("A stream whose person changes while it waits for a refresh sends nothing")
@@ -291,14 +344,16 @@ struct WhoseSessionTests {
         #expect(session.sent.count == 1)
     }
 
-    @Test("A stream outlives refreshes, also one that fails for now")
-    func refreshedStream() async throws {
+    @Test(
+        "A stream outlives refreshes, also one that fails for now",
+        arguments: [(503, ""), (520, ""), (501, ""), (403, ""), (404, ""), (400, "temporarily_unavailable")])
+    func refreshedStream(status: Int, code: String) async throws {
         let session = try SessionFixture(lifetime: 10)
         let stream = session.stream()
         await session.sendsEvent(0, to: stream).send(.finished)
         #expect(await session.time.waitForAlarm(within: .seconds(5)))
         session.time.advance(by: .seconds(10))
-        await session.refresh().answer(status: 503)
+        await session.refresh().answer(#"{"error":"\#(code)"}"#, status: status)
         #expect(await session.time.waitForAlarm(within: .seconds(10)))
         session.time.advance(by: .seconds(10))
         await session.refresh(1).grant(1)
@@ -307,6 +362,23 @@ struct WhoseSessionTests {
         #expect(again.request.headerFields["Last-Event-ID"] == "1")
         again.send(.response(TransportResponse(statusCode: 204)), .finished)
         #expect(await stream.value == nil)
+    }
+
+    @Test("A refresh that only the app's developers can mend ends a stream", arguments: ["invalid_client", ""])
+    func refusedRefresh(code: String) async throws {
+        let session = try SessionFixture(lifetime: 10)
+        let stream = session.stream()
+        await session.sendsEvent(0, to: stream).send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        session.time.advance(by: .seconds(10))
+        let refresh = await session.refresh()
+        if code.isEmpty {
+            refresh.fail(.serverCertificateUntrusted, delivery: .notSent)
+        } else {
+            refresh.answer(#"{"error":"\#(code)"}"#, status: 400)
+        }
+        guard case .authentication(.refreshFailed)? = await stream.value else { throw Unexpected("not failed") }
+        #expect(session.sent.count == 1)
     }
 
     @Test("A stream that begins with a token of another process is that person's")
@@ -340,9 +412,42 @@ struct WhoseSessionTests {
         again.send(.response(TransportResponse(statusCode: 204)), .finished)
         #expect(await stream.value == nil)
     }
+
+    @Test("An unsigned stream with the service's cookies is theirs who got them", arguments: [true, false])
+    func cookieStream(somebodyElseComes: Bool) async throws {
+        let session = try SessionFixture()
+        func getsCookie(_ value: String, _ index: Int) async {
+            let call = session.call(signed: false)
+            await session.transport.exchange(index).answer(headers: [("Set-Cookie", "sid=\(value)")])
+            #expect(await call.status() == 200)
+        }
+        await getsCookie("a", 0)
+        let stream = session.stream(signed: false)
+        let exchange = await session.sendsEvent(1, to: stream)
+        #expect(exchange.request.headerFields["Cookie"] == "sid=a")
+        exchange.send(.finished)
+        #expect(await session.time.waitForAlarm(within: .seconds(5)))
+        if somebodyElseComes {
+            try await session.atom.signOut()
+            try await session.atom.signIn(with: .issued(5))
+        }
+        await getsCookie("b", 2)
+        session.time.advance(by: .seconds(5))
+        if somebodyElseComes {
+            guard case .authentication(.signedOut)? = await stream.value else { throw Unexpected("not signed out") }
+            #expect(session.transport.exchanges.count == 3)
+        } else {
+            let again = await session.transport.exchange(3)
+            #expect(again.request.headerFields["Cookie"] == "sid=b")
+            again.send(.response(TransportResponse(statusCode: 204)), .finished)
+            #expect(await stream.value == nil)
+        }
+    }
 }
 
 extension SessionFixture {
+    fileprivate static let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
+
     /// A stream of events that is read to its end.
     fileprivate func stream(signed: Bool = true, reconnecting: Bool = true) -> ReadStream {
         ReadStream(
@@ -354,9 +459,9 @@ extension SessionFixture {
     /// until the event has been read.
     fileprivate func sendsEvent(_ index: Int, to stream: ReadStream) async -> ScriptedExchange {
         let exchange = await transport.exchange(index)
-        let events = HeaderFields([.init(name: "Content-Type", value: "text/event-stream")])
         exchange.send(
-            .response(TransportResponse(statusCode: 200, headerFields: events)), .data(Data("id: 1\ndata: a\n\n".utf8)))
+            .response(TransportResponse(statusCode: 200, headerFields: Self.events)),
+            .data(Data("id: 1\ndata: a\n\n".utf8)))
         #expect(await eventually { stream.count == 1 })
         return exchange
     }
