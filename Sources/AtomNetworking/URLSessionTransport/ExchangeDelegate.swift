@@ -284,14 +284,9 @@ extension TransportResponse {
     /// Foundation has joined repeats with a comma, which changes the meaning
     /// only for `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
-        // Read once: on Linux each access converts the dictionary.
-        let received = response.allHeaderFields
         var fields: [HeaderFields.Field] = []
-        fields.reserveCapacity(received.count)
-        for (name, value) in received {
-            // Cast to the concrete type: as an AnyHashable, a name takes three
-            // times as long to compare.
-            guard let name = name.base as? String, let value = value as? String else { continue }
+        for (name, value) in response.allHeaderFields {
+            guard let name = name as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
                 for cookie in JoinedSetCookies.lines(in: value) {
                     fields.append(HeaderFields.Field(name: name, value: cookie))

@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The default transport: one URLSession with data tasks and a session
-/// delegate.
+/// The default transport on Apple's systems: one URLSession with data tasks and
+/// a session delegate.
 ///
 /// It rejects every redirect and challenge, and stores no cookie, cache or
 /// credential. It works around defects of Foundation on Linux: challenges that
@@ -231,9 +231,7 @@ public final class URLSessionTransport: Transport {
         // Set with the property: on Linux the session's 60 seconds replace the
         // initializer's argument.
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
-        // The default isn't set again: the setter compares it with every known
-        // method.
-        if request.method != "GET" { urlRequest.httpMethod = request.method }
+        urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
         if case .data(let body) = request.body { urlRequest.httpBody = body }
         urlRequest.allHTTPHeaderFields = combined(request.headerFields)
@@ -243,9 +241,8 @@ public final class URLSessionTransport: Transport {
     /// The fields as Foundation stores them: repeats are joined with a comma,
     /// under the first name.
     ///
-    /// All are set at once: on Linux, a field that is set individually is
-    /// parsed character by character. The errors that this could find have been
-    /// rejected before, or the fields are left out.
+    /// All are set at once, since Foundation on Linux changes the case of a name
+    /// that is set individually.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
         var combined = [String: String](minimumCapacity: fields.count)
         for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {
