@@ -273,7 +273,9 @@ final class FileDownload: ResponseDestination {
         guard let descriptor, let status = descriptor.status() else { throw failure(errno, of: file) }
         notes.mode = notes.mode ?? mode_t(truncatingIfNeeded: status.st_mode & 0o777)
         _ = fchmod(descriptor.number, 0o600)
-        guard let data = try? JSONEncoder().encode(notes), descriptor.write(data) else { throw failure(errno, of: file) }
+        guard let data = try? JSONEncoder().encode(notes), descriptor.write(data) else {
+            throw failure(errno, of: file)
+        }
         return notes.mode
     }
 

@@ -22,9 +22,7 @@ final class SpooledBody: @unchecked Sendable {
     /// - Parameters:
     ///   - progress: Called after each part.
     ///   - completion: Called once, on any thread, with what went wrong.
-    func write(
-        progress: @escaping @Sendable () -> Void, completion: @escaping @Sendable (AtomError?) -> Void
-    ) {
+    func write(progress: @escaping @Sendable () -> Void, completion: @escaping @Sendable (AtomError?) -> Void) {
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             do throws(AtomError) {
                 guard try writeParts(progress) else {

@@ -154,7 +154,8 @@ public final class URLSessionTransport: Transport {
         // Nobody else has the exchange yet.
         exchange.spooledBody = spooled
         // No byte has been sent, but the app's stream isn't silent either.
-        spooled.write(progress: { delegate.tell(exchange, .sent(0)) }) { [self, url = spooled.url] failure in
+        let progress = { @Sendable in delegate.tell(exchange, .sent(0)) }
+        spooled.write(progress: progress) { [self, url = spooled.url] failure in
             // Keeps the transport alive, because the session ends with it.
             if let failure { return fail(exchange, failure) }
             send(url, of: request, as: exchange)

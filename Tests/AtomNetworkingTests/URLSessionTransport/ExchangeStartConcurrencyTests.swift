@@ -54,7 +54,8 @@ import Testing
             private let parts = AsyncStream<Data>.makeStream()
 
             var body: TransportBody {
-                .stream(TransportBodyStream(BodySequence(length: nil, isRepeatable: true) { [stream = parts.stream] in stream }))
+                let stream = parts.stream
+                return .stream(TransportBodyStream(BodySequence(length: nil, isRepeatable: true) { stream }))
             }
 
             func end() {
