@@ -1,15 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// The file that a download is written to, beside its destination.
 ///
 /// Unless it has been moved, it is closed or removed when it is released.
@@ -46,21 +36,17 @@ final class DownloadFile: Sendable {
         guard let descriptor = Descriptor(path, flags, mode: mode) else {
             throw Self.failure(errno, size > 0 ? "opened" : "created", path)
         }
-        let isFree: Bool? = try? descriptor.tryLock()
         // Until it was locked, another download may have moved or removed it.
-        guard isFree != false, Self.isNamed(path, descriptor) else {
+        guard descriptor.tryLock() || errno != EWOULDBLOCK, Self.isNamed(path, descriptor) else {
             throw DownloadPlace.unusable(
                 "another download writes “\(DownloadPlace.name(of: path))”", delivery: .answered)
         }
-        guard size == 0 || Self.status(of: descriptor).map({ Int64($0.st_size) >= size }) == true else {
+        guard size == 0 || descriptor.status().map({ Int64($0.st_size) >= size }) == true else {
             throw DownloadPlace.unusable(
                 "“\(DownloadPlace.name(of: path))” was changed during the request", delivery: .answered)
         }
         try prepare()
-        guard let end = off_t(exactly: size) else { throw Self.failure(EFBIG, "written", path) }
-        guard uninterrupted({ ftruncate(descriptor.number, end) }) == 0 else {
-            throw Self.failure(errno, "written", path)
-        }
+        guard descriptor.truncate(to: size) else { throw Self.failure(errno, "written", path) }
         self.path = path
         self.descriptor = descriptor
         self.isKept = isKept
@@ -73,20 +59,16 @@ final class DownloadFile: Sendable {
     func append(_ part: Data) throws(AtomError) {
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return 0 }
-            let code = writeAll(of: part, to: descriptor.number, at: state.size)
-            if code == 0 { state.size += Int64(part.count) }
-            return code
+            guard descriptor.write(part, at: state.size) else { return errno }
+            state.size += Int64(part.count)
+            return 0
         }
         guard code == 0 else { throw Self.failure(code, "written", path) }
     }
 
     /// Whether the file has these bytes at this place.
     func holds(_ part: Data, at offset: Int64) -> Bool {
-        guard let place = off_t(exactly: offset) else { return false }
-        var bytes = [UInt8](repeating: 0, count: part.count)
-        // A file of the disk reads short only at its end.
-        let count = uninterrupted { pread(descriptor.number, &bytes, bytes.count, place) }
-        return count == part.count && part.elementsEqual(bytes)
+        descriptor.read(part.count, at: offset) == part
     }
 
     /// Leaves the file for a later download, or removes it.
@@ -121,25 +103,14 @@ final class DownloadFile: Sendable {
         guard code == 0 else { throw Self.failure(code, "moved to its destination", path) }
     }
 
-    private static func status(of descriptor: Descriptor) -> stat? {
-        var status = stat()
-        return fstat(descriptor.number, &status) == 0 ? status : nil
-    }
-
     /// Whether the path still names the open file.
     private static func isNamed(_ path: String, _ descriptor: Descriptor) -> Bool {
         var named = stat()
-        guard lstat(path, &named) == 0, let opened = status(of: descriptor) else { return false }
+        guard lstat(path, &named) == 0, let opened = descriptor.status() else { return false }
         return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
     }
 
     private static func failure(_ code: Int32, _ action: String, _ path: String) -> AtomError {
-        let isFull = code == ENOSPC || code == EDQUOT
-        let words = isFull ? "the disk has no space left" : String(cString: strerror(code))
-        return .transfer(
-            TransferError(
-                isFull ? .noSpace : .writingFailed,
-                "The file “\(DownloadPlace.name(of: path))” could not be \(action): \(words).", delivery: .answered,
-                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) }))
+        .transfer(TransferError("The file “\(DownloadPlace.name(of: path))” could not be \(action)", writing: code))
     }
 }

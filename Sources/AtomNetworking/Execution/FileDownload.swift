@@ -1,15 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// A response that goes to a file.
 ///
 /// The body is written beside its destination, and moved there when it is
@@ -120,8 +110,7 @@ final class FileDownload: ResponseDestination {
     private func discardPartial() {
         // Another download may be writing it.
         let descriptor = Descriptor(place.partial, O_RDWR)
-        let isFree: Bool? = try? descriptor?.tryLock()
-        guard isFree != false else { return }
+        guard descriptor?.tryLock() != false || errno != EWOULDBLOCK else { return }
         unlink(place.partial)
         unlink(place.notes)
         withExtendedLifetime(descriptor) {}
@@ -283,21 +272,20 @@ final class FileDownload: ResponseDestination {
         unlink(place.notes)
         // The file is for as many people as one that the app itself creates; only the system knows how many.
         let descriptor = Descriptor(place.notes, O_WRONLY | O_CREAT | O_EXCL, mode: notes.mode == nil ? 0o666 : 0o600)
-        do {
-            guard let descriptor else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            if notes.mode == nil { notes.mode = mode_t(truncatingIfNeeded: try descriptor.status().st_mode & 0o777) }
-            _ = fchmod(descriptor.number, 0o600)
-            try descriptor.write(JSONEncoder().encode(notes))
-            return notes.mode
-        } catch {
-            // A partial file without its notes is of no use.
-            end(file, isUseless: true)
-            let name = DownloadPlace.name(of: place.notes)
-            throw .transfer(
-                TransferError(
-                    .writingFailed, "The file “\(name)” could not be written.", delivery: .answered,
-                    underlying: error))
+        guard let descriptor, let status = descriptor.status() else { throw failure(errno, of: file) }
+        notes.mode = notes.mode ?? mode_t(truncatingIfNeeded: status.st_mode & 0o777)
+        _ = fchmod(descriptor.number, 0o600)
+        guard let data = try? JSONEncoder().encode(notes), descriptor.write(data) else {
+            throw failure(errno, of: file)
         }
+        return notes.mode
+    }
+
+    /// A partial file without its notes is of no use.
+    private func failure(_ code: Int32, of file: DownloadFile) -> AtomError {
+        end(file, isUseless: true)
+        return .transfer(
+            TransferError("The file “\(DownloadPlace.name(of: place.notes))” could not be written", writing: code))
     }
 
     /// The partial file is not the beginning of what the server has: everything

@@ -127,7 +127,7 @@ final class StreamedResponse: ResponseDestination {
             if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
                 state.overflow = try OverflowFile()
             }
-            if let overflow = state.overflow { try overflow.append(part) } else { state.parts.append(part) }
+            if try state.overflow?.append(part) == nil { state.parts.append(part) }
             if state.overflow != nil || state.parts.size > Self.highWater { state.wantsPause = true }
             return state.reader.take()
         }
@@ -283,8 +283,8 @@ final class StreamedResponse: ResponseDestination {
                 if state.parts.size <= Self.lowWater, state.overflow == nil { state.wantsPause = false }
                 return .part(part)
             }
-            if let overflow = state.overflow {
-                if let part = try overflow.read() { return .part(part) }
+            if state.overflow != nil {
+                if let part = try state.overflow?.read() { return .part(part) }
                 // All has been read: the next parts stay in memory again.
                 state.overflow = nil
                 state.wantsPause = false

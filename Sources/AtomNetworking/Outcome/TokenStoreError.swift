@@ -44,6 +44,32 @@ public enum TokenStoreError: Error, Hashable, Sendable {
     case system(operation: String, code: Int)
 }
 
+extension TokenStoreError {
+    /// Whether the system encrypts files with a key that it has only after the
+    /// device was unlocked.
+    private static var systemProtectsFiles: Bool {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// Converts an `errno`.
+    init(
+        _ code: Int32, during operation: String, isWriting: Bool = false,
+        protectsFiles: Bool = TokenStoreError.systemProtectsFiles
+    ) {
+        switch code {
+        case ENOSPC, EDQUOT: self = .diskFull
+        case EPERM where protectsFiles && ["open", "read"].contains(operation): self = .locked
+        case EROFS: self = .readOnly
+        case EACCES where isWriting, EPERM where isWriting: self = .readOnly
+        default: self = .system(operation: operation, code: Int(code))
+        }
+    }
+}
+
 extension TokenStoreError: CustomStringConvertible, LocalizedError {
     /// A sentence that says what happened.
     public var description: String {

@@ -70,6 +70,19 @@ public struct TransferError: Error {
 }
 
 extension TransferError {
+    /// A file of a response that can't be written.
+    ///
+    /// - Parameters:
+    ///   - failure: What failed, without a full stop.
+    ///   - code: Why, as an `errno`.
+    init(_ failure: String, writing code: Int32) {
+        let isFull = code == ENOSPC || code == EDQUOT
+        let words = isFull ? "the disk has no space left" : String(cString: strerror(code))
+        self.init(
+            isFull ? .noSpace : .writingFailed, "\(failure): \(words).", delivery: .answered,
+            underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+    }
+
     /// The same error with its request, and with what earlier attempts met.
     func noting(_ request: AtomError.Request, earlier: [AttemptFailure]) -> TransferError {
         var error = self

@@ -1,15 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// A file in a body, as it was when the request was prepared.
 ///
 /// It is not held open, so a body may have more files than a process can open.
@@ -22,7 +12,7 @@ struct FileSegment: Sendable {
     let state: State
 
     /// How it is opened, which tests make slow.
-    var open: @Sendable (_ path: String) -> OpenFile? = { OpenFile($0) }
+    var open: @Sendable (_ path: String) -> Descriptor? = { Descriptor($0, O_RDONLY, followsLink: true) }
 
     var length: Int64 { state.length }
 
@@ -83,8 +73,8 @@ struct FileSegment: Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else { throw Refusal(code: errno) }
         guard State(status) != nil else { throw Refusal(type: status.st_mode & S_IFMT) }
-        guard let file = OpenFile(path), file.readStatus(&status) else { throw Refusal(code: errno) }
-        guard let state = State(status) else { throw Refusal(type: status.st_mode & S_IFMT) }
+        guard let opened = Descriptor(path, O_RDONLY, followsLink: true)?.status() else { throw Refusal(code: errno) }
+        guard let state = State(opened) else { throw Refusal(type: opened.st_mode & S_IFMT) }
         return state
     }
 
@@ -120,51 +110,4 @@ struct FileSegment: Sendable {
             }
         }
     }
-}
-
-/// A file that is being read; it is closed when the last reference is released.
-final class OpenFile {
-    private let number: Int32
-
-    /// Opens a file to read it.
-    ///
-    /// A child process doesn't inherit the descriptor.
-    ///
-    /// - Returns: `nil` with `errno` set on failure.
-    init?(_ path: String) {
-        // The path may have become a pipe, which must not wait for its other
-        // end, or a terminal, which must not become that of this process.
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        var number: Int32
-        repeat {
-            number = openat(AT_FDCWD, path, flags, 0)
-        } while number < 0 && errno == EINTR
-        guard number >= 0 else { return nil }
-        self.number = number
-    }
-
-    deinit {
-        // Nothing was written, so there is no error to lose.
-        _ = close(number)
-    }
-
-    /// - Returns: `false` with `errno` set on failure.
-    func readStatus(_ status: inout stat) -> Bool { fstat(number, &status) == 0 }
-
-    /// Reads the next bytes.
-    ///
-    /// - Returns: How many, 0 at the end, or -1 with `errno` set.
-    func read(_ count: Int, to destination: UnsafeMutableRawPointer) -> Int {
-        while true {
-            // The systems refuse to read more than this at once.
-            let result = systemRead(number, destination, min(count, Int(Int32.max)))
-            if result != -1 || errno != EINTR { return result }
-        }
-    }
-}
-
-/// The system's function, whose name is hidden in a type that has a method of
-/// this name.
-private func systemRead(_ number: Int32, _ destination: UnsafeMutableRawPointer, _ count: Int) -> Int {
-    read(number, destination, count)
 }

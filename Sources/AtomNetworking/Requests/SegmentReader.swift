@@ -1,15 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// Reads a body from its first to its last byte.
 ///
 /// It has at most one file open. One thread at a time may use it.
@@ -18,7 +8,7 @@ final class SegmentReader {
     /// How much of the first segment was given.
     private var offset: Int64 = 0
     /// The file of the first segment, once something of it was asked for.
-    private var file: OpenFile?
+    private var file: Descriptor?
     private var failure: AtomError?
 
     init(_ segments: [BodySegments.Segment]) {
@@ -78,26 +68,18 @@ final class SegmentReader {
         _ wanted: Int, of noted: FileSegment, to buffer: UnsafeMutableRawBufferPointer
     ) throws(TransferError) {
         let file = try openFile(of: noted)
-        var count = 0
-        while count < wanted, let destination = buffer.baseAddress {
-            switch file.read(wanted - count, to: destination + count) {
-            case 0: throw Self.changed(noted, "became shorter")
-            case -1: throw Self.unreadable(noted, errno)
-            case let more: count += more
-            }
-        }
+        let wantedBytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+        guard let count = file.read(into: wantedBytes, at: offset) else { throw Self.unreadable(noted, errno) }
+        guard count == wanted else { throw Self.changed(noted, "became shorter") }
         guard offset + Int64(wanted) == noted.length else { return }
         try check(file, noted)
         // Some files of the system have more in them than their length says.
-        var next: UInt8 = 0
-        switch withUnsafeMutableBytes(of: &next, { $0.baseAddress.map { file.read(1, to: $0) } ?? 0 }) {
-        case 0: self.file = nil
-        case -1: throw Self.unreadable(noted, errno)
-        default: throw Self.changed(noted, "is longer than its length says")
-        }
+        guard let more = file.read(1, at: noted.length) else { throw Self.unreadable(noted, errno) }
+        guard more.isEmpty else { throw Self.changed(noted, "is longer than its length says") }
+        self.file = nil
     }
 
-    private func openFile(of noted: FileSegment) throws(TransferError) -> OpenFile {
+    private func openFile(of noted: FileSegment) throws(TransferError) -> Descriptor {
         if let file { return file }
         guard let file = noted.open(noted.path) else { throw Self.unreadable(noted, errno) }
         try check(file, noted)
@@ -105,9 +87,8 @@ final class SegmentReader {
         return file
     }
 
-    private func check(_ file: OpenFile, _ noted: FileSegment) throws(TransferError) {
-        var status = stat()
-        guard file.readStatus(&status) else { throw Self.unreadable(noted, errno) }
+    private func check(_ file: Descriptor, _ noted: FileSegment) throws(TransferError) {
+        guard let status = file.status() else { throw Self.unreadable(noted, errno) }
         guard let state = FileSegment.State(status) else { throw Self.changed(noted, "was replaced") }
         guard state.length <= noted.length else { throw Self.changed(noted, "became longer") }
         guard state.length >= noted.length else { throw Self.changed(noted, "became shorter") }

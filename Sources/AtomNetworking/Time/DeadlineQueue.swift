@@ -20,22 +20,43 @@ protocol DeadlineBearer: AnyObject, Sendable {
 /// a few comparisons. The alarm is set only if the earliest deadline is before
 /// it.
 final class DeadlineQueue: Sendable {
-    private let deadlines: Deadlines
+    private struct State {
+        var heap = DeadlineHeap()
+        /// The time for which the alarm is set.
+        var alarmedAt: MonotonicInstant?
+        var alarm: (any Alarm)?
+    }
+
+    // The alarm refers to the state and not to the queue, which ends the alarm.
+    private let state = Guarded(State())
+    private let time: any TimeSource
 
     init(time: any TimeSource) {
-        deadlines = Deadlines(time: time)
+        self.time = time
     }
 
     deinit {
-        deadlines.end()
+        let alarm = state.withLock { state in
+            state.heap = DeadlineHeap()
+            return state.alarm.take()
+        }
+        alarm?.invalidate()
     }
+
+    /// How many deadlines are set.
+    var count: Int { state.withLock { $0.heap.count } }
 
     /// Sets or moves the bearer's deadline.
     ///
     /// - Parameter number: Above 0, and higher for a later decision: a change
     ///   that comes after one with a higher number is dropped.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
-        deadlines.set(instant, for: bearer, number: number)
+        state.withLock { state in
+            guard number > bearer.deadlineNumber else { return }
+            bearer.deadlineNumber = number
+            state.heap.set(instant, for: bearer)
+            Self.armIfNeeded(&state, self.state, time)
+        }
     }
 
     /// Takes the bearer's deadline away, if it has one.
@@ -45,81 +66,26 @@ final class DeadlineQueue: Sendable {
     ///   - disarms: Whether the alarm must not go off for nothing. To set it anew
     ///     costs more than that for nearly every deadline.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
-        deadlines.remove(bearer, number: number)
-        if disarms { deadlines.disarmIfUnneeded() }
-    }
-
-    /// How many deadlines are set.
-    var count: Int { deadlines.count }
-}
-
-/// The deadlines and their alarm.
-///
-/// The alarm holds them until the queue's end. With a weak reference instead,
-/// every request would pay for it: an object that was ever referred to weakly
-/// is slower to retain.
-private final class Deadlines: Sendable {
-    private struct State {
-        var heap = DeadlineHeap()
-        /// The time for which the alarm is set.
-        var alarmedAt: MonotonicInstant?
-        var alarm: (any Alarm)?
-        var isOver = false
-    }
-
-    private let state = Guarded(State())
-    private let time: any TimeSource
-
-    init(time: any TimeSource) {
-        self.time = time
-    }
-
-    func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
-        state.withLock { state in
-            guard number > bearer.deadlineNumber else { return }
-            bearer.deadlineNumber = number
-            state.heap.set(instant, for: bearer)
-            armIfNeeded(&state)
-        }
-    }
-
-    func remove(_ bearer: any DeadlineBearer, number: Int) {
-        state.withLock { state in
-            guard number > bearer.deadlineNumber else { return }
-            bearer.deadlineNumber = number
-            state.heap.remove(bearer)
-        }
-    }
-
-    /// Keeps the alarm from going off for nothing.
-    func disarmIfUnneeded() {
         let unneeded = state.withLock { state -> (any Alarm)? in
-            guard let alarmedAt = state.alarmedAt else { return nil }
+            if number > bearer.deadlineNumber {
+                bearer.deadlineNumber = number
+                state.heap.remove(bearer)
+            }
+            guard disarms, let alarmedAt = state.alarmedAt else { return nil }
             if let earliest = state.heap.earliest, earliest <= alarmedAt { return nil }
             state.alarmedAt = nil
-            armIfNeeded(&state)
+            Self.armIfNeeded(&state, self.state, time)
             return state.alarmedAt == nil ? state.alarm.take() : nil
         }
         unneeded?.invalidate()
     }
 
-    var count: Int { state.withLock { $0.heap.count } }
-
-    /// Nobody sets a deadline any more.
-    func end() {
-        let alarm = state.withLock { state in
-            state.isOver = true
-            return state.alarm.take()
-        }
-        alarm?.invalidate()
-    }
-
-    private func ring() {
+    private static func ring(_ guarded: Guarded<State>, _ time: any TimeSource) {
         let now = time.now
-        let due = state.withLock { state in
+        let due = guarded.withLock { state in
             state.alarmedAt = nil
             let due = state.heap.removeAll(until: now)
-            armIfNeeded(&state)
+            armIfNeeded(&state, guarded, time)
             return due
         }
         for bearer in due {
@@ -127,10 +93,9 @@ private final class Deadlines: Sendable {
         }
     }
 
-    private func armIfNeeded(_ state: inout State) {
-        guard !state.isOver, let earliest = state.heap.earliest, state.alarmedAt.map({ earliest < $0 }) ?? true
-        else { return }
-        let alarm = state.alarm ?? time.makeAlarm { self.ring() }
+    private static func armIfNeeded(_ state: inout State, _ guarded: Guarded<State>, _ time: any TimeSource) {
+        guard let earliest = state.heap.earliest, state.alarmedAt.map({ earliest < $0 }) ?? true else { return }
+        let alarm = state.alarm ?? time.makeAlarm { ring(guarded, time) }
         state.alarm = alarm
         state.alarmedAt = earliest
         alarm.set(earliest)

@@ -10,11 +10,25 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     let delegate: ExchangeDelegate
     let receive: @Sendable (TransportEvent) -> Void
     let wantsMetrics: Bool
+
     // These are accessed only under the delegate's lock.
-    /// The task to cancel; `nil` until the exchange has been started.
+    /// The task; `nil` until the exchange has been started.
     var task: URLSessionTask?
-    var statusCode: Int?
+    /// Whether the task may be cancelled.
+    var isResumed = false
     var isCancelled = false
+    /// The file that is written, and then sent; kept until the exchange has
+    /// ended.
+    var spooledBody: SpooledBody?
+    /// Why the body could not be read.
+    var bodyFailure: AtomError?
+
+    /// Whether the connection was lost while the body, which can't be sent
+    /// again, was needed.
+    var isBodyLost = false
+
+    // These are accessed only on the delegate's queue.
+    var statusCode: Int?
     /// How many bytes of the response's body are still to come; `nil` if that
     /// isn't known.
     var missing: Int64?
@@ -24,20 +38,9 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     /// before it has read the whole body.
     var isAnsweredEarly = false
     var isChallenged = false
-    /// Stops the writing of the body to a file.
-    var stopPreparing: (@Sendable () -> Void)?
-    var isPrepared = false
-    /// Whether the connection was lost while the body, which can't be sent
-    /// again, was needed.
-    var isBodyLost = false
-    /// Why the body could not be read.
-    var bodyFailure: AtomError?
     #if !canImport(FoundationNetworking)
         var metrics: URLSessionTaskMetrics?
     #endif
-    /// The file that is sent; set before the exchange starts, and kept until it
-    /// has ended.
-    var spooledBody: SpooledBody?
 
     init(
         _ delegate: ExchangeDelegate, wantsMetrics: Bool = false,

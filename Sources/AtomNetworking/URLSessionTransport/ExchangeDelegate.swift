@@ -19,71 +19,51 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         self.challenges = challenges
     }
 
-    private struct State {
-        /// By the identifiers of their tasks, until the tasks have completed.
-        var exchanges: [Int: DataTaskExchange] = [:]
-        /// How many exchanges have been deferred and not started yet.
-        var startsPending = 0
-        var protocols = NegotiatedProtocols()
-    }
+    // The exchanges, by the identifiers of their tasks, until the tasks have
+    // completed. Much of an exchange is accessed under this lock too.
+    private let exchanges = Guarded<[Int: DataTaskExchange]>([:])
 
-    // The state of the exchanges is accessed under this lock too; `queue` is
-    // thread-safe.
-    private let state = Guarded(State())
+    #if !canImport(FoundationNetworking)
+        // Used on `queue` alone.
+        private var protocols = NegotiatedProtocols()
+    #endif
 
-    /// The number of exchanges that have not ended yet.
-    var count: Int { state.withLock { $0.exchanges.count + $0.startsPending } }
+    /// The number of tasks that have not completed yet.
+    var count: Int { exchanges.withLock { $0.count } }
 
-    /// Decides where an exchange is started; called once for each.
+    /// Creates and resumes the task of an exchange, unless it has been
+    /// cancelled.
     ///
-    /// - Returns: Whether the start is deferred, because other exchanges are on
-    ///   the wire or about to start.
-    func putsOffStart() -> Bool {
-        state.withLock { state in
-            if state.exchanges.isEmpty, state.startsPending == 0 { return false }
-            state.startsPending += 1
-            return true
+    /// - Parameter file: The body, if it isn't in the request.
+    func start(
+        _ exchange: DataTaskExchange, _ request: URLRequest, fromFile file: URL? = nil, in session: URLSession
+    ) {
+        guard exchanges.withLock({ _ in !exchange.isCancelled }) else {
+            return tell(exchange, .failed(TransportFailure(URLError(.cancelled), delivery: .notSent)))
         }
-    }
-
-    /// Creates and resumes the task of an exchange that isn't shared yet.
-    func start(_ exchange: DataTaskExchange, _ request: URLRequest, in session: URLSession) {
-        LoadingThread.shared.call {
-            let task = session.dataTask(with: request)
-            state.withLock { state in
+        queue.call {
+            let task =
+                if let file {
+                    session.uploadTask(with: request, fromFile: file)
+                } else {
+                    session.dataTask(with: request)
+                }
+            exchanges.withLock { exchanges in
                 exchange.task = task
-                state.exchanges[task.taskIdentifier] = exchange
+                exchanges[task.taskIdentifier] = exchange
             }
             task.resume()
         }
-    }
-
-    /// An exchange will be started later.
-    func isExpected(_ exchange: DataTaskExchange) {
-        state.withLock { $0.startsPending += 1 }
-    }
-
-    /// The body of an exchange is being written to a file.
-    func isPreparing(_ exchange: DataTaskExchange, stop: @escaping @Sendable () -> Void) {
-        let isCancelled = state.withLock { _ in
-            if !exchange.isPrepared { exchange.stopPreparing = stop }
+        let isCancelled = exchanges.withLock { _ in
+            exchange.isResumed = true
             return exchange.isCancelled
         }
-        if isCancelled { stop() }
-    }
-
-    /// The body has been written, or could not be.
-    func hasPrepared(_ exchange: DataTaskExchange) {
-        state.withLock { _ in
-            exchange.isPrepared = true
-            // It keeps the exchange.
-            exchange.stopPreparing = nil
-        }
+        if isCancelled { cancel(exchange) }
     }
 
     /// The body could not be read, which ends the exchange soon.
     func bodyHasFailed(_ exchange: DataTaskExchange, _ error: AtomError) {
-        state.withLock { _ in exchange.bodyFailure = error }
+        exchanges.withLock { _ in exchange.bodyFailure = error }
     }
 
     /// Sends an event of the transport's own.
@@ -91,96 +71,43 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         queue.addOwn { exchange.receive(event) }
     }
 
-    /// Ends an exchange that was to be started later.
-    func failUnstarted(_ exchange: DataTaskExchange, _ failure: TransportFailure) {
-        state.withLock { $0.startsPending -= 1 }
-        tell(exchange, .failed(failure))
-    }
-
-    /// Starts a deferred exchange, unless it has been cancelled.
-    ///
-    /// - Parameter file: The body, if it isn't in the request.
-    func startLater(
-        _ exchange: DataTaskExchange, _ request: URLRequest, fromFile file: URL? = nil, in session: URLSession
-    ) {
-        guard state.withLock({ _ in !exchange.isCancelled }) else {
-            return failUnstarted(exchange, TransportFailure(URLError(.cancelled), delivery: .notSent))
-        }
-        let task = LoadingThread.shared.call {
-            let task =
-                if let file {
-                    session.uploadTask(with: request, fromFile: file)
-                } else {
-                    session.dataTask(with: request)
-                }
-            state.withLock { $0.exchanges[task.taskIdentifier] = exchange }
-            task.resume()
-            return task
-        }
-        let isCancelled = state.withLock { state in
-            // Only a resumed task can be cancelled.
-            exchange.task = task
-            // Not earlier: until here new exchanges are deferred too, or one
-            // could overtake this one.
-            state.startsPending -= 1
-            return exchange.isCancelled
-        }
-        if isCancelled { cancel(exchange) }
-    }
-
     /// Cancels the task soon, unless it completes before.
     func cancel(_ exchange: DataTaskExchange) {
-        let stop = state.withLock { _ in
+        let body = exchanges.withLock { _ in
             exchange.isCancelled = true
-            return exchange.stopPreparing.take()
+            return exchange.spooledBody
         }
-        stop?()
+        body?.stop()
         // Before the waiting callbacks: on Linux nothing limits the server, and
         // after the callbacks the whole of a body that is too large would have
         // been read.
         queue.addUrgent { [self] in
-            let task = state.withLock { state -> URLSessionTask? in
-                guard let task = exchange.task, state.exchanges[task.taskIdentifier] === exchange else { return nil }
+            let task = exchanges.withLock { exchanges -> URLSessionTask? in
+                guard exchange.isResumed, let task = exchange.task, exchanges[task.taskIdentifier] === exchange else {
+                    return nil
+                }
                 return task
             }
-            if let task { LoadingThread.shared.call { task.cancel() } }
+            if let task { queue.call { task.cancel() } }
         }
     }
 
     #if !canImport(FoundationNetworking)
         /// Suspends the task, which lets the system stop reading.
         func suspend(_ exchange: DataTaskExchange) -> Bool {
-            guard let task = state.withLock({ _ in exchange.task }) else { return false }
+            guard let task = exchanges.withLock({ _ in exchange.task }) else { return false }
             task.suspend()
             return true
         }
 
         /// Resumes a suspended task.
         func goOn(_ exchange: DataTaskExchange) {
-            state.withLock { _ in exchange.task }?.resume()
+            exchanges.withLock { _ in exchange.task }?.resume()
         }
     #endif
 
-    private func trace(of exchange: DataTaskExchange, _ task: URLSessionTask) -> RequestTrace {
-        #if canImport(FoundationNetworking)
-            .unknown
-        #else
-            RequestTrace(state.withLock { _ in exchange.metrics }, of: task)
-        #endif
-    }
-
-    /// How many exchanges make sense at once with the server of a task, as far
-    /// as that is known.
-    private func exchangesAtOnce(with task: URLSessionTask) -> Int? {
-        #if canImport(FoundationNetworking)
-            nil
-        #else
-            state.withLock { $0.protocols.exchanges(with: task.originalRequest?.url) }
-        #endif
-    }
-
-    private func receiver(of task: URLSessionTask) -> (@Sendable (TransportEvent) -> Void)? {
-        state.withLock { $0.exchanges[task.taskIdentifier]?.receive }
+    private func exchange(of task: URLSessionTask) -> DataTaskExchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
     }
 }
 
@@ -192,7 +119,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             // A task that was cancelled while this callback waited expects no
             // response and traps on one.
-            let isExpected = state.withLock { $0.exchanges[task.taskIdentifier]?.isCancelled == false }
+            let isExpected = exchanges.withLock { $0[task.taskIdentifier]?.isCancelled == false }
             guard isExpected else { return }
         #endif
         completionHandler(nil)
@@ -205,7 +132,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             // Everything else hangs or traps here. Head and body have arrived;
             // the task ends as cancelled.
-            state.withLock { $0.exchanges[task.taskIdentifier]?.isChallenged = true }
+            exchange(of: task)?.isChallenged = true
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             challenges.answer(challenge, completionHandler)
@@ -219,44 +146,42 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         // On Linux interim responses (103 Early Hints, RFC 8297) arrive here
         // too.
         if let response = response as? HTTPURLResponse, response.isFinal {
-            let receive = state.withLock { state in
-                let exchange = state.exchanges[dataTask.taskIdentifier]
-                exchange?.statusCode = response.statusCode
-                exchange?.missing = response.lengthOfBody
-                return exchange?.receive
-            }
-            receive?(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce(with: dataTask))))
+            let exchange = exchange(of: dataTask)
+            exchange?.statusCode = response.statusCode
+            exchange?.missing = response.lengthOfBody
+            #if canImport(FoundationNetworking)
+                let exchangesAtOnce: Int? = nil
+            #else
+                let exchangesAtOnce = protocols.exchanges(with: dataTask.originalRequest?.url)
+            #endif
+            exchange?.receive(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce)))
         }
         completionHandler(.allow)
         endIfAnswered(dataTask)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        receiver(of: dataTask)?(.data(data))
+        exchange(of: dataTask)?.receive(.data(data))
         endIfAnswered(dataTask, after: data.count)
     }
 
     /// Ends a task whose response is complete, although the server has not read
     /// the whole body, and may never do so.
     private func endIfAnswered(_ task: URLSessionTask, after count: Int = 0) {
-        let early = state.withLock { state -> DataTaskExchange? in
-            guard let exchange = state.exchanges[task.taskIdentifier], let missing = exchange.missing else {
-                return nil
-            }
-            exchange.missing = missing - Int64(count)
-            guard missing <= count, exchange.sent < task.lengthOfBody else { return nil }
-            exchange.isAnsweredEarly = true
-            return exchange
-        }
-        if let early { cancel(early) }
+        guard let exchange = exchange(of: task), let missing = exchange.missing else { return }
+        exchange.missing = missing - Int64(count)
+        guard missing <= count, exchange.sent < task.lengthOfBody else { return }
+        exchange.isAnsweredEarly = true
+        cancel(exchange)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        state.withLock { $0.exchanges[task.taskIdentifier]?.sent += bytesSent }
-        receiver(of: task)?(.sent(Int(clamping: bytesSent)))
+        let exchange = exchange(of: task)
+        exchange?.sent += bytesSent
+        exchange?.receive(.sent(Int(clamping: bytesSent)))
     }
 
     #if !canImport(FoundationNetworking)
@@ -264,11 +189,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
         ) {
-            state.withLock { state in
-                state.exchanges[task.taskIdentifier]?.metrics = metrics
-                state.protocols.note(
-                    metrics.transactionMetrics.last?.networkProtocolName, of: task.originalRequest?.url)
-            }
+            exchange(of: task)?.metrics = metrics
+            protocols.note(metrics.transactionMetrics.last?.networkProtocolName, of: task.originalRequest?.url)
         }
     #endif
 
@@ -284,8 +206,8 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
         ) {
-            let exchange = state.withLock { state in
-                let exchange = state.exchanges[task.taskIdentifier]
+            let exchange = exchanges.withLock { exchanges in
+                let exchange = exchanges[task.taskIdentifier]
                 exchange?.isBodyLost = true
                 return exchange
             }
@@ -297,61 +219,38 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        struct End {
-            let exchange: DataTaskExchange
-            let hasResponse: Bool
-            let isRefused: Bool
-            let isBodyLost: Bool
-            let isAnsweredEarly: Bool
-            let bodyFailure: AtomError?
-        }
-        let ended = state.withLock { state -> End? in
-            guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return nil }
-            let hasResponse = exchange.statusCode != nil
+        guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        let hasResponse = exchange.statusCode != nil
+        let (isCancelled, isBodyLost, bodyFailure) = exchanges.withLock { _ in
             // A temporary file isn't needed any more.
             exchange.spooledBody = nil
             // Evaluated here: the exchange can still be cancelled, but that has
             // no effect any more.
-            return End(
-                exchange: exchange, hasResponse: hasResponse,
-                isRefused: hasResponse && exchange.isChallenged && !exchange.isCancelled,
-                isBodyLost: exchange.isBodyLost && !hasResponse,
-                isAnsweredEarly: exchange.isAnsweredEarly,
-                bodyFailure: exchange.isCancelled ? nil : exchange.bodyFailure)
+            return (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)
         }
-        guard let ended else { return }
-        let (exchange, hasResponse) = (ended.exchange, ended.hasResponse)
+        // On Linux the head of a redirect without a valid target stays in the
+        // task, and its body is lost.
+        if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
+            exchange.receive(.response(TransportResponse(response)))
+        }
+        var trace = RequestTrace.unknown
         #if !canImport(FoundationNetworking)
-            let metrics = state.withLock { _ in exchange.wantsMetrics ? exchange.metrics : nil }
-            let measured = metrics?.transactionMetrics.last.map {
-                TransportEvent.measured(TransactionTimes($0).metrics)
+            trace = RequestTrace(exchange.metrics, of: task)
+            if exchange.wantsMetrics, let last = exchange.metrics?.transactionMetrics.last {
+                exchange.receive(.measured(TransactionTimes(last).metrics))
             }
-        #else
-            // On Linux there are no metrics.
-            let measured: TransportEvent? = nil
         #endif
-        guard let error else {
-            // On Linux the head of a redirect without a valid target stays in
-            // the task, and its body is lost.
-            if !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
-                exchange.receive(.response(TransportResponse(response)))
-            }
-            if let measured { exchange.receive(measured) }
-            exchange.receive(.finished)
-            return
-        }
-        if let measured { exchange.receive(measured) }
-        if let failure = ended.bodyFailure {
-            let delivery = hasResponse ? AtomError.Delivery.answered : failure.delivery
-            exchange.receive(.failed(TransportFailure(failure, delivery: delivery)))
-        } else if ended.isRefused || ended.isAnsweredEarly {
+        guard let error else { return exchange.receive(.finished) }
+        if let bodyFailure, !isCancelled {
+            let delivery = hasResponse ? AtomError.Delivery.answered : bodyFailure.delivery
+            exchange.receive(.failed(TransportFailure(bodyFailure, delivery: delivery)))
+        } else if exchange.isAnsweredEarly || hasResponse && exchange.isChallenged && !isCancelled {
             exchange.receive(.finished)
         } else {
             // A caller that also cancelled the exchange doesn't get this error.
-            let error = ended.isBodyLost ? URLError(.networkConnectionLost) : error
-            let isSecure = task.originalRequest?.url?.scheme == "https"
             let failure = WireFailure(
-                error: error, hasResponse: hasResponse, isSecure: isSecure, trace: trace(of: exchange, task))
+                error: isBodyLost ? URLError(.networkConnectionLost) : error, hasResponse: hasResponse,
+                isSecure: task.originalRequest?.url?.scheme == "https", trace: trace)
             exchange.receive(.failed(failure.transportFailure))
         }
     }
@@ -385,14 +284,9 @@ extension TransportResponse {
     /// Foundation has joined repeats with a comma, which changes the meaning
     /// only for `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
-        // Read once: on Linux each access converts the dictionary.
-        let received = response.allHeaderFields
         var fields: [HeaderFields.Field] = []
-        fields.reserveCapacity(received.count)
-        for (name, value) in received {
-            // Cast to the concrete type: as an AnyHashable, a name takes three
-            // times as long to compare.
-            guard let name = name.base as? String, let value = value as? String else { continue }
+        for (name, value) in response.allHeaderFields {
+            guard let name = name as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
                 for cookie in JoinedSetCookies.lines(in: value) {
                     fields.append(HeaderFields.Field(name: name, value: cookie))

@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The default transport: one URLSession with data tasks and a session
-/// delegate.
+/// The default transport on Apple's systems: one URLSession with data tasks and
+/// a session delegate.
 ///
 /// It rejects every redirect and challenge, and stores no cookie, cache or
 /// credential. It works around defects of Foundation on Linux: challenges that
@@ -119,36 +119,22 @@ public final class URLSessionTransport: Transport {
             return EndedExchange()
         }
         let urlRequest = Self.urlRequest(for: request, url: url)
-        if case .stream(let body) = request.body {
-            return start(urlRequest, body, wantsMetrics: request.wantsMetrics, receive: receive)
-        }
-        guard request.needsFreshConnection else {
-            return start(urlRequest, wantsMetrics: request.wantsMetrics, receive: receive)
-        }
-        // A session has its own connections. On Linux the request would
-        // otherwise wait for one of six, and if the server closes the
-        // kept-alive connection, the request is lost, and a refresh token with
-        // it.
-        let delegate = ExchangeDelegate(challenges: challenges)
-        let session = makeSession(delegate)
-        defer { session.finishTasksAndInvalidate() }
+        let isOnItsOwn = request.needsFreshConnection && request.body?.isStream != true
+        let delegate = isOnItsOwn ? ExchangeDelegate(challenges: challenges) : delegate
         let exchange = DataTaskExchange(delegate, wantsMetrics: request.wantsMetrics, receive: receive)
-        delegate.start(exchange, urlRequest, in: session)
-        return exchange
-    }
-
-    private func start(
-        _ request: URLRequest, wantsMetrics: Bool, receive: @escaping @Sendable (TransportEvent) -> Void
-    ) -> any TransportExchange {
-        let exchange = DataTaskExchange(delegate, wantsMetrics: wantsMetrics, receive: receive)
-        #if canImport(FoundationNetworking)
-            if delegate.putsOffStart() {
-                // Keeps the transport alive, because the session ends with it.
-                StartQueue.add { [self] in delegate.startLater(exchange, request, in: startedSession()) }
-                return exchange
-            }
-        #endif
-        delegate.start(exchange, request, in: startedSession())
+        if case .stream(let body) = request.body {
+            start(exchange, urlRequest, sending: body)
+        } else if isOnItsOwn {
+            // A session has its own connections. On Linux the request would
+            // otherwise wait for one of six, and if the server closes the
+            // kept-alive connection, the request is lost, and a refresh token
+            // with it.
+            let session = makeSession(delegate)
+            defer { session.finishTasksAndInvalidate() }
+            delegate.start(exchange, urlRequest, in: session)
+        } else {
+            delegate.start(exchange, urlRequest, in: startedSession())
+        }
         return exchange
     }
 
@@ -157,42 +143,36 @@ public final class URLSessionTransport: Transport {
     /// A stream of the app is written to a temporary file first: on Linux it
     /// can't be read on demand, and on Apple's systems its length would not be
     /// sent.
-    private func start(
-        _ request: URLRequest, _ body: TransportBodyStream, wantsMetrics: Bool,
-        receive: @escaping @Sendable (TransportEvent) -> Void
-    ) -> any TransportExchange {
-        let exchange = DataTaskExchange(delegate, wantsMetrics: wantsMetrics, receive: receive)
-        let delegate = delegate
-        delegate.isExpected(exchange)
+    private func start(_ exchange: DataTaskExchange, _ request: URLRequest, sending body: TransportBodyStream) {
         #if canImport(FoundationNetworking)
-            if case .segments = body.source {
-                StartQueue.add { [self] in send(body, of: request, as: exchange) }
-                return exchange
-            }
+            if case .segments = body.source { return send(body, of: request, as: exchange) }
+        #else
+            if let file = body.fileURL { return send(file, of: request, as: exchange) }
         #endif
+        let delegate = delegate
+        let spooled = SpooledBody(body)
+        // Nobody else has the exchange yet.
+        exchange.spooledBody = spooled
         // No byte has been sent, but the app's stream isn't silent either.
         let progress = { @Sendable in delegate.tell(exchange, .sent(0)) }
-        let stop = SpooledBody.file(of: body, progress: progress) { [self] file in
-            delegate.hasPrepared(exchange)
+        spooled.write(progress: progress) { [self, url = spooled.url] failure in
             // Keeps the transport alive, because the session ends with it.
-            switch file {
-            case .success(let file): send(file, of: request, as: exchange)
-            case .failure(let error):
-                delegate.failUnstarted(exchange, TransportFailure(error, delivery: .notSent))
-            }
+            if let failure { return fail(exchange, failure) }
+            send(url, of: request, as: exchange)
         }
-        delegate.isPreparing(exchange, stop: stop)
-        return exchange
+    }
+
+    private func fail(_ exchange: DataTaskExchange, _ failure: AtomError) {
+        delegate.tell(exchange, .failed(TransportFailure(failure, delivery: .notSent)))
     }
 
     #if canImport(FoundationNetworking)
-        private func send(_ file: SpooledBody, of request: URLRequest, as exchange: DataTaskExchange) {
-            exchange.spooledBody = file
+        private func send(_ file: URL, of request: URLRequest, as exchange: DataTaskExchange) {
             do {
-                let body = TransportBodyStream(try BodySegments([.file(FileSegment(url: file.url))]))
+                let body = TransportBodyStream(try BodySegments([.file(FileSegment(url: file))]))
                 send(body, of: request, as: exchange)
             } catch {
-                delegate.failUnstarted(exchange, TransportFailure(error, delivery: .notSent))
+                fail(exchange, error)
             }
         }
 
@@ -207,12 +187,11 @@ public final class URLSessionTransport: Transport {
             // the transfer coding; it leaves out a field without a value.
             request.allHTTPHeaderFields?["Transfer-Encoding"] = " "
             request.allHTTPHeaderFields?["Content-Length"] = body.length.map { String($0) }
-            delegate.startLater(exchange, request, in: startedSession())
+            delegate.start(exchange, request, in: startedSession())
         }
     #else
-        private func send(_ file: SpooledBody, of request: URLRequest, as exchange: DataTaskExchange) {
-            exchange.spooledBody = file
-            delegate.startLater(exchange, request, fromFile: file.url, in: startedSession())
+        private func send(_ file: URL, of request: URLRequest, as exchange: DataTaskExchange) {
+            delegate.start(exchange, request, fromFile: file, in: startedSession())
         }
     #endif
 
@@ -253,9 +232,7 @@ public final class URLSessionTransport: Transport {
         // Set with the property: on Linux the session's 60 seconds replace the
         // initializer's argument.
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
-        // The default isn't set again: the setter compares it with every known
-        // method.
-        if request.method != "GET" { urlRequest.httpMethod = request.method }
+        urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
         if case .data(let body) = request.body { urlRequest.httpBody = body }
         urlRequest.allHTTPHeaderFields = combined(request.headerFields)
@@ -265,9 +242,8 @@ public final class URLSessionTransport: Transport {
     /// The fields as Foundation stores them: repeats are joined with a comma,
     /// under the first name.
     ///
-    /// All are set at once: on Linux, a field that is set individually is
-    /// parsed character by character. The errors that this could find have been
-    /// rejected before, or the fields are left out.
+    /// All are set at once, since Foundation on Linux changes the case of a name
+    /// that is set individually.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
         var combined = [String: String](minimumCapacity: fields.count)
         for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {

@@ -25,7 +25,7 @@
             var file = try FileSegment(url: folder.file(name, content))
             file.open = { path in
                 opens()
-                return OpenFile(path)
+                return Descriptor(path, O_RDONLY, followsLink: true)
             }
             return .file(file)
         }

@@ -68,11 +68,10 @@ struct CallbackQueueConcurrencyTests {
     #if canImport(FoundationNetworking)
         @Test("The session's thread waits while many blocks do, and no block is lost")
         func limit() async {
-            let thread = LoadingThread()
-            let queue = CallbackQueue(patience: .seconds(3_600), thread: thread)
+            queue.patience = 3_600
             let added = Journal()
             let most = Journal()
-            await onAThreadOfItsOwn { [journal] in
+            await onAThreadOfItsOwn { [queue, journal] in
                 for number in 0..<20_000 {
                     queue.addOperation {
                         journal.note(number)
@@ -88,17 +87,16 @@ struct CallbackQueueConcurrencyTests {
 
         @Test("A block that needs the session's thread gets it")
         func neededThread() async {
-            let thread = LoadingThread()
-            let queue = CallbackQueue(patience: .seconds(3_600), thread: thread)
+            queue.patience = 3_600
             let started = DispatchSemaphore(value: 0)
             let added = DispatchSemaphore(value: 0)
-            queue.addOperation {
+            queue.addOperation { [queue] in
                 started.signal()
                 // As `cancel()` of a task waits for the thread.
-                thread.call { added.wait() }
+                queue.call { added.wait() }
             }
             await onAThreadOfItsOwn { started.wait() }
-            await onAThreadOfItsOwn { [journal] in
+            await onAThreadOfItsOwn { [queue, journal] in
                 for number in 0..<2_000 { queue.addOperation { journal.note(number) } }
                 added.signal()
             }
@@ -108,18 +106,17 @@ struct CallbackQueueConcurrencyTests {
 
         @Test("A thread that waits is let go when another needs it")
         func heldThread() async {
-            let thread = LoadingThread()
-            let queue = CallbackQueue(patience: .seconds(3_600), thread: thread)
+            queue.patience = 3_600
             let started = DispatchSemaphore(value: 0)
             let isFull = DispatchSemaphore(value: 0)
             let added = DispatchSemaphore(value: 0)
-            queue.addOperation {
+            queue.addOperation { [queue] in
                 started.signal()
                 isFull.wait()
-                thread.call { added.wait() }
+                queue.call { added.wait() }
             }
             await onAThreadOfItsOwn { started.wait() }
-            await onAThreadOfItsOwn { [journal] in
+            await onAThreadOfItsOwn { [queue, journal] in
                 for number in 0..<2_000 {
                     if number == CallbackQueue.limit { isFull.signal() }
                     queue.addOperation { journal.note(number) }
@@ -132,11 +129,10 @@ struct CallbackQueueConcurrencyTests {
 
         @Test("A block that waits for the session's thread in another way gets it after some time")
         func patience() async {
-            let thread = LoadingThread()
-            let queue = CallbackQueue(patience: .milliseconds(1), thread: thread)
+            queue.patience = 0.001
             let added = DispatchSemaphore(value: 0)
             queue.addOperation { added.wait() }
-            await onAThreadOfItsOwn { [journal] in
+            await onAThreadOfItsOwn { [queue, journal] in
                 for number in 0..<(CallbackQueue.limit + 20) { queue.addOperation { journal.note(number) } }
                 added.signal()
             }

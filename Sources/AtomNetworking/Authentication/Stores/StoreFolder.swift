@@ -1,15 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// An open folder in which other users can't replace our files.
 ///
 /// All names are relative to the open folder, so a change of the path doesn't
@@ -40,7 +30,7 @@ struct StoreFolder {
             }
             throw TokenStoreError(code, during: "open")
         }
-        let status = try descriptor.status()
+        let status = try Self.status(of: descriptor)
         guard [geteuid(), 0].contains(status.st_uid) else { throw .refused("its folder belongs to another user") }
         // With the sticky bit, others can add files but can't change ours.
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
@@ -61,7 +51,7 @@ struct StoreFolder {
         }
         switch code {
         case EEXIST: return
-        case 0: try Descriptor(parent(of: path), O_RDONLY | O_DIRECTORY)?.synchronize()
+        case 0: try Descriptor(parent(of: path), O_RDONLY | O_DIRECTORY).map(synchronize)
         default: throw TokenStoreError(code, during: "mkdir", isWriting: true)
         }
     }
@@ -87,7 +77,7 @@ struct StoreFolder {
             case let code: throw TokenStoreError(code, during: "open", isWriting: isWriting)
             }
         }
-        let status = try file.status()
+        let status = try Self.status(of: file)
         guard status.kind == S_IFREG else { throw .refused("the file is not a regular file") }
         guard status.st_uid == geteuid() else { throw .refused("the file belongs to another user") }
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .refused("other users can write to the file") }
@@ -100,11 +90,15 @@ struct StoreFolder {
     /// If others can read the file, this removes their access.
     func contents(of name: String, upTo limit: Int) throws(TokenStoreError) -> Data? {
         guard let file = try open(name, O_RDONLY) else { return nil }
-        if try file.status().st_mode & 0o077 != 0 {
+        let status = try Self.status(of: file)
+        if status.st_mode & 0o077 != 0 {
             // This may fail on a read-only disk; reading is still fine.
             _ = fchmod(file.number, 0o600)
         }
-        return try file.contents(upTo: limit)
+        // 32 bits: it is limited.
+        let size = Int(min(Int64(status.st_size), Int64(limit) + 1))
+        guard let data = file.read(size, at: 0) else { throw TokenStoreError(errno, during: "read") }
+        return data
     }
 
     /// Replaces a file atomically: a reader gets either the old or the new
@@ -123,15 +117,15 @@ struct StoreFolder {
             guard fchmod(file.number, 0o600) == 0 else {
                 throw TokenStoreError(errno, during: "fchmod", isWriting: true)
             }
-            try file.write(data)
+            guard file.write(data) else { throw TokenStoreError(errno, during: "write", isWriting: true) }
             leaveOutOfBackups(temporary)
-            try file.synchronize()
+            try Self.synchronize(file)
             try rename(temporary, to: name)
         } catch {
             unlinkat(descriptor.number, temporary, 0)
             throw error
         }
-        try descriptor.synchronize()
+        try Self.synchronize(descriptor)
     }
 
     /// A backup that is restored on another device would clone the refresh
@@ -154,7 +148,7 @@ struct StoreFolder {
         guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
             throw TokenStoreError(errno, during: "unlink", isWriting: true)
         }
-        try descriptor.synchronize()
+        try Self.synchronize(descriptor)
     }
 
     /// Renames a file to a unique name.
@@ -163,7 +157,7 @@ struct StoreFolder {
     func setAside(_ name: String) throws(TokenStoreError) -> URL {
         let other = Self.name(name, "corrupt")
         try rename(name, to: other)
-        try descriptor.synchronize()
+        try Self.synchronize(descriptor)
         return URL(fileURLWithPath: path).appendingPathComponent(other)
     }
 
@@ -183,8 +177,12 @@ struct StoreFolder {
         _ name: String, isSame: (stat, stat) -> Bool = { $0.st_ino == $1.st_ino && $0.st_dev == $1.st_dev }
     ) throws(TokenStoreError) -> Descriptor? {
         for _ in 0..<Self.lockTries {
-            guard let file = try open(name, O_RDWR | O_CREAT), try file.tryLock() else { return nil }
-            let locked = try file.status()
+            guard let file = try open(name, O_RDWR | O_CREAT) else { return nil }
+            guard file.tryLock() else {
+                if errno == EWOULDBLOCK { return nil }
+                throw TokenStoreError(errno, during: "flock")
+            }
+            let locked = try Self.status(of: file)
             var named = stat()
             // If the file was removed in between, its lock excludes no later
             // process.
@@ -198,6 +196,15 @@ struct StoreFolder {
 
     /// One try is enough unless another process removes the file in between.
     private static let lockTries = 8
+
+    private static func status(of file: Descriptor) throws(TokenStoreError) -> stat {
+        guard let status = file.status() else { throw TokenStoreError(errno, during: "fstat") }
+        return status
+    }
+
+    private static func synchronize(_ file: Descriptor) throws(TokenStoreError) {
+        guard file.synchronize() else { throw TokenStoreError(errno, during: "fsync", isWriting: true) }
+    }
 
     // MARK: Names
 

@@ -238,26 +238,12 @@ final class StoreLock: Sendable {
 }
 
 extension StoreLock {
-    /// The locks of this process, one per resource.
-    private final class Registry: Sendable {
-        private struct Entry {
-            weak var lock: StoreLock?
-        }
-
-        private let entries = Guarded<[Key: Entry]>([:])
-
-        func lock(for key: Key, time: any TimeSource, activity: ExpiringActivity) -> StoreLock {
-            entries.withLock { entries in
-                if let lock = entries[key]?.lock { return lock }
-                entries = entries.filter { $0.value.lock != nil }
-                let lock = StoreLock(time: time, activity: activity)
-                entries[key] = Entry(lock: lock)
-                return lock
-            }
-        }
+    private struct Entry {
+        weak var lock: StoreLock?
     }
 
-    private static let registry = Registry()
+    /// The locks of this process.
+    private static let locks = Guarded<[Key: Entry]>([:])
 
     /// The lock of all users of the resource in this process.
     ///
@@ -267,6 +253,12 @@ extension StoreLock {
     static func shared(
         for key: Key, time: any TimeSource, activity: ExpiringActivity = .system
     ) -> StoreLock {
-        registry.lock(for: key, time: time, activity: activity)
+        locks.withLock { locks in
+            if let lock = locks[key]?.lock { return lock }
+            locks = locks.filter { $0.value.lock != nil }
+            let lock = StoreLock(time: time, activity: activity)
+            locks[key] = Entry(lock: lock)
+            return lock
+        }
     }
 }

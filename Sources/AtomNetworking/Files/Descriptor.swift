@@ -1,0 +1,125 @@
+import Foundation
+
+/// An open file or folder; it is closed when the last reference is released.
+///
+/// A function that fails says so in its result, and why in `errno`. Signals
+/// interrupt none.
+final class Descriptor: Sendable {
+    /// For the system's functions that only one caller needs.
+    let number: Int32
+
+    /// Opens a name in a folder, or a path.
+    ///
+    /// A child process doesn't inherit the descriptor. Opening waits for nobody:
+    /// a name may have become that of a pipe or a terminal.
+    ///
+    /// - Parameters:
+    ///   - followsLink: Whether the last component may be a symbolic link.
+    ///   - mode: Who may use a file that is created, as far as the process lets
+    ///     others.
+    init?(
+        _ name: String, in folder: Descriptor? = nil, _ flags: Int32, followsLink: Bool = false, mode: mode_t = 0o600
+    ) {
+        let flags = flags | (followsLink ? 0 : O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        let number = Self.uninterrupted { openat(folder?.number ?? AT_FDCWD, name, flags, mode) }
+        guard number >= 0 else { return nil }
+        self.number = number
+    }
+
+    deinit {
+        // What matters has been synchronized, or is read again: closing can't
+        // report a lost write.
+        _ = close(number)
+    }
+
+    /// The type, the owner, the mode, the size and the times of the file.
+    func status() -> stat? {
+        var status = stat()
+        return fstat(number, &status) == 0 ? status : nil
+    }
+
+    /// Reads bytes from a place on, fewer only at the end of what there is.
+    ///
+    /// - Returns: How many; `nil` on failure.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+        var done = 0
+        while done < buffer.count {
+            guard let place = off_t(exactly: offset + Int64(done)) else {
+                errno = EFBIG
+                return nil
+            }
+            // The systems refuse to read more than this at once.
+            let wanted = min(buffer.count - done, Int(Int32.max))
+            let count = Self.uninterrupted { pread(number, buffer.baseAddress?.advanced(by: done), wanted, place) }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Reads so many bytes from a place on, or what there is.
+    func read(_ count: Int, at offset: Int64) -> Data? {
+        var data = Data(count: count)
+        return data.withUnsafeMutableBytes { read(into: $0, at: offset) }.map { data.prefix($0) }
+    }
+
+    /// Writes all of the data at a place.
+    func write(_ data: Data, at offset: Int64 = 0) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                guard let place = off_t(exactly: offset + Int64(done)) else {
+                    errno = EFBIG
+                    return false
+                }
+                let count = Self.uninterrupted {
+                    pwrite(number, bytes.baseAddress?.advanced(by: done), bytes.count - done, place)
+                }
+                if count == 0 { errno = EIO }
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+
+    /// Cuts off what is behind so many bytes.
+    func truncate(to size: Int64) -> Bool {
+        guard let end = off_t(exactly: size) else {
+            errno = EFBIG
+            return false
+        }
+        return Self.uninterrupted { ftruncate(number, end) } == 0
+    }
+
+    /// Waits until what was written is on the disk.
+    func synchronize() -> Bool {
+        #if canImport(Darwin)
+            // fsync leaves the data in the drive's cache on Apple platforms.
+            if Self.uninterrupted({ fcntl(number, F_FULLFSYNC) }) == 0 { return true }
+        #endif
+        // Some file systems don't support this for folders, and don't need it.
+        return Self.uninterrupted { fsync(number) } == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno)
+    }
+
+    /// Takes the advisory lock.
+    ///
+    /// - Returns: Whether it has it; if not, `EWOULDBLOCK` in `errno` says that
+    ///   somebody holds it, also in this process.
+    func tryLock() -> Bool { Self.uninterrupted { flock(number, LOCK_EX | LOCK_NB) } == 0 }
+
+    /// Releases the lock, also for a forked child that still has the
+    /// descriptor.
+    func unlock() {
+        _ = Self.uninterrupted { flock(number, LOCK_UN) }
+    }
+
+    /// Repeats a system call while signals interrupt it.
+    private static func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
+        while true {
+            let result = call()
+            if result != -1 || errno != EINTR { return result }
+        }
+    }
+}
