@@ -24,7 +24,7 @@ public struct URLPath: Sendable, Hashable {
     ///   path breaks.
     public init(_ path: String) throws(AtomError) {
         do {
-            self.init(checked: try Self.encode(path))
+            self.init(as: try Self.encode(path))
         } catch {
             throw error.refusal(of: path)
         }
@@ -45,13 +45,13 @@ public struct URLPath: Sendable, Hashable {
         if segments.isEmpty || segments.contains("") { throw Refusal.emptySegment.refusal(of: text) }
     }
 
-    private init(checked text: String) {
+    private init(as text: String, refusal: Refusal? = nil) {
         self.text = text
-        refusal = nil
+        self.refusal = refusal
     }
 
     /// No path: the default of a ``Requestable``.
-    static let empty = URLPath(checked: "")
+    static let empty = URLPath(as: "")
 
     private static func segment(_ text: String) -> String {
         PercentEncoding.encode(text, allowing: PercentEncoding.unreserved)
@@ -172,10 +172,9 @@ extension URLPath {
     private init(_ literal: Literal) {
         do throws(Refusal) {
             if literal.hasEmptyValue { throw .emptyValue }
-            self.init(checked: literal.text.isEmpty ? "" : try Self.encode(literal.text))
+            self.init(as: literal.text.isEmpty ? "" : try Self.encode(literal.text))
         } catch {
-            text = literal.text
-            refusal = error
+            self.init(as: literal.text, refusal: error)
         }
     }
 
