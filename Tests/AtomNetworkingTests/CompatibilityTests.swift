@@ -83,6 +83,7 @@ private struct ChangeEndpoint: Requestable {
     var queryItems: [QueryItem]? { ["file": path] }
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 public struct PublicEndpoint: Requestable {
     let timeout: Double
     let body: Data

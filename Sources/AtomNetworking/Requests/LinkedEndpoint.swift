@@ -55,6 +55,8 @@ public struct LinkedEndpoint: Requestable {
 
     private let link: Link
 
+    var target: TargetURL { link.target }
+
     /// The URL, and who may sign it.
     final class Link: Sendable {
         let target: TargetURL
@@ -125,6 +127,8 @@ public struct LinkedEndpoint: Requestable {
     public func baseURL() throws(AtomError) -> BaseURL {
         throw .requestable(
             .invalidBaseURL(
-                .init(subject: link.target.origin.string, reason: "a server has chosen it; enqueue the LinkedEndpoint")))
+                .init(
+                    subject: target.origin.string, reason: "a server has chosen it; enqueue the LinkedEndpoint itself"))
+        )
     }
 }

@@ -78,8 +78,10 @@ private struct EndpointCheck {
                 // The bytes of a method, and a part of the path, may have these names.
                 let isUsed = name == "path" && hasPath || name == "body" && hasBytes
                 if member.types.contains(where: { $0 == type }) || isUsed { continue }
-                let remedy = "make it \(member.remedy)"
-                note(name, "\(name) is a \(type), which the SDK doesn't see: \(remedy), or rename it if it is meant for something else")
+                note(
+                    name,
+                    "\(name) is a \(type), which the SDK doesn't see: make it \(member.remedy), or rename it if it is "
+                        + "meant for something else")
             } else if let names = Self.nearMisses[Self.plain(name)], declared.isDisjoint(with: names) {
                 let remedies = names.compactMap { member in Self.members[member].map { "\(member), \($0.remedy)" } }
                 note(name, "the SDK doesn't know \(name): declare \(remedies.joined(separator: "; or "))")
@@ -105,7 +107,10 @@ private struct EndpointCheck {
             ("timeout", timeout != noTimeout && endpoint.timeout != timeout),
         ]
         for (name, isHidden) in hidden where isHidden {
-            note(name, "\(name) is declared with and without an optional type, and the SDK uses the optional one: declare both with the optional type, then the endpoint's own counts")
+            note(
+                name,
+                "\(name) is declared with and without an optional type, and the SDK uses the optional one: declare both "
+                    + "with the optional type, then the endpoint's own counts")
         }
     }
 
@@ -141,7 +146,8 @@ private struct EndpointCheck {
         "timeout": Member(
             types: [ServiceTimeout?.self, ServiceTimeout.self], remedy: "a ServiceTimeout?, with its two numbers"),
         "requiresAuthorization": Member(types: [Bool.self], remedy: "a Bool"),
-        "acceptableStatusCodes": Member(types: [ClosedRange<Int>.self], remedy: "a ClosedRange<Int>, such as 200...299"),
+        "acceptableStatusCodes": Member(
+            types: [ClosedRange<Int>.self], remedy: "a ClosedRange<Int>, such as 200...299"),
         "retryPolicy": Member(types: [RetryPolicy?.self], remedy: "a RetryPolicy?"),
         "idempotency": Member(types: [Idempotency?.self], remedy: "an Idempotency?"),
         "sharesIdenticalRequests": Member(types: [Bool.self], remedy: "a Bool"),
@@ -158,7 +164,7 @@ private struct EndpointCheck {
             ["method"]: "httpmethod requestmethod verb",
             ["body"]: "httpbody requestbody bodydata bodyparameters payload",
             ["timeout"]: "timeoutinterval timeouts requesttimeout",
-            ["requiresAuthorization"]: "requiresauth requiresauthentication needsauthorization needsauthentication needsauth",
+            ["requiresAuthorization"]: "requiresauth requiresauthentication needsauth needsauthorization",
             ["acceptableStatusCodes"]: "statuscodes validstatuscodes acceptedstatuscodes successcodes",
             ["path"]: "urlpath pathcomponents",
         ]

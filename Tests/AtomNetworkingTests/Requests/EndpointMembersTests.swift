@@ -217,7 +217,8 @@ struct EndpointMembersTests {
         request = try await Self.sentGenerically(Lists())
         #expect(request.target.absoluteString == "\(Self.host)/?q=1")
         for items in [[], ["a": "1"], []] as [[QueryItem]] {
-            let endpoint = StoredLists(queryItems: items, headerItems: items.map { HeaderItem(name: $0.name, value: "") })
+            let headerItems = items.map { HeaderItem(name: $0.name, value: "") }
+            let endpoint = StoredLists(queryItems: items, headerItems: headerItems)
             #expect(try await Self.url(endpoint) == "\(Self.host)/" + (items.isEmpty ? "" : "?a=1"))
             #expect(try await Self.sent(endpoint).headerFields.map(\.name) == items.map(\.name))
         }

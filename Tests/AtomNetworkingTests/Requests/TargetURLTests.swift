@@ -106,7 +106,7 @@ struct TargetURLTests {
             data: Data(), statusCode: 200, headerFields: HeaderFields(), address: target.absoluteString, decoder: nil)
         #expect(response.url == target.url)
         // A link keeps the query of the response as it was sent.
-        #expect(try LinkedEndpoint.link(of: LinkedEndpoint("#next", in: response))?.target == target)
+        #expect(try LinkedEndpoint("#next", in: response).target == target)
     }
 
     @Test("Host and port are compared as an origin, whatever their spelling")
