@@ -66,6 +66,35 @@ private enum SeatmapEndpoint: Requestable {
     }
 }
 
+// Members that an app has for its own use, with names that Atom's protocol doesn't have, or doesn't have as a property.
+
+private struct ChangeEndpoint: Requestable {
+    private let timeout: Double
+    private let path: String
+    private var body: Data { Data("{\"wait\":\(Int(timeout))}".utf8) }
+
+    init(timeout: Double, path: String) {
+        self.timeout = timeout
+        self.path = path
+    }
+
+    var method: HTTPMethod { .put(body) }
+    func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    var queryItems: [QueryItem]? { ["file": path] }
+}
+
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+public struct PublicEndpoint: Requestable {
+    let timeout: Double
+    let body: Data
+    let path: String
+    let retryPolicy: Int
+
+    public func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
+    public var method: HTTPMethod { .post(body) }
+    public var queryItems: [QueryItem]? { ["file": path, "wait": "\(timeout)", "retries": "\(retryPolicy)"] }
+}
+
 // An app's own code around Atom's types.
 
 private protocol Resuming {
@@ -203,6 +232,21 @@ struct CompatibilityTests {
         }
         #expect(transport.requests.map(\.method) == ["GET", "POST", "DELETE", "PATCH", "PUT"])
         #expect(transport.requests.map { $0.body?.count } == [nil, 22, nil, 4, 4])
+    }
+
+    @Test("An endpoint's own members, private or not, stay its own")
+    func ownMembers() async throws {
+        let transport = Self.answering("")
+        let atom = Self.atom(transport)
+        try await atom.enqueue(ChangeEndpoint(timeout: 3, path: "a")).resume()
+        try await atom.enqueue(PublicEndpoint(timeout: 0.5, body: Data("x".utf8), path: "b", retryPolicy: 2)).resume()
+        #expect(transport.requests.map(\.method) == ["PUT", "POST"])
+        #expect(transport.requests.map(\.body) == [Data("{\"wait\":3}".utf8), Data("x".utf8)])
+        #expect(
+            transport.requests.map(\.target.absoluteString) == [
+                "https://api.example.com/?file=a", "https://api.example.com/?file=b&wait=0.5&retries=2",
+            ])
+        #expect(transport.requests.map(\.transportRequest.idleTimeout) == [.seconds(30), .seconds(30)])
     }
 
     @Test("Data is the raw answer, and so is what comes without a type")

@@ -13,9 +13,9 @@ enum Airline: Requestable {
         try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
     }
 
-    func path() -> EndpointPath {
+    func path() -> URLPath {
         switch self {
-        case .flights: "/flights"
+        case .flights: .literal("/flights")
         }
     }
 

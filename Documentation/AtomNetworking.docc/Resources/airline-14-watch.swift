@@ -20,11 +20,11 @@ enum Airline: Requestable {
         try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
     }
 
-    func path() -> EndpointPath {
+    func path() -> URLPath {
         switch self {
-        case .flights: "/flights"
-        case .signIn: "/oauth/token"
-        case .account: "/account"
+        case .flights: .literal("/flights")
+        case .signIn: .literal("/oauth/token")
+        case .account: .literal("/account")
         }
     }
 

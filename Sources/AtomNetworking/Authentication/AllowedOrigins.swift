@@ -82,7 +82,7 @@ public struct AllowedOrigins: Sendable, Hashable {
     /// Whether a request for a server's link is signed.
     ///
     /// - Parameter signatory: Who would sign it.
-    func signs(_ link: LinkedEndpoint, by signatory: Signatory?) -> Bool {
+    func signs(_ link: LinkedEndpoint.Link, by signatory: Signatory?) -> Bool {
         guard allows(link.target.origin) else { return false }
         return namesOrigins
             || link.target.origin == link.source && (link.signatory == .anyone || link.signatory == signatory)

@@ -41,6 +41,6 @@ public protocol RequestAdapter: Sendable {
 extension RequestAdapter {
     /// What the adapter threw, as the SDK's error.
     func error(_ error: any Error) -> AtomError {
-        EndpointReading.error(error, of: "\(type(of: self))") { .adapterFailed($0, cause: error) }
+        .thrown(error, by: "\(type(of: self))", otherwise: RequestableError.adapterFailed)
     }
 }

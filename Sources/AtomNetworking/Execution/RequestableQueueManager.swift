@@ -175,19 +175,13 @@ final class RequestableQueueManager: Sendable {
     func prepare(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
         do throws(AtomError) {
             if let refusal { throw .requestable(refusal) }
-            let request: PreparedRequest
-            do throws(AtomError) {
-                request =
-                    adapters.isEmpty
-                    ? try PreparedRequest(
-                        requestable, of: observers == nil ? nil : type(of: requestable), timeouts: timeouts,
-                        encoder: encoder, common: commonFields)
-                    : try adaptedRequest(requestable)
-            } catch {
-                // A link can't be read like other endpoints. Asked only here, because nearly every request is none.
-                guard let link = requestable as? LinkedEndpoint else { throw error }
-                return try prepare(link)
-            }
+            let description = try RequestDescription(of: requestable)
+            let request =
+                adapters.isEmpty && description.link == nil
+                ? try PreparedRequest(
+                    description, of: observers == nil ? nil : type(of: requestable), timeouts: timeouts,
+                    encoder: encoder, common: commonFields)
+                : try adaptedRequest(description, of: requestable)
             if request.needsSignature {
                 if refusesSigning, let signingRefusal { throw signingRefusal }
                 if !allowedOrigins.allows(request.target.origin) {
@@ -206,35 +200,27 @@ final class RequestableQueueManager: Sendable {
         if let observers { RequestObservation.refuse(type(of: requestable), error, observers, time: time) }
     }
 
-    /// Signs a server's link only where the credential may go, and adds the
-    /// service's header fields only there.
-    private func prepare(_ link: LinkedEndpoint) throws(AtomError) -> PreparedRequest {
-        var description = try link.members()
+    /// Lets the adapters change what an endpoint says, and validates it.
+    ///
+    /// A server's link is signed only where the credential may go, and only there
+    /// the adapters, the signers and the service add to it. Apart from
+    /// ``prepare(_:)``, which most services run for nothing of this.
+    @inline(never)
+    private func adaptedRequest(
+        _ description: RequestDescription, of endpoint: any Requestable
+    ) throws(AtomError) -> PreparedRequest {
+        var description = description
         var common = commonFields
-        let isTrusted = allowedOrigins.signs(link, by: signatory)
+        let isTrusted = description.link.map { allowedOrigins.signs($0, by: signatory) } ?? true
         if isTrusted {
-            description = try adapted(description, of: link)
+            description = try adapted(description, of: endpoint)
         } else {
             description.requiresAuthorization = false
             common = common?.map { $0.harmless }
         }
-        let request = try PreparedRequest(
-            description, of: LinkedEndpoint.self, target: link.target, timeouts: timeouts, encoder: encoder,
-            common: common,
+        return try PreparedRequest(
+            description, of: type(of: endpoint), timeouts: timeouts, encoder: encoder, common: common,
             takesSigners: isTrusted)
-        if request.needsSignature, let signingRefusal { throw signingRefusal }
-        return request
-    }
-
-    /// Reads an endpoint, lets the adapters change it, and validates it.
-    ///
-    /// Apart from ``prepare(_:)``, which most services run without adapters.
-    @inline(never)
-    private func adaptedRequest(_ requestable: any Requestable) throws(AtomError) -> PreparedRequest {
-        try PreparedRequest(
-            adapted(RequestDescription(of: requestable), of: requestable), of: type(of: requestable),
-            timeouts: timeouts,
-            encoder: encoder, common: commonFields)
     }
 
     private func adapted(

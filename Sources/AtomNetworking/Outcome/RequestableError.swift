@@ -34,9 +34,6 @@ public enum RequestableError: Error, Sendable {
     /// ``BearerAuthentication/allowedOrigins`` and
     /// ``BasicCredential/allowedOrigins`` say where it may go.
     case originNotAllowed(Violation)
-    /// The endpoint has two members of one name with different types, or one
-    /// whose type can't be used; ``EndpointSpelling`` has more.
-    case unusableMember(Violation)
     /// A member of the endpoint threw an error that isn't an ``AtomError``.
     ///
     /// The cause is that error. Only its type is in the description.
@@ -75,7 +72,7 @@ public enum RequestableError: Error, Sendable {
         case .invalidBaseURL(let violation), .invalidURL(let violation), .invalidURLPath(let violation),
             .invalidMethod(let violation), .invalidHeader(let violation), .invalidBody(let violation),
             .invalidCredential(let violation), .invalidTimeout(let violation),
-            .unsupportedConfiguration(let violation), .originNotAllowed(let violation), .unusableMember(let violation),
+            .unsupportedConfiguration(let violation), .originNotAllowed(let violation),
             .endpointFailed(let violation, cause: _), .adapterFailed(let violation, cause: _):
             violation
         }
@@ -104,10 +101,9 @@ extension RequestableError: Hashable {
         case .invalidCredential: 6
         case .invalidTimeout: 7
         case .unsupportedConfiguration: 8
-        case .unusableMember: 9
-        case .endpointFailed: 10
-        case .originNotAllowed: 11
-        case .adapterFailed: 12
+        case .endpointFailed: 9
+        case .originNotAllowed: 10
+        case .adapterFailed: 11
         }
     }
 }
@@ -131,7 +127,6 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
             case .invalidTimeout: "Invalid timeout"
             case .unsupportedConfiguration: "Unsupported configuration"
             case .originNotAllowed: "Refused origin"
-            case .unusableMember: "Unusable member of the endpoint"
             case .endpointFailed: "Failed member of the endpoint"
             case .adapterFailed: "Failed adapter"
             }
@@ -142,4 +137,25 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
     /// One short sentence for the person who uses the app; see
     /// ``AtomError/situation``.
     public var errorDescription: String? { AtomError.requestable(self).errorDescription }
+}
+
+extension AtomError {
+    /// What the app's code threw before a request was sent, as the SDK's error.
+    ///
+    /// - Parameters:
+    ///   - error: What it threw.
+    ///   - part: The part of the app that threw it.
+    ///   - otherwise: The case for an error that isn't one of the SDK's.
+    static func thrown(
+        _ error: any Error, by part: String,
+        otherwise: (RequestableError.Violation, any Error) -> RequestableError
+    ) -> AtomError {
+        switch error {
+        case let error as AtomError: error
+        case let error as RequestableError: .requestable(error)
+        case is CancellationError: .cancelled(.notSent)
+        // Its text may contain a value.
+        default: .requestable(otherwise(.init(subject: part, reason: "it threw \(type(of: error))"), error))
+        }
+    }
 }

@@ -3,7 +3,7 @@
 /// It only matters where a ``RetryPolicy`` would send the request again. A
 /// request that can't have reached the server may always be sent again.
 public struct Idempotency: Sendable, Hashable {
-    private enum Kind { case byMethod, declared, byKey, undeclared }
+    private enum Kind { case byMethod, declared, byKey }
 
     private let kind: Kind
 
@@ -23,9 +23,6 @@ public struct Idempotency: Sendable, Hashable {
     /// the same in every attempt. An endpoint with a field of this name keeps
     /// its own value. Use it only for servers that know the field.
     public static let byKey = Idempotency(kind: .byKey)
-
-    /// Stands for an endpoint that doesn't declare the member.
-    static let undeclared = Idempotency(kind: .undeclared)
 }
 
 extension Idempotency: CustomStringConvertible {

@@ -53,11 +53,35 @@ public struct LinkedEndpoint: Requestable {
     /// flight; `false` by default.
     public var sharesIdenticalRequests = false
 
-    let target: TargetURL
-    /// The origin of the response, if the credential may go there.
-    let source: Origin?
-    /// Whose credential that is.
-    let signatory: Signatory?
+    private let link: Link
+
+    var target: TargetURL { link.target }
+
+    /// The URL, and who may sign it.
+    final class Link: Sendable {
+        let target: TargetURL
+        /// The origin of the response, if the credential may go there.
+        let source: Origin?
+        /// Whose credential that is.
+        let signatory: Signatory?
+
+        fileprivate init(_ target: TargetURL, source: Origin?, signatory: Signatory?) {
+            self.target = target
+            self.source = source
+            self.signatory = signatory
+        }
+
+        var baseURL: BaseURL {
+            get throws(AtomError) { try BaseURL(scheme: target.scheme, host: target.host, port: target.port) }
+        }
+    }
+
+    /// The link of an endpoint that is one.
+    static func link(of endpoint: any Requestable) -> Link? {
+        // Nearly every endpoint is none, and a cast costs more.
+        guard type(of: endpoint) == LinkedEndpoint.self else { return nil }
+        return (endpoint as? LinkedEndpoint)?.link
+    }
 
     /// Creates an endpoint.
     ///
@@ -79,9 +103,8 @@ public struct LinkedEndpoint: Requestable {
                         subject: Redaction.url(reference),
                         reason: "it is not an http or https URL, nor relative to the URL of the response")))
         }
-        self.target = target
-        signatory = response.signatory
-        source = signatory == nil ? nil : base?.origin
+        let signatory = response.signatory
+        link = Link(target, source: signatory == nil ? nil : base?.origin, signatory: signatory)
     }
 
     /// Creates an endpoint for a link that was decoded as a URL.
@@ -99,21 +122,13 @@ public struct LinkedEndpoint: Requestable {
     /// Not used: the SDK takes the whole URL.
     ///
     /// - Throws: Always ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/unusableMember(_:)``: an endpoint that passes its
+    ///   ``RequestableError/invalidBaseURL(_:)``: an endpoint that passes its
     ///   calls on to this one would send the credential to a server's choice.
     public func baseURL() throws(AtomError) -> BaseURL {
         throw .requestable(
-            .unusableMember(
-                .init(subject: "LinkedEndpoint.baseURL()", reason: "enqueue the LinkedEndpoint itself")))
-    }
-
-    /// What a request needs, without the parts of the URL.
-    func members() throws(AtomError) -> RequestDescription {
-        RequestDescription(
-            baseURL: try BaseURL(scheme: target.scheme, host: target.host, port: target.port), path: .empty,
-            queryItems: [], method: method, headerItems: headerItems ?? [], body: body,
-            requiresAuthorization: requiresAuthorization, sharesIdenticalRequests: sharesIdenticalRequests,
-            acceptableStatusCodes: acceptableStatusCodes, timeout: timeout,
-            retrying: EndpointRetrying(policy: retryPolicy, idempotency: idempotency))
+            .invalidBaseURL(
+                .init(
+                    subject: target.origin.string, reason: "a server has chosen it; enqueue the LinkedEndpoint itself"))
+        )
     }
 }

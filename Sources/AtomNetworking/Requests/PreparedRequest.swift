@@ -66,22 +66,9 @@ struct PreparedRequest: Sendable {
     init(
         _ endpoint: RequestDescription, of type: Any.Type?,
         timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
-        common: Result<CommonFields, AtomError>?
-    ) throws(AtomError) {
-        try self.init(
-            endpoint, of: type,
-            target: TargetURL(base: endpoint.baseURL, path: endpoint.path, queryItems: endpoint.queryItems),
-            timeouts: defaultTimeouts, encoder: encoder, common: common)
-    }
-
-    /// - Parameter target: Where it goes; the parts of a URL in the description
-    ///   don't count.
-    @inline(__always)
-    init(
-        _ endpoint: RequestDescription, of type: Any.Type?, target: TargetURL,
-        timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>, encoder: JSONEncoder,
         common: Result<CommonFields, AtomError>?, takesSigners: Bool = true
     ) throws(AtomError) {
+        let target = try endpoint.target()
         let method = endpoint.method
         // The other methods are tokens.
         if case .token(let name, _) = method, !HTTPGrammar.isToken(name) {

@@ -4,8 +4,7 @@ import Foundation
 ///
 /// Texts, numbers, Booleans (`true`, `false`), dates (ISO 8601 in UTC, whole
 /// seconds) and UUIDs are, and so are arrays of them: an array is sent as
-/// several items of the same name. An enum with raw values needs only the
-/// conformance:
+/// several items of the same name. A type of yours needs only the conformance:
 ///
 /// ```swift
 /// import AtomNetworking
@@ -18,20 +17,13 @@ import Foundation
 /// let query: [QueryItem] = ["cabin": Cabin.first, "seats": 2, "page": page, "fare": ["saver", "flex"]]
 /// // cabin=first&seats=2&fare=saver&fare=flex
 /// ```
-public protocol QueryValue: Sendable {
-    /// The value as text; several texts are several items.
-    var queryTexts: [String] { get }
-}
-
-extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// The raw value as text.
-    public var queryTexts: [String] { rawValue.queryTexts }
-}
-
-extension QueryValue where Self: LosslessStringConvertible {
-    /// The description.
-    public var queryTexts: [String] { [description] }
-}
+///
+/// What is sent for it is its raw value, if it has one, and otherwise what
+/// `String(describing:)` says of it: its `description`, or an enum's case.
+///
+/// The protocol requires nothing, so nothing is added to the types of the
+/// standard library.
+public protocol QueryValue: Sendable {}
 
 extension String: QueryValue {}
 extension Substring: QueryValue {}
@@ -48,27 +40,25 @@ extension UInt32: QueryValue {}
 extension UInt64: QueryValue {}
 extension Double: QueryValue {}
 extension Float: QueryValue {}
+extension Decimal: QueryValue {}
+extension UUID: QueryValue {}
+extension Date: QueryValue {}
+extension Array: QueryValue where Element: QueryValue {}
 
-extension Decimal: QueryValue {
-    /// The number with a decimal point.
-    public var queryTexts: [String] { [description] }
-}
-
-extension UUID: QueryValue {
-    /// The UUID in capital letters.
-    public var queryTexts: [String] { [uuidString] }
-}
-
-extension Date: QueryValue {
-    /// The date as ISO 8601 in UTC, for example `2026-11-22T08:30:00Z`; nothing
-    /// for a date that isn't finite.
-    public var queryTexts: [String] {
-        // Foundation may trap on one.
-        timeIntervalSinceReferenceDate.isFinite ? [formatted(.iso8601)] : []
+extension QueryItem {
+    /// The texts of a value; several texts are several items.
+    static func texts(of value: any QueryValue) -> [String] {
+        switch value {
+        case let text as String: [text]
+        // Foundation may trap on a date that isn't finite.
+        case let date as Date: date.timeIntervalSinceReferenceDate.isFinite ? [date.formatted(.iso8601)] : []
+        case let values as [any QueryValue]: values.flatMap(texts)
+        case let value as any RawRepresentable: texts(ofRawValue: value)
+        default: [String(describing: value)]
+        }
     }
-}
 
-extension Array: QueryValue where Element: QueryValue {
-    /// The texts of all elements.
-    public var queryTexts: [String] { flatMap(\.queryTexts) }
+    private static func texts(ofRawValue value: some RawRepresentable) -> [String] {
+        if let rawValue = value.rawValue as? any QueryValue { texts(of: rawValue) } else { [String(describing: value)] }
+    }
 }

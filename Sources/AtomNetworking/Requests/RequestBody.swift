@@ -18,7 +18,13 @@ public struct RequestBody: Sendable {
         case file(URL)
         case form(MultipartForm, boundary: String)
         case sequence(BodySequence)
+        case nothing
     }
+
+    /// No body: the default of an endpoint whose body isn't optional.
+    static let nothing = RequestBody(contentType: "", content: .nothing)
+
+    var isNothing: Bool { if case .nothing = content { true } else { false } }
 
     /// A body of raw bytes.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
@@ -122,6 +128,8 @@ public struct RequestBody: Sendable {
     /// - Parameter encoder: The service's, for a value without its own.
     func prepared(encoder: JSONEncoder = JSONEncoder()) throws(AtomError) -> TransportBody {
         switch content {
+        case .nothing:
+            return .data(Data())
         case .data(let data):
             return .data(data)
         case .encoded(let encode):

@@ -29,13 +29,43 @@ public struct RequestDescription: Sendable {
     /// The deadlines; `nil` for the service's.
     public var timeout: ServiceTimeout?
     var retrying: EndpointRetrying?
+    /// The URL that a server has sent, instead of the parts.
+    let link: LinkedEndpoint.Link?
 }
 
 extension RequestDescription {
     /// Reads an endpoint's members, each once.
     init(of endpoint: any Requestable) throws(AtomError) {
-        self = try endpoint.members()
-        if endpoint.allowsDeduplication { sharesIdenticalRequests = true }
+        link = LinkedEndpoint.link(of: endpoint)
+        do {
+            baseURL = if let link { try link.baseURL } else { try endpoint.baseURL() }
+        } catch {
+            throw .thrown(error, by: "baseURL()", otherwise: RequestableError.endpointFailed)
+        }
+        do {
+            path = try endpoint.path()
+        } catch {
+            throw .thrown(error, by: "path()", otherwise: RequestableError.endpointFailed)
+        }
+        queryItems = endpoint.queryItems ?? []
+        method = endpoint.method
+        headerItems = endpoint.headerItems ?? []
+        body = endpoint.body
+        requiresAuthorization = endpoint.requiresAuthorization
+        let shares = endpoint.sharesIdenticalRequests
+        sharesIdenticalRequests = endpoint.allowsDeduplication || shares
+        acceptableStatusCodes = endpoint.acceptableStatusCodes
+        timeout = endpoint.timeout
+        retrying = EndpointRetrying(policy: endpoint.retryPolicy, idempotency: endpoint.idempotency)
+    }
+
+    /// Where the request goes.
+    ///
+    /// - Throws: ``RequestableError/invalidURLPath(_:)`` for a literal that isn't
+    ///   a path.
+    func target() throws(AtomError) -> TargetURL {
+        if let link { return link.target }
+        return TargetURL(base: baseURL, path: try path.checked(), queryItems: queryItems)
     }
 }
 
@@ -72,7 +102,7 @@ extension RequestDescription {
 extension RequestDescription: CustomStringConvertible, CustomReflectable {
     /// Shows the method and the URL without the values of the query.
     public var description: String {
-        "\(method.name) \(TargetURL(base: baseURL, path: path, queryItems: queryItems))"
+        "\(method.name) \(link?.target ?? TargetURL(base: baseURL, path: path, queryItems: queryItems))"
     }
 
     /// Limits `dump` to the content of ``description``.

@@ -22,12 +22,11 @@
 /// }
 /// ```
 ///
-/// Other forms of a member count as well: a list, a body or a timeout that
-/// isn't optional, `baseURL()` and `path()` with plain `throws` or without, a
-/// getter that throws, and those in ``EndpointSpelling``. An error that isn't
-/// an ``AtomError`` arrives as
-/// ``RequestableError/endpointFailed(_:cause:)``.
-public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declared {
+/// A member whose type isn't the one here is another member, and the SDK uses the
+/// default: Swift says nothing. Only lists, a body and a timeout may also be
+/// declared without an optional type. `checkEndpoint(_:)` of AtomNetworkingTesting
+/// finds what the SDK won't see.
+public protocol Requestable: NonOptionalMembers {
     /// Header fields; none by default.
     ///
     /// An `Authorization` field takes precedence over the service's
@@ -83,13 +82,69 @@ public protocol Requestable: EndpointSpelling.Fallback, EndpointSpelling.Declare
     var acceptableStatusCodes: ClosedRange<Int> { get }
 
     /// The server's scheme, host and port.
-    func baseURL() throws(AtomError) -> BaseURL
+    ///
+    /// - Throws: An ``AtomError``, or anything else, which arrives as
+    ///   ``RequestableError/endpointFailed(_:cause:)``.
+    func baseURL() throws -> BaseURL
 
     /// The path; empty by default.
-    func path() throws(AtomError) -> URLPath
+    ///
+    /// - Throws: An ``AtomError``, or anything else, which arrives as
+    ///   ``RequestableError/endpointFailed(_:cause:)``.
+    func path() throws -> URLPath
 }
 
+// The defaults of what may also be declared without an optional type are that.
 extension Requestable {
+    /// None.
+    public var headerItems: [HeaderItem]? {
+        var endpoint = self
+        let items: [HeaderItem] = endpoint.headerItems
+        return items.isEmpty ? nil : items
+    }
+
+    /// GET.
+    public var method: HTTPMethod { .get }
+
+    /// None.
+    public var queryItems: [QueryItem]? {
+        var endpoint = self
+        let items: [QueryItem] = endpoint.queryItems
+        return items.isEmpty ? nil : items
+    }
+
+    /// Signed.
+    public var requiresAuthorization: Bool { true }
+
+    /// None.
+    public var body: RequestBody? {
+        var endpoint = self
+        let body: RequestBody = endpoint.body
+        return body.isNothing ? nil : body
+    }
+
+    /// The service's.
+    public var timeout: ServiceTimeout? {
+        var endpoint = self
+        let timeout: ServiceTimeout = endpoint.timeout
+        return timeout.isOfService ? nil : timeout
+    }
+
+    /// The service's.
+    public var retryPolicy: RetryPolicy? { nil }
+
+    /// The method decides.
+    public var idempotency: Idempotency? { nil }
+
+    /// It has an exchange of its own.
+    public var sharesIdenticalRequests: Bool { false }
+
     /// It has an exchange of its own.
     public var allowsDeduplication: Bool { false }
+
+    /// 200…299.
+    public var acceptableStatusCodes: ClosedRange<Int> { 200...299 }
+
+    /// No path.
+    public func path() throws(AtomError) -> URLPath { .empty }
 }

@@ -60,14 +60,14 @@ public struct QueryItem: RequestableItem, Hashable {
 
     /// Creates a query item from a number, a Boolean, a date or another value.
     public init(name: String, value: some QueryValue) {
-        self.init(name: name, value: value.queryTexts.joined(separator: ","))
+        self.init(name: name, value: QueryItem.texts(of: value).joined(separator: ","))
     }
 
     /// Creates one item with all values, divided by commas, which is rarely
     /// meant.
     @available(*, deprecated, message: "an array is several items: use QueryItem.items(name:value:)")
     public init(name: String, value: [some QueryValue]) {
-        self.init(name: name, value: value.queryTexts.joined(separator: ","))
+        self.init(name: name, value: QueryItem.texts(of: value).joined(separator: ","))
     }
 
     /// One item for a value, several of the same name for an array, and none
@@ -75,7 +75,7 @@ public struct QueryItem: RequestableItem, Hashable {
     ///
     /// A dictionary literal does the same: `["page": 2, "fare": nil]`.
     public static func items(name: String, value: (any QueryValue)?) -> [QueryItem] {
-        value?.queryTexts.map { QueryItem(name: name, value: $0) } ?? []
+        value.map(texts)?.map { QueryItem(name: name, value: $0) } ?? []
     }
 }
 

@@ -133,9 +133,6 @@ public struct RetryPolicy: Sendable {
     /// How long a request waits for a network if the device has none; `nil` for
     /// not at all.
     public var connectivityWait: Duration? { box.values.connectivityWait }
-
-    /// Whether this is the same object, and not only an equal policy.
-    func isSame(as other: RetryPolicy) -> Bool { box === other.box }
 }
 
 extension RetryPolicy: Hashable {

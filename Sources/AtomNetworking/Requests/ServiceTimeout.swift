@@ -11,6 +11,9 @@ public struct ServiceTimeout: Sendable, Hashable {
     /// sent. For a download or a stream it ends with the head of the response.
     public var resource: Double
 
+    /// Whether it stands for the service's.
+    private(set) var isOfService = false
+
     /// Creates a pair of timeouts.
     ///
     /// Fractions count. Zero, negative numbers and NaN are rejected when a
@@ -19,6 +22,13 @@ public struct ServiceTimeout: Sendable, Hashable {
         self.request = request
         self.resource = resource
     }
+
+    /// The default of an endpoint whose timeout isn't optional.
+    static let ofService: ServiceTimeout = {
+        var timeout = ServiceTimeout()
+        timeout.isOfService = true
+        return timeout
+    }()
 
     /// The validated timeouts of a request.
     ///

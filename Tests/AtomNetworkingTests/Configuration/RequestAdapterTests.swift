@@ -13,7 +13,7 @@ import Testing
         var body: RequestBody? { .json(["seat": "12A"]) }
 
         func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-        func path() -> EndpointPath { "/v1/seats" }
+        func path() -> URLPath { .literal("/v1/seats") }
     }
 
     private typealias Change = @Sendable (inout RequestDescription, any Requestable) throws -> Void

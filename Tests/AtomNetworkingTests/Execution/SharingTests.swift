@@ -157,31 +157,15 @@ struct SharingTests {
 
     // MARK: How it is said
 
-    @Test("The property may be optional, and is read anew for each value of a type")
-    func spellings() throws {
-        struct Item: PathlessEndpoint { let sharesIdenticalRequests: Bool? }
+    @Test("The property is read anew for each value of a type")
+    func property() throws {
         struct Plain: PathlessEndpoint { let sharesIdenticalRequests: Bool }
-        struct Failure: Error {}
-        struct Throwing: PathlessEndpoint { var sharesIdenticalRequests: Bool { get throws { throw Failure() } } }
         struct Bare: PathlessEndpoint {}
-        for _ in 0..<2 {
-            for value in [nil, false, true] {
-                let item = Item(sharesIdenticalRequests: value)
-                #expect(try item.members().sharesIdenticalRequests == (value ?? false))
-                let endpoint: any Requestable = item
-                #expect(endpoint.sharesIdenticalRequests == (value ?? false))
-            }
-            for value in [false, true] {
-                #expect(try Plain(sharesIdenticalRequests: value).members().sharesIdenticalRequests == value)
-            }
-            #expect(try !Bare().members().sharesIdenticalRequests)
-            #expect {
-                try Throwing().members()
-            } throws: { error in
-                guard case .requestable(.endpointFailed(let violation, _)) = error as? AtomError else { return false }
-                return violation.subject == "sharesIdenticalRequests"
-            }
+        for value in [false, true, false] {
+            let description = try RequestDescription(of: Plain(sharesIdenticalRequests: value))
+            #expect(description.sharesIdenticalRequests == value)
         }
+        #expect(try !RequestDescription(of: Bare()).sharesIdenticalRequests)
         #expect(!Bare().sharesIdenticalRequests)
     }
 

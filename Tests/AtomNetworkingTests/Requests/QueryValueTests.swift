@@ -38,6 +38,27 @@ struct QueryValueTests {
             Self.texts(items) == ["page=3", "fare=saver", "fare=flex", "seats=1", "seats=2", "page=4"])
     }
 
+    @Test("A type of the app's is its raw value, or its description")
+    func ownValues() {
+        struct Money: QueryValue, CustomStringConvertible {
+            let cents: Int
+            var description: String { "\(cents / 100).\(cents % 100)" }
+        }
+        enum Sort: QueryValue { case ascending }
+        struct Code: RawRepresentable, QueryValue, CustomStringConvertible {
+            let rawValue: [Int]
+            var description: String { "not this" }
+        }
+        let items: [QueryItem] = [
+            "money": Money(cents: 1225), "sort": Sort.ascending, "code": Code(rawValue: [1, 2]),
+            "cabins": [Cabin.first, .first], "dates": [Date(timeIntervalSinceReferenceDate: .infinity)],
+        ]
+        #expect(
+            Self.texts(items) == [
+                "money=12.25", "sort=ascending", "code=1", "code=2", "cabins=first", "cabins=first",
+            ])
+    }
+
     @Test("One item, and the items of one name")
     func items() {
         #expect(QueryItem(name: "a", value: 2).value == "2")

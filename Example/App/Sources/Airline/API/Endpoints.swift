@@ -18,10 +18,10 @@ enum AccountEndpoint: Requestable {
         }
     }
 
-    func path() -> EndpointPath {
+    func path() -> URLPath {
         switch self {
-        case .activity: "/account/activity"
-        case .document: "/uploads"
+        case .activity: .literal("/account/activity")
+        case .document: .literal("/uploads")
         }
     }
 
@@ -50,7 +50,7 @@ struct SignInEndpoint: Requestable {
     var requiresAuthorization: Bool { false }
 
     func baseURL() -> BaseURL { base }
-    func path() -> EndpointPath { "/oauth/token" }
+    func path() -> URLPath { .literal("/oauth/token") }
 
     var body: RequestBody? {
         .form([
