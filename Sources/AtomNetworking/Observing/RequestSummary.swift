@@ -32,7 +32,7 @@ public struct RequestSummary: Sendable {
     }
 
     /// The part of ``bytesReceived`` of the sending with this number.
-    func bytesReceived(by number: Int) -> Int64 { traffic.received(by: number) }
+    package func bytesReceived(by number: Int) -> Int64 { traffic.received(by: number) }
 }
 
 /// What was sent and received for one request.

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 #if canImport(Darwin)
@@ -15,6 +16,7 @@ import Foundation
 ///
 /// ```swift
 /// import AtomNetworking
+/// import AtomNetworkingExports
 /// import Foundation
 ///
 /// let recorder = HARRecorder()
@@ -32,8 +34,8 @@ import Foundation
 ///
 /// What it writes holds no secrets unless it is asked to: see
 /// ``RequestDisclosure``. It notes what it hears, and searches that for secrets
-/// when somebody reads it, so that no request waits. <doc:Exporting> has more.
-public final class HARRecorder: ResponseBodyObserver {
+/// when somebody reads it, so that no request waits.
+public final class HARRecorder: BodyObserver {
     private struct Running {
         let startDate: Date
         /// When the next sending began to wait.
@@ -137,16 +139,13 @@ public final class HARRecorder: ResponseBodyObserver {
     /// The size of all recorded bodies.
     private static let totalBodyLimit = 64 << 20
 
-    /// Whether bodies of responses are recorded.
-    public var wantsResponseBodies: Bool { bodyLimit > 0 }
-
-    /// Records a part of a response's body.
-    public func observe(_ part: ReceivedPart) {
-        change(part.requestID) { [bodyLimit] running in
-            if let index = running.index(of: part.number) {
-                running.sendings[index].body.append(part.data, limit: bodyLimit)
+    package func observe(_ part: Data, of requestID: UInt64, number: Int) {
+        guard bodyLimit > 0 else { return }
+        change(requestID) { [bodyLimit] running in
+            if let index = running.index(of: number) {
+                running.sendings[index].body.append(part, limit: bodyLimit)
             } else {
-                running.early[part.number, default: HARBody()].append(part.data, limit: bodyLimit)
+                running.early[number, default: HARBody()].append(part, limit: bodyLimit)
             }
         }
     }
@@ -246,10 +245,9 @@ public final class HARRecorder: ResponseBodyObserver {
             content.drop(content.entries.count - limit)
             return (content.entries, content.droppedCount)
         }
-        return HARLog(
-            entries: entries.sorted { $0.startDate < $1.startDate }.map { $0.entry(recordsBodies: bodyLimit > 0) },
-            comment: droppedCount == 0 ? nil : "\(droppedCount) older entries were dropped."
-        ).data
+        let shown = entries.sorted { $0.startDate < $1.startDate }.map { $0.entry(recordsBodies: bodyLimit > 0) }
+        let comment = droppedCount == 0 ? nil : "\(droppedCount) older entries were dropped."
+        return HARFile(log: HARLog(entries: shown, comment: comment)).data
     }
 
     /// Writes a file with all entries.
@@ -257,7 +255,7 @@ public final class HARRecorder: ResponseBodyObserver {
     /// A file that exists is replaced, at once and as a whole, and keeps its mode. A
     /// new one can be read by this user only.
     ///
-    /// - Throws: ``AtomError/transfer(_:)`` if the file can't be written.
+    /// - Throws: `AtomError.transfer` if the file can't be written.
     public func write(to fileURL: URL) throws(AtomError) {
         guard fileURL.isFileURL else {
             throw .transfer(

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// Writes text for a POSIX shell, so that the shell reads exactly this text.

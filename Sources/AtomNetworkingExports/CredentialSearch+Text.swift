@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// The search in a value, whatever carries it: a query item, a field of a form or

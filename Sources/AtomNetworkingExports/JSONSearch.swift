@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// Replaces the values of JSON keys whose names say that they are credentials,

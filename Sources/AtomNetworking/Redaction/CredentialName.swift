@@ -1,10 +1,8 @@
-import Foundation
-
 /// Decides by a name whether a value is a credential.
-enum CredentialName {
+package enum CredentialName {
     /// Whether the name of a header field, a query item or a key says that its
     /// value is a credential.
-    static func isOne(_ name: String) -> Bool {
+    package static func isOne(_ name: String) -> Bool {
         let words = words(of: name.utf8)
         let joined = words.joined()
         guard !harmless.contains(joined) else { return false }
@@ -14,42 +12,9 @@ enum CredentialName {
         return words.last == "key" && !words.dropLast().contains { harmlessKeys.contains($0) }
     }
 
-    /// Whether the name of a value, and its form, say that it is a credential.
-    ///
-    /// `access` and `refresh` are names of tokens, but also of settings.
-    static func isOne(_ name: String, value: some Collection<UInt8>) -> Bool {
-        if isOne(name) { return true }
-        return CredentialValue.mayBeToken(value) && ["access", "refresh"].contains(words(of: name.utf8).joined())
-    }
-
-    /// Whether a name is `code`, also as a list: `code[]`.
-    static func isCode(_ name: String) -> Bool { name.utf8.filter(isLetter).map { $0 | 0x20 } == Array("code".utf8) }
-
-    /// Whether a `code` beside a value of this name is an authorization code
-    /// (RFC 6749 §4.1.3), as no other code is.
-    static func isBesideCode(_ name: String) -> Bool {
-        // The longest one has 13 letters.
-        name.utf8.count < 20 && besideCode.contains(words(of: name.utf8).joined())
-    }
-
-    /// Whether a text of unknown grammar mentions a credential by name, or has a
-    /// JSON Web Token in it.
-    static func isMentioned(in bytes: some Collection<UInt8>) -> Bool {
-        let letters = bytes.filter { isLetter($0) }.map { $0 | 0x20 }
-        // No name is shorter. Many texts are only numbers and dates.
-        guard letters.count > 1 else { return false }
-        if hasFragment(letters) { return true }
-        let words = words(of: bytes)
-        if words.contains(where: { $0 == "key" || whole.contains($0) || isPassword([$0]) }) { return true }
-        // In bytes that aren't text, two letters occur by chance.
-        if words.contains("pw"), String(bytes: bytes, encoding: .utf8) != nil { return true }
-        let hasCode = words.contains("code") && besideCode.contains { CredentialSearch.contains(letters, $0) }
-        return hasCode || CredentialValue.isJWT(in: Array(bytes))
-    }
-
     /// `pass`, `db_pass`, `newPass`, `dbpass2` and `userpwd`, but not
     /// `boarding_pass` or `bypass`.
-    private static func isPassword(_ words: [String]) -> Bool {
+    package static func isPassword(_ words: [String]) -> Bool {
         let words = words.dropLast(words.reversed().prefix { $0.utf8.allSatisfy(isDigit) }.count)
         guard let last = words.last else { return false }
         if words.first == "pass", words.count == 2, passwordForms.contains(last) { return true }
@@ -60,7 +25,7 @@ enum CredentialName {
         return !harmlessPasses.contains(prefix.isEmpty ? words.dropLast().last ?? "" : prefix)
     }
 
-    private static func hasFragment(_ letters: some Collection<UInt8>) -> Bool {
+    package static func hasFragment(_ letters: some Collection<UInt8>) -> Bool {
         let letters = Array(letters)
         return letters.indices.contains { index in
             let place = Int(letters[index]) - 0x61
@@ -79,12 +44,11 @@ enum CredentialName {
         "authentication", "dpop", "samlresponse", "devicecode", "usercode", "mfacode", "verificationcode",
         "recoverycode", "otpcode", "authcode", "authorizationcode", "backupcode", "securitycode", "oauthverifier",
     ]
-    private static let whole: Set<String> = [
+    package static let whole: Set<String> = [
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",
         "cvv", "cvc", "totp", "authkey", "masterkey", "signingkey", "encryptionkey", "sessionkey", "sharedkey",
         "licensekey", "streamkey",
     ]
-    private static let besideCode: Set<String> = ["granttype", "redirecturi", "clientid", "codeverifier"]
     private static let passwordForms: Set<String> = [
         "new", "old", "confirm", "confirmation", "repeat", "again", "hash",
     ]
@@ -106,7 +70,7 @@ enum CredentialName {
 
     /// `X-Api-Key`, `api_key` and `apiKey` are two or three words each, in lower
     /// case.
-    private static func words(of name: some Sequence<UInt8>) -> [String] {
+    package static func words(of name: some Sequence<UInt8>) -> [String] {
         var words: [String] = []
         var word: [UInt8] = []
         var last: UInt8 = 0
@@ -123,7 +87,7 @@ enum CredentialName {
         return words
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+    package static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
     private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

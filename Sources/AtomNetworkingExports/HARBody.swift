@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// The body of a response, as far as it is recorded.
@@ -32,7 +33,7 @@ extension HARLog.Content {
         case .allButCredentials: mimeType = CredentialSearch.value(of: .init(name: "Content-Type", value: type))
         case .onlyHarmless: mimeType = Redaction.mediaType(type) ?? "x-unknown"
         }
-        guard recordsBodies, size > 0 else { return }
+        guard recordsBodies, sending.bytesReceived > 0 else { return }
         guard !sending.body.isTooLong else {
             comment = "The body is longer than the recorder's limit."
             return

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// What an export needs of a sending, before it is searched for credentials.
@@ -84,22 +85,5 @@ struct ShownRequest: Sendable {
         }
         self.body = body
         isIncomplete = isChanged || url != address || headerFields != fields
-    }
-}
-
-extension TransportBody {
-    /// The whole body, if no file and no stream has to be read for it.
-    fileprivate var bytesInMemory: Data? {
-        switch self {
-        case .data(let data): return data
-        case .stream(let stream):
-            guard case .segments(let body) = stream.source else { return nil }
-            var bytes = Data()
-            for segment in body.segments {
-                guard case .data(let data) = segment else { return nil }
-                bytes += data
-            }
-            return bytes
-        }
     }
 }

@@ -1,3 +1,5 @@
+import AtomNetworking
+
 /// The parts of an entry's time (HAR 1.2, `timings`), in microseconds.
 struct HARTimings: Equatable {
     /// Waiting for the session, for a slot, before another attempt, and for

@@ -1,9 +1,11 @@
+import AtomNetworking
 import Dispatch
 
 /// Writes a `curl` command for each sending of a service's requests.
 ///
 /// ```swift
 /// import AtomNetworking
+/// import AtomNetworkingExports
 ///
 /// var configuration = ServiceConfiguration()
 /// configuration.observers = [CurlCommandObserver { print($0) }]

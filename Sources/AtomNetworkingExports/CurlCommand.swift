@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 extension SentRequest {

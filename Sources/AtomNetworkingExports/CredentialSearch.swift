@@ -1,10 +1,11 @@
+import AtomNetworking
 import Foundation
 
 /// Takes credentials out of the parts of a request, and leaves every other byte
 /// as it is.
-enum CredentialSearch {
+package enum CredentialSearch {
     /// What stands in the place of a value.
-    static let hidden = "HIDDEN"
+    package static let hidden = "HIDDEN"
 
     // MARK: Header fields
 

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -44,10 +45,10 @@ extension HARLog.Entry {
             queued: sending.sent - sending.started, answered: sending.answered.map { $0 - sending.sent },
             ended: (sending.ended ?? sending.sent) - sending.sent, metrics: sending.metrics)
         let httpVersion = Self.httpVersion(sending.metrics?.networkProtocol)
-        startedDateTime = sending.startDate.formatted(.iso8601WithMilliseconds)
-        time = HARLog.Timings.milliseconds(timings.total)
         request = HARLog.Request(sending.request, httpVersion)
         response = HARLog.Response(sending, httpVersion, recordsBodies: recordsBodies)
+        startedDateTime = sending.startDate.formatted(.iso8601WithMilliseconds)
+        time = HARLog.Timings.milliseconds(timings.total)
         self.timings = HARLog.Timings(timings)
         serverIPAddress = sending.metrics?.remoteAddress
         // The format allows the server's port.

@@ -1,3 +1,4 @@
+import AtomNetworking
 import Foundation
 
 /// The text of a JSON string, and back.

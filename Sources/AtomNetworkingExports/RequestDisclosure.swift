@@ -1,4 +1,6 @@
-/// How much of a request an export shows: ``SentRequest/curlCommand(showing:)``
+import AtomNetworking
+
+/// How much of a request an export shows: `SentRequest.curlCommand(showing:)`
 /// and ``HARRecorder``.
 ///
 /// What isn't shown is replaced by the word `HIDDEN`.

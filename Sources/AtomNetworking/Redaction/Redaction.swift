@@ -5,10 +5,10 @@ import Foundation
 #endif
 
 /// Decides which parts of an external text may be shown.
-enum Redaction {
+package enum Redaction {
     /// What stands in the place of what isn't shown, unless the caller gives
     /// another mark.
-    static let hidden = "…"
+    package static let hidden = "…"
 
     /// The length of what a library says of an error: a certificate has several parts.
     static let longest = 1_200
@@ -30,7 +30,7 @@ enum Redaction {
     /// The visible part of a host, a path or a name that was rejected: an
     /// excerpt without user information, query and fragment, because the text
     /// may be a whole URL with its secrets.
-    static func subject(_ text: String) -> String {
+    package static func subject(_ text: String) -> String {
         clipped(withoutTokens(withoutSecrets(text)), limit: 100)
     }
 
@@ -144,7 +144,7 @@ enum Redaction {
     /// an item without `=`, which may be only a value. A path segment that looks
     /// like a token is hidden too, unless it is a UUID, which identifies a resource
     /// there.
-    static func url(_ string: String, mark: String = hidden) -> String {
+    package static func url(_ string: String, mark: String = hidden) -> String {
         // By code points: a delimiter may be part of a longer `Character`, for
         // example with an accent.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
@@ -201,7 +201,7 @@ enum Redaction {
     ///
     /// Plain is a registered type (RFC 6838 §4.2.7) with a valid subtype
     /// (§4.2).
-    static func mediaType(_ field: String) -> String? {
+    package static func mediaType(_ field: String) -> String? {
         var parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)
         }

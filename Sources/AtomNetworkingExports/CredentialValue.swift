@@ -1,7 +1,8 @@
+import AtomNetworking
 import Foundation
 
 /// Decides by its form whether a value is a credential.
-enum CredentialValue {
+package enum CredentialValue {
     /// Whether a value can be a token at all: a word such as `true` can't.
     static func mayBeToken(_ value: some Collection<UInt8>) -> Bool {
         value.count >= 16 && !value.contains { $0 <= 0x20 }
@@ -9,7 +10,7 @@ enum CredentialValue {
 
     /// Whether a JSON Web Token is in a text (RFC 7519): parts in base64url with
     /// dots between them, of which the first is a JSON object.
-    static func isJWT(in text: [UInt8]) -> Bool {
+    package static func isJWT(in text: [UInt8]) -> Bool {
         guard text.contains(dot) else { return false }
         return text.split(whereSeparator: { !base64URL.contains($0) }).contains { word in
             let parts = word.split(separator: dot, omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ extension HeaderFields {
     var redacted: HeaderFields { redacted(mark: Redaction.hidden) }
 
     /// The same with another mark than "…".
-    func redacted(mark: String) -> HeaderFields {
+    package func redacted(mark: String) -> HeaderFields {
         HeaderFields(
             map { field in
                 guard Self.plainNames.contains(field.name.lowercased()) else {
