@@ -3,6 +3,8 @@ import Foundation
 
 /// The body of a response, as far as it is recorded.
 struct HARBody {
+    /// The bytes that arrived, decoded, also those that aren't recorded.
+    private(set) var size: Int64 = 0
     /// `nil` if it isn't recorded.
     private(set) var data: Data?
     private(set) var isTooLong = false
@@ -11,6 +13,7 @@ struct HARBody {
     ///
     /// - Parameter limit: A longer body isn't recorded.
     mutating func append(_ part: Data, limit: Int) {
+        size += Int64(part.count)
         guard !isTooLong else { return }
         guard part.count <= limit - (data?.count ?? 0) else {
             (data, isTooLong) = (nil, true)

@@ -140,7 +140,6 @@ public final class HARRecorder: BodyObserver {
     private static let totalBodyLimit = 64 << 20
 
     package func observe(_ part: Data, of requestID: UInt64, number: Int) {
-        guard bodyLimit > 0 else { return }
         change(requestID) { [bodyLimit] running in
             if let index = running.index(of: number) {
                 running.sendings[index].body.append(part, limit: bodyLimit)
@@ -225,8 +224,11 @@ public final class HARRecorder: BodyObserver {
 
     private func finish(_ requestID: UInt64, _ summary: RequestSummary) {
         guard var sendings = content.withLock({ $0.running.removeValue(forKey: requestID) })?.sendings else { return }
-        for index in sendings.indices {
-            sendings[index].bytesReceived = summary.bytesReceived(by: sendings[index].request.number)
+        for index in sendings.indices { sendings[index].bytesReceived = sendings[index].body.size }
+        if let last = sendings.indices.last {
+            // What wasn't heard belongs to the last one: it has no empty body.
+            let others = sendings.dropLast().reduce(0) { $0 + $1.bytesReceived }
+            sendings[last].bytesReceived = max(sendings[last].bytesReceived, summary.bytesReceived - others)
         }
         let entries = sendings.map { Recorded($0) }
         content.withLock { content in
@@ -284,8 +286,11 @@ extension HARRecorder {
         guard number >= 0 else { throw failure() }
         let file = FileHandle(fileDescriptor: number, closeOnDealloc: true)
         do {
-            var old = stat()
-            if stat(fileURL.path, &old) == 0, fchmod(number, old.st_mode & 0o7777) != 0 { throw failure() }
+            // `stat` would need a privacy manifest.
+            if let mode = try? FileManager.default.attributesOfItem(atPath: fileURL.path)[.posixPermissions] {
+                let path = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            }
             try file.write(contentsOf: data)
             try file.close()
             guard rename(path, fileURL.path) == 0 else { throw failure() }

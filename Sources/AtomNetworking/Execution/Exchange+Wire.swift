@@ -290,7 +290,7 @@ extension Exchange {
             observers.tell(part, of: requestID, number: wire.number)
         }
         let (step, concerned) = content.withLock { content in
-            if observation != nil { content.events.countReceived(part.count, by: wire.number) }
+            if observation != nil { content.events.countReceived(part.count) }
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
             return (step, content.letGo(for: step))
         }

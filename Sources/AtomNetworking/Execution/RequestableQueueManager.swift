@@ -286,7 +286,8 @@ final class RequestableQueueManager: Sendable {
         of holder: SessionHolder? = nil
     ) -> Exchange {
         for name in request.omittedFields {
-            log?.note("The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
+            log?.note(
+                "The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
         let exchange = Exchange(
             request, manager: self, listener: listener, destination: destination, progress: progress)

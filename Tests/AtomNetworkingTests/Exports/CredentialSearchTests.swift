@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AtomNetworking
+@testable import AtomNetworkingExports
 
 /// Bodies, URLs and header fields without their credentials.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AtomNetworking
+@testable import AtomNetworkingExports
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -325,7 +326,7 @@ import Testing
 }
 
 /// Adds up the work of another observer.
-private final class MeasuringObserver: ResponseBodyObserver {
+private final class MeasuringObserver: BodyObserver {
     private let observer: any RequestObserver
     private let total = Locked(0.0)
 
@@ -335,7 +336,9 @@ private final class MeasuringObserver: ResponseBodyObserver {
 
     func observe(_ event: RequestEvent) { measure { observer.observe(event) } }
 
-    func observe(_ part: ReceivedPart) { measure { (observer as? any ResponseBodyObserver)?.observe(part) } }
+    func observe(_ part: Data, of requestID: UInt64, number: Int) {
+        measure { (observer as? any BodyObserver)?.observe(part, of: requestID, number: number) }
+    }
 
     private func measure(_ body: () -> Void) {
         let time = processorTime(of: body)

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AtomNetworking
+@testable import AtomNetworkingExports
 
 @Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
     private func sent(

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AtomNetworking
+@testable import AtomNetworkingExports
 
 @Suite(.timeLimit(.minutes(5))) struct ShellWordTests {
     @Test("Plain words stay bare, and all others are in single quotes")

@@ -206,34 +206,3 @@ struct RedactionTests {
         }
     }
 }
-
-@Suite("The log of exchanges")
-struct ExchangeLogTests {
-    private final class Lines: @unchecked Sendable {
-        private let lock = NSLock()
-        private var lines: [String] = []
-        var all: [String] { lock.withLock { lines } }
-        func add(_ line: String) { lock.withLock { lines.append(line) } }
-    }
-
-    @Test("A log that is off builds no line")
-    func disabled() {
-        let lines = Lines()
-        let log = ExchangeLog(isEnabled: false) { lines.add($0) }
-        func make() -> String {
-            Issue.record("The line was made")
-            return ""
-        }
-        log(make())
-        #expect(lines.all.isEmpty)
-    }
-
-    @Test("A log that is on passes its lines to the handler")
-    func enabled() {
-        let lines = Lines()
-        let log = ExchangeLog(isEnabled: true) { lines.add($0) }
-        log("a")
-        log("b")
-        #expect(lines.all == ["a", "b"])
-    }
-}

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import AtomNetworking
+    @testable import AtomNetworkingExports
 
     /// The SDK and the real `curl`, against the same server.
     @Suite(.timeLimit(.minutes(10)), .enabled(if: ShellProgram.isInstalled("curl"), "curl isn't installed"))

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AtomNetworking
+@testable import AtomNetworkingExports
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
