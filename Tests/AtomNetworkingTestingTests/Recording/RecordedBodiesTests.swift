@@ -104,7 +104,9 @@ struct RecordedBodiesTests {
 
     @Test func aStreamIsHeardAsItComes() async throws {
         let listener = Listener()
-        let (atom, wire) = Atom.scripted(.events(["1", "2"]), delivery: .immediate) { $0.observers = [listener, listener.bodies] }
+        let (atom, wire) = Atom.scripted(.events(["1", "2"]), delivery: .immediate) {
+            $0.observers = [listener, listener.bodies]
+        }
         var events: [String] = []
         for try await event in try await atom.enqueue(Call()).serverSentEvents() {
             events.append(event.data)
