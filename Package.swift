@@ -7,6 +7,8 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "AtomNetworking", targets: ["AtomNetworking"]),
+        // For debug builds of apps: curl commands and HAR files of what is sent.
+        .library(name: "AtomNetworkingExports", targets: ["AtomNetworkingExports"]),
         // For the tests of apps. An app itself must not link it.
         .library(name: "AtomNetworkingTesting", targets: ["AtomNetworkingTesting"]),
     ],
@@ -19,10 +21,16 @@ let package = Package(
         // What the SDK uses of libcurl, which is in every process with
         // Foundation on Linux. It needs no header files.
         .target(name: "CAtomCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-        .target(name: "AtomNetworkingTesting", dependencies: ["AtomNetworking"]),
-        .testTarget(name: "AtomNetworkingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
+        .target(name: "AtomNetworkingExports", dependencies: ["AtomNetworking"]),
+        // Reads the files that the exports write.
+        .target(name: "AtomNetworkingTesting", dependencies: ["AtomNetworking", "AtomNetworkingExports"]),
+        .testTarget(
+            name: "AtomNetworkingTests",
+            dependencies: ["AtomNetworking", "AtomNetworkingExports", "AtomNetworkingTesting"]),
         // As apps use it: public API only.
-        .testTarget(name: "AtomNetworkingTestingTests", dependencies: ["AtomNetworking", "AtomNetworkingTesting"]),
+        .testTarget(
+            name: "AtomNetworkingTestingTests",
+            dependencies: ["AtomNetworking", "AtomNetworkingExports", "AtomNetworkingTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -24,6 +24,7 @@ let package = Package(
                 "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingExports", package: "AtomNetworking"),
                 // An app needs it in its tests only. The tool answers from recordings.
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]
@@ -43,6 +44,7 @@ let package = Package(
             dependencies: [
                 "AtomCommands", "atom",
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
+                .product(name: "AtomNetworkingExports", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]
         ),

@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingExports
 import Testing
 
 @testable import AtomCommands

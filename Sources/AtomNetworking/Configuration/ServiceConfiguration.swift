@@ -188,14 +188,20 @@ extension ServiceConfiguration {
         #endif
     }
 
+    /// The log that ``isLogEnabled`` asks for, with every line.
+    var log: RequestLog? {
+        guard isLogEnabled else { return nil }
+        guard let logHandler else { return .system(from: .debug) }
+        return RequestLog(from: .debug) { _, line in logHandler(line) }
+    }
+
     #if os(Linux)
         /// The preferred transport, or URLSession where it can't be created.
         func makeTransport(preferring make: () throws(AtomError) -> any Transport) -> any Transport {
             do {
                 return try make()
             } catch {
-                let log = ExchangeLog(isEnabled: isLogEnabled, handler: logHandler)
-                log("URLSession sends the requests, because libcurl can't be used: \(error.description)")
+                log?.note("URLSession sends the requests, because libcurl can't be used: \(error.description)")
                 return URLSessionTransport(configuration: configuration)
             }
         }

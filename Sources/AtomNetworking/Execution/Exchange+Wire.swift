@@ -291,10 +291,10 @@ extension Exchange {
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
         if let observers, observers.wantsBodies, let requestID = observation?.requestID {
-            observers.tell(ReceivedPart(requestID: requestID, number: wire.number, data: part))
+            observers.tell(part, of: requestID, number: wire.number)
         }
         let (step, concerned) = content.withLock { content in
-            if observation != nil { content.events.countReceived(part.count, by: wire.number) }
+            if observation != nil { content.events.countReceived(part.count) }
             let step = content.machine.partArrived(part.count, of: wire.number, at: now)
             return (step, content.letGo(for: step))
         }

@@ -89,7 +89,7 @@ extension NotedEvents {
     mutating func countSent(_ count: Int) { traffic.bytesSent += Int64(count) }
 
     /// Counts bytes of a response's body.
-    mutating func countReceived(_ count: Int, by number: Int) { traffic.received(Int64(count), by: number) }
+    mutating func countReceived(_ count: Int) { traffic.bytesReceived += Int64(count) }
 
     /// No event comes any more.
     mutating func close() { isClosed = true }

@@ -21,7 +21,7 @@ final class RequestableQueueManager: Sendable {
     /// Tells whether there is a network; `nil` where nobody knows.
     let connectivity: (any ConnectivityMonitor)?
     let cookies: CookieStore
-    let log: ExchangeLog
+    let log: RequestLog?
     let time: any TimeSource
     /// Called when a result has reached its caller.
     let resultHandler: (@Sendable () -> Void)?
@@ -82,10 +82,8 @@ final class RequestableQueueManager: Sendable {
         cookies = CookieStore(system: configuration.configuration.cookieStorage)
         adapters = configuration.adapters
         signers = configuration.signers
-        observers = ObserverChain.of(
-            configuration.isLogEnabled
-                ? configuration.observers + [RequestLog(configuration.logHandler)] : configuration.observers)
-        log = ExchangeLog(isEnabled: configuration.isLogEnabled, handler: configuration.logHandler)
+        log = configuration.log
+        observers = ObserverChain.of(log.map { configuration.observers + [$0] } ?? configuration.observers)
         transport = configuration.transport ?? configuration.makeDefaultTransport()
         slots = OriginSlots(
             limit: configuration.maximumExchangesPerOrigin ?? transport.exchangesPerOrigin,
@@ -274,7 +272,8 @@ final class RequestableQueueManager: Sendable {
         of holder: SessionHolder? = nil
     ) -> Exchange {
         for name in request.omittedFields {
-            log("The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
+            log?.note(
+                "The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
         let exchange = Exchange(
             request, manager: self, listener: listener, destination: destination, progress: progress)
@@ -311,7 +310,7 @@ extension RequestableQueueManager: RenewalService {
             }
             _ = run(request, listener: listener)
         } catch {
-            log("The token was not revoked: \(error.wordless)")
+            log?.note("The token was not revoked: \(error.wordless)")
         }
     }
 
@@ -344,17 +343,17 @@ extension RequestableQueueManager: RenewalService {
     }
 
     private static func judge(
-        revocation result: Result<AtomResponse, AtomError>, _ log: ExchangeLog, until now: MonotonicInstant
+        revocation result: Result<AtomResponse, AtomError>, _ log: RequestLog?, until now: MonotonicInstant
     ) -> AtomError? {
         let failure: AtomError
         switch result {
         case .success(let response) where response.isSuccess:
-            log("The token has been revoked")
+            log?.note("The token has been revoked")
             return nil
         case .success(let response): failure = .response(response).about(response, until: now)
         case .failure(let error): failure = error
         }
-        log("The token was not revoked: \(failure.wordless)")
+        log?.note("The token was not revoked: \(failure.wordless)")
         return failure
     }
 

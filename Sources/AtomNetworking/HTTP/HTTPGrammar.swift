@@ -85,16 +85,16 @@ enum HTTPGrammar {
 }
 
 /// A set of bytes with a fast lookup.
-struct ByteSet: Sendable {
+package struct ByteSet: Sendable {
     private var low: (UInt64, UInt64) = (0, 0)
 
-    init(_ characters: String) {
+    package init(_ characters: String) {
         for byte in characters.utf8 where byte < 128 {
             insert(byte)
         }
     }
 
-    func contains(_ byte: UInt8) -> Bool {
+    package func contains(_ byte: UInt8) -> Bool {
         switch byte {
         case 0..<64: low.0 & (1 << UInt64(byte)) != 0
         case 64..<128: low.1 & (1 << UInt64(byte - 64)) != 0
@@ -102,7 +102,7 @@ struct ByteSet: Sendable {
         }
     }
 
-    func union(_ characters: String) -> ByteSet {
+    package func union(_ characters: String) -> ByteSet {
         var result = self
         for byte in characters.utf8 where byte < 128 {
             result.insert(byte)
@@ -118,5 +118,5 @@ struct ByteSet: Sendable {
         }
     }
 
-    static let alphanumeric = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    package static let alphanumeric = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 }

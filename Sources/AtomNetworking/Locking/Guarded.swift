@@ -7,14 +7,14 @@ import Foundation
 /// class's variable is checked for exclusivity at run time, which the lock
 /// already ensures. (`Mutex` would need newer Apple systems, and causes false
 /// reports of the thread sanitizer.)
-struct Guarded<Value>: @unchecked Sendable {
+package struct Guarded<Value>: @unchecked Sendable {
     // The value is accessed only between lock and unlock. The compiler checks
     // that the initial value isn't shared and that results are `Sendable`. The
     // mutex is never moved.
     private let box: ManagedBuffer<pthread_mutex_t, Value>
 
     /// Guards a value that isn't shared.
-    init(_ value: consuming sending Value) {
+    package init(_ value: consuming sending Value) {
         box = Box<Value>.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
         // Initialized outside the call: a closure would copy the value.
         let (mutex, place) = box.withUnsafeMutablePointers { ($0, $1) }
@@ -26,7 +26,7 @@ struct Guarded<Value>: @unchecked Sendable {
     /// Runs the body while the lock is held; the body must not take the lock
     /// again.
     @inline(__always)
-    func withLock<T: Sendable, Failure: Error>(
+    package func withLock<T: Sendable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> T
     ) throws(Failure) -> T {
         try box.withUnsafeMutablePointers { (mutex, place) throws(Failure) in

@@ -1,7 +1,9 @@
+import Foundation
+
 /// The observers of a service, in their order.
 ///
 /// A list of objects: to call through an array of existentials takes longer than
-/// all the rest of an event.
+/// all the rest of an event, as "three observers" of Tests/Benchmarks counts.
 class ObserverChain: @unchecked Sendable {
     // Unchecked, because it has a subclass; the properties of both are constant and `Sendable`.
     fileprivate let next: ObserverChain?
@@ -19,7 +21,7 @@ class ObserverChain: @unchecked Sendable {
     func tell(_ event: RequestEvent) { next?.tell(event) }
 
     /// Tells a part of a body to those that want it.
-    func tell(_ part: ReceivedPart) { next?.tell(part) }
+    func tell(_ part: Data, of requestID: UInt64, number: Int) { next?.tell(part, of: requestID, number: number) }
 
     /// - Returns: `nil` if there are none.
     static func of(_ observers: [any RequestObserver]) -> ObserverChain? {
@@ -33,13 +35,12 @@ class ObserverChain: @unchecked Sendable {
     private final class Link<Observer: RequestObserver>: ObserverChain, @unchecked Sendable {
         private let observer: Observer
         /// The same; `nil` if it wants no bodies.
-        private let bodyObserver: (any ResponseBodyObserver)?
+        private let bodyObserver: (any BodyObserver)?
 
         init(_ observer: Observer, before next: ObserverChain?) {
             self.observer = observer
-            let bodyObserver = observer as? any ResponseBodyObserver
-            self.bodyObserver = bodyObserver?.wantsResponseBodies == true ? bodyObserver : nil
-            super.init(before: next, wantsBodies: self.bodyObserver != nil)
+            bodyObserver = observer as? any BodyObserver
+            super.init(before: next, wantsBodies: bodyObserver != nil)
         }
 
         override func tell(_ event: RequestEvent) {
@@ -47,9 +48,9 @@ class ObserverChain: @unchecked Sendable {
             next?.tell(event)
         }
 
-        override func tell(_ part: ReceivedPart) {
-            bodyObserver?.observe(part)
-            next?.tell(part)
+        override func tell(_ part: Data, of requestID: UInt64, number: Int) {
+            bodyObserver?.observe(part, of: requestID, number: number)
+            next?.tell(part, of: requestID, number: number)
         }
     }
 }

@@ -4,8 +4,7 @@ import Foundation
 ///
 /// Events are redacted. They show methods, URLs without the values of the query,
 /// status codes, sizes and times. Of header fields they show the values that
-/// can't be secret, and of all others the names. They never have a body: see
-/// ``ResponseBodyObserver``.
+/// can't be secret, and of all others the names. They never have a body.
 public struct RequestEvent: Sendable {
     /// Who has made the request.
     public enum Purpose: Sendable, Hashable {
@@ -139,40 +138,42 @@ public struct RequestEvent: Sendable {
 }
 
 extension RequestEvent: CustomStringConvertible, CustomReflectable {
-    /// One line with the number, the time and what has happened.
-    public var description: String {
-        "\(requestID.map { "\($0)" } ?? "session") +\(elapsed): \(kind)" + (request.map { ", \($0)" } ?? "")
-    }
+    /// A line for a log: the number of the request, and what has happened.
+    public var description: String { (requestID.map { "[\($0)] " } ?? "") + text }
 
     /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
-}
 
-extension RequestEvent.Kind: CustomStringConvertible, CustomReflectable {
-    /// What has happened, without secrets.
-    public var description: String {
-        switch self {
-        case .described: "described"
-        case .refused(let request): "refused \(request)"
-        case .joined(let other): "joined " + (other.map { "request \($0)" } ?? "a request that is being started")
-        case .queued(.refresh): "waits for a refresh"
-        case .queued(.slot): "waits for its turn"
-        case .queued(.network): "waits for a network"
-        case .admitted: "goes on"
-        case .sent(let request): "sent \(request)"
-        case .answered(let head): "answered \(head)"
-        case .redirected(let address): "redirected to \(address)"
+    private var text: String {
+        let request = self.request.map(\.description) ?? ""
+        return switch kind {
+        case .described: request + (self.request?.endpoint.map { " of \($0)" } ?? "")
+        case .refused(let refused): "✗ \(refused)"
+        case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
+        case .queued(.refresh): "waits for a refresh: \(request)"
+        case .queued(.slot): "waits for its turn: \(request)"
+        case .queued(.network): "waits for a network: \(request)"
+        case .admitted: "goes on: \(request)"
+        case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.number > 1 ? ", sending \(sent.number)" : "")
+        case .answered(let head): "← HTTP \(head.statusCode) \(request)"
+        case .redirected(let address): "← \(request), redirected to \(address)"
         case .retried(let failure, _, let delay):
-            "\(failure): to be sent again " + (delay.map { "in \($0)" } ?? "at once")
-        case .measured(let metrics, let number):
-            "measured sending \(number): \(metrics.networkProtocol ?? "an unknown protocol"), "
-                + (metrics.isConnectionReused.map { $0 ? "connection kept" : "connection new" } ?? "connection unknown")
-        case .finished(let summary): "finished \(summary)"
-        case .refreshed(let failure): failure.map { "the refresh failed: \($0)" } ?? "the token is refreshed"
-        case .sessionEnded(let failure): "the session is over: \(failure)"
+            "↻ \(request): \(failure), to be sent again " + (delay.map { "in \($0)" } ?? "at once")
+        case .measured(let metrics, let number): "sending \(number): " + Self.text(of: metrics)
+        case .finished(let summary):
+            summary.failure.map { "✗ \(request) in \(summary.duration): \($0.description)" }
+                ?? "← HTTP \(summary.statusCode ?? 0), \(summary.bytesReceived) bytes \(request) in \(summary.duration)"
+        case .refreshed(let failure):
+            failure.map { "✗ refresh: \($0.description)" } ?? "The access token has been refreshed"
+        case .sessionEnded(let failure): "✗ The session is over: \(failure.description)"
         }
     }
 
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
+    private static func text(of metrics: TransportMetrics) -> String {
+        let connection = metrics.isConnectionReused.map { $0 ? "connection kept" : "connection new" }
+        let address = metrics.remoteAddress.map { "\($0) port \(metrics.remotePort ?? 0)" }
+        let waiting = metrics.waiting.map { "first byte after \($0)" }
+        let parts = [metrics.networkProtocol, connection, address, waiting].compactMap { $0 }
+        return parts.isEmpty ? "nothing measured" : parts.joined(separator: ", ")
+    }
 }

@@ -1,3 +1,9 @@
+import Foundation
+
+#if canImport(os)
+    import os
+#endif
+
 /// Writes a line for what happens to each request.
 ///
 /// ```swift
@@ -29,30 +35,43 @@ public struct RequestLog: RequestObserver {
     /// The system's log: the unified log on Apple's systems, and standard error
     /// elsewhere.
     public static func system(from minimumLevel: LogLevel = .info) -> RequestLog {
-        RequestLog(from: minimumLevel, write: SystemLog.write)
+        RequestLog(from: minimumLevel) { level, line in
+            #if canImport(os)
+                logger.log(level: level.systemLevel, "\(line, privacy: .public)")
+            #else
+                writeToStandardError(line)
+            #endif
+        }
     }
 
     /// Standard error, also on Apple's systems; for command-line tools.
     public static func standardError(from minimumLevel: LogLevel = .info) -> RequestLog {
-        RequestLog(from: minimumLevel) { _, line in SystemLog.writeToStandardError(line) }
+        RequestLog(from: minimumLevel) { _, line in writeToStandardError(line) }
     }
 
-    /// Every line, for ``ServiceConfiguration/isLogEnabled``.
-    init(_ handler: (@Sendable (String) -> Void)?) {
-        self.init(from: .debug) { level, line in
-            if let handler { handler(line) } else { SystemLog.write(level, line) }
-        }
+    private static func writeToStandardError(_ line: String) {
+        // The variant that doesn't throw traps when standard error is closed.
+        try? FileHandle.standardError.write(contentsOf: Data("AtomNetworking: \(line)\n".utf8))
     }
+
+    #if canImport(os)
+        private static let logger = Logger(subsystem: "AtomNetworking", category: "exchange")
+    #endif
 
     /// Writes the line of an event, if it is important enough.
+    ///
+    /// The line is the event's ``RequestEvent/description``.
     public func observe(_ event: RequestEvent) {
         let level = Self.level(of: event.kind)
-        guard level >= minimumLevel else { return }
-        let prefix = event.requestID.map { "[\($0)] " } ?? ""
-        write(level, prefix + Self.text(of: event))
+        if level >= minimumLevel { write(level, event.description) }
     }
 
-    static func level(of kind: RequestEvent.Kind) -> LogLevel {
+    /// Writes a line about what belongs to no request.
+    func note(_ line: String) {
+        if .debug >= minimumLevel { write(.debug, line) }
+    }
+
+    private static func level(of kind: RequestEvent.Kind) -> LogLevel {
         switch kind {
         case .described, .queued, .admitted, .joined, .sent, .answered, .measured: .debug
         case .redirected, .refreshed(nil): .info
@@ -67,37 +86,18 @@ public struct RequestLog: RequestObserver {
             }
         }
     }
+}
 
-    private static func text(of event: RequestEvent) -> String {
-        let request = event.request.map(\.description) ?? ""
-        return switch event.kind {
-        case .described: request + (event.request?.endpoint.map { " of \($0)" } ?? "")
-        case .refused(let refused): "✗ \(refused)"
-        case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
-        case .queued(.refresh): "waits for a refresh: \(request)"
-        case .queued(.slot): "waits for its turn: \(request)"
-        case .queued(.network): "waits for a network: \(request)"
-        case .admitted: "goes on: \(request)"
-        case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.number > 1 ? ", sending \(sent.number)" : "")
-        case .answered(let head): "← HTTP \(head.statusCode) \(request)"
-        case .redirected(let address): "← \(request), redirected to \(address)"
-        case .retried(let failure, _, let delay):
-            "↻ \(request): \(failure), to be sent again " + (delay.map { "in \($0)" } ?? "at once")
-        case .measured(let metrics, let number): "sending \(number): " + text(of: metrics)
-        case .finished(let summary):
-            summary.failure.map { "✗ \(request) in \(summary.duration): \($0.description)" }
-                ?? "← HTTP \(summary.statusCode ?? 0), \(summary.bytesReceived) bytes \(request) in \(summary.duration)"
-        case .refreshed(let failure):
-            failure.map { "✗ refresh: \($0.description)" } ?? "The access token has been refreshed"
-        case .sessionEnded(let failure): "✗ The session is over: \(failure.description)"
+#if canImport(os)
+    extension LogLevel {
+        fileprivate var systemLevel: OSLogType {
+            switch self {
+            case .debug: .debug
+            case .info: .info
+            case .notice: .default
+            // The unified log has no level for a warning.
+            case .warning, .error: .error
+            }
         }
     }
-
-    private static func text(of metrics: TransportMetrics) -> String {
-        let connection = metrics.isConnectionReused.map { $0 ? "connection kept" : "connection new" }
-        let address = metrics.remoteAddress.map { "\($0) port \(metrics.remotePort ?? 0)" }
-        let waiting = metrics.waiting.map { "first byte after \($0)" }
-        let parts = [metrics.networkProtocol, connection, address, waiting].compactMap { $0 }
-        return parts.isEmpty ? "nothing measured" : parts.joined(separator: ", ")
-    }
-}
+#endif

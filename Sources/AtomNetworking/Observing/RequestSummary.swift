@@ -30,37 +30,13 @@ public struct RequestSummary: Sendable {
         self.duration = duration
         self.traffic = traffic
     }
-
-    /// The part of ``bytesReceived`` of the sending with this number.
-    func bytesReceived(by number: Int) -> Int64 { traffic.received(by: number) }
 }
 
 /// What was sent and received for one request.
 struct RequestTraffic: Sendable {
     var sendings = 0
     var bytesSent: Int64 = 0
-    private(set) var bytesReceived: Int64 = 0
-    /// What each sending after the first received, in their order; missing for
-    /// those without a body.
-    ///
-    /// `nil` for a request that was sent once, as nearly every one is.
-    private var receivedLater: [Int64]?
-
-    mutating func received(_ count: Int64, by number: Int) {
-        bytesReceived += count
-        guard number > 1 else { return }
-        var later = receivedLater ?? []
-        while later.count < number - 1 { later.append(0) }
-        later[number - 2] += count
-        receivedLater = later
-    }
-
-    /// The part of ``bytesReceived`` of the sending with this number.
-    func received(by number: Int) -> Int64 {
-        let later = receivedLater ?? []
-        if number == 1 { return bytesReceived - later.reduce(0, +) }
-        return later.indices.contains(number - 2) ? later[number - 2] : 0
-    }
+    var bytesReceived: Int64 = 0
 }
 
 extension RequestSummary: CustomStringConvertible {

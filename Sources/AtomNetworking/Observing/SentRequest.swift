@@ -6,7 +6,7 @@ public struct SentRequest: Sendable {
     /// each attempt of a ``RetryPolicy`` have the next number.
     public var number: Int { request.number }
     /// All of it, with its secrets.
-    let request: TransportRequest
+    package let request: TransportRequest
 
     init(_ request: TransportRequest) { self.request = request }
 
@@ -47,7 +47,7 @@ public struct ReceivedHead: Sendable {
     public var statusCode: Int { head.statusCode }
     /// The header fields, with "…" for each value that may be a secret.
     public var headerFields: HeaderFields { head.headerFields.redacted }
-    let head: TransportResponse
+    package let head: TransportResponse
 
     init(_ head: TransportResponse, number: Int) {
         self.head = head

@@ -189,8 +189,8 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 /// Reason phrases of the IANA registry (RFC 9110 §15).
-enum HTTPStatus {
-    static func reasonPhrase(for code: Int) -> String {
+package enum HTTPStatus {
+    package static func reasonPhrase(for code: Int) -> String {
         phrases[code] ?? "Status"
     }
 

@@ -57,7 +57,7 @@ public struct TransferError: Error {
         case notUTF8
     }
 
-    init(
+    package init(
         _ reason: Reason, _ explanation: String, delivery: AtomError.Delivery, response: AtomResponse? = nil,
         underlying: (any Error)? = nil
     ) {

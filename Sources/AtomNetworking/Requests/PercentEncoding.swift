@@ -1,13 +1,13 @@
 /// Percent-encoding of URL components (RFC 3986 §2).
-enum PercentEncoding {
+package enum PercentEncoding {
     /// `unreserved` (RFC 3986 §2.3).
-    static let unreserved = ByteSet.alphanumeric.union("-._~")
+    package static let unreserved = ByteSet.alphanumeric.union("-._~")
 
     /// `pchar` and `/`, without the percent sign (RFC 3986 §3.3).
     static let path = unreserved.union("!$&'()*+,;=:@/")
 
     /// Encodes every byte that isn't in `allowed`.
-    static func encode(_ text: String, allowing allowed: ByteSet) -> String {
+    package static func encode(_ text: String, allowing allowed: ByteSet) -> String {
         guard let first = text.utf8.firstIndex(where: { !allowed.contains($0) }) else { return text }
         var bytes = Array(text.utf8[..<first])
         for byte in text.utf8[first...] {
@@ -28,7 +28,7 @@ enum PercentEncoding {
     }
 
     /// The value of a hexadecimal digit.
-    static func hexValue(_ byte: UInt8) -> UInt8? {
+    package static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

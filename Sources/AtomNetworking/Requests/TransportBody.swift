@@ -25,6 +25,21 @@ extension TransportBody {
 
     /// Whether it is read while it is sent.
     var isStream: Bool { if case .stream = self { true } else { false } }
+
+    /// The whole body, if no file and no stream has to be read for it.
+    package var bytesInMemory: Data? {
+        switch self {
+        case .data(let data): return data
+        case .stream(let stream):
+            guard case .segments(let body) = stream.source else { return nil }
+            var bytes = Data()
+            for segment in body.segments {
+                guard case .data(let data) = segment else { return nil }
+                bytes += data
+            }
+            return bytes
+        }
+    }
 }
 
 extension TransportBody: CustomStringConvertible, CustomReflectable {

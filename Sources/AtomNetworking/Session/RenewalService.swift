@@ -9,8 +9,8 @@ protocol RenewalService: AnyObject, Sendable {
     /// The longest time that the provider may take; `nil` for no limit.
     var providerDeadline: Duration? { get }
 
-    /// Where the session logs.
-    var log: ExchangeLog { get }
+    /// Where the session logs, if it does.
+    var log: RequestLog? { get }
 
     /// Asks the token endpoint; the request waits in no queue.
     ///

@@ -55,7 +55,7 @@ extension SessionActor {
                 let isOver = !guarded.with { $0.held?.isUsable(at: now) ?? false }
                 announce(.refreshFailed(failure), isOver: isOver)
             case .announceStaleStore:
-                guarded.lastService?.log("The token store still holds a credential that was replaced")
+                guarded.lastService?.log?.note("The token store still holds a credential that was replaced")
             case .announce(let event):
                 announce(event)
             case .revoke(let credential):

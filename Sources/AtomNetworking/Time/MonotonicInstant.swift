@@ -73,7 +73,7 @@ public struct MonotonicInstant: InstantProtocol {
 extension Duration {
     /// Rounded up; a value that doesn't fit, about three centuries, becomes the
     /// largest one.
-    var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard (-9_000_000_000...9_000_000_000).contains(seconds) else { return seconds < 0 ? .min : .max }
         // The division rounds towards zero.
@@ -95,7 +95,7 @@ extension Duration {
     var bounded: Duration { min(max(self, .zero), .century) }
 
     /// The duration as a `TimeInterval`.
-    var seconds: Double {
+    package var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) * 1e-18
     }
 }

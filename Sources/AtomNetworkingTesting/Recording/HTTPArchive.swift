@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingExports
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -8,12 +9,13 @@ import Foundation
 /// What a service has sent and received in a real run, from a file in the HTTP
 /// Archive format (HAR 1.2).
 ///
-/// `HARRecorder` of the SDK writes such a file, and so do browsers and proxies.
+/// `HARRecorder` of AtomNetworkingExports writes such a file, and so do browsers and proxies.
 /// ``ScriptedTransport/replay(_:order:comparing:mustUseAll:)`` answers from it,
 /// and ``review`` says what a person must look at before the file is committed.
 ///
 /// ```swift
 /// import AtomNetworking
+/// import AtomNetworkingExports
 /// import AtomNetworkingTesting
 /// import Foundation
 ///
@@ -50,7 +52,7 @@ public struct HTTPArchive: Sendable {
         /// Whether the SDK has sent the request once more afterwards.
         var isSentAgain = false
         /// Which sending of which request it is, if the SDK has recorded it.
-        let sending: HARFile.Sending?
+        let sending: HARLog.Sending?
         /// Whether the SDK sent it for itself: for a token, or to revoke one.
         let isForSession: Bool
         let serverAddress: String?
@@ -112,7 +114,7 @@ public struct HTTPArchiveError: Error, Sendable, Hashable, CustomStringConvertib
 }
 
 extension HTTPArchive.Entry {
-    init(_ entry: HARFile.Entry, number: Int) throws(HTTPArchiveError) {
+    init(_ entry: HARLog.Entry, number: Int) throws(HTTPArchiveError) {
         self.number = number
         method = entry.request.method
         url = entry.request.url
@@ -160,7 +162,7 @@ extension HTTPArchive.Entry: CustomStringConvertible, CustomReflectable {
 
 extension HeaderFields {
     /// Without the pseudo-fields of HTTP/2, which some tools write.
-    fileprivate init(_ pairs: [HARFile.Pair]?) {
+    fileprivate init(_ pairs: [HARLog.Pair]?) {
         self.init((pairs ?? []).filter { !$0.name.hasPrefix(":") }.map { .init(name: $0.name, value: $0.value) })
     }
 }

@@ -1,9 +1,10 @@
 import AtomNetworking
+import AtomNetworkingExports
 import Foundation
 
 /// The word that stands in a HAR file for what the SDK's recorder has hidden.
 enum HiddenValue {
-    static let mark = "HIDDEN"
+    static let mark = CredentialSearch.hidden
 
     /// Whether a text is what was recorded; the mark stands for any characters.
     static func fits(_ text: String, recorded: String) -> Bool {
@@ -89,7 +90,7 @@ struct RecordedBody: Sendable {
         self.comment = comment
     }
 
-    init(_ request: HARFile.Request) {
+    init(_ request: HARLog.Request) {
         let post = request.postData
         let data: Data?
         if let text = post?.text, !text.isEmpty {
@@ -106,7 +107,7 @@ struct RecordedBody: Sendable {
     /// The body of a response.
     ///
     /// An unknown size isn't an empty body.
-    init(of entry: HARFile.Entry) {
+    init(of entry: HARLog.Entry) {
         let (response, content) = (entry.response, entry.response.content)
         let data: Data?
         if let text = content?.text, !text.isEmpty {

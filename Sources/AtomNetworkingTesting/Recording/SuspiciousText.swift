@@ -1,3 +1,5 @@
+import AtomNetworking
+import AtomNetworkingExports
 import Foundation
 
 /// Says by names and forms what a text may be.
@@ -7,8 +9,8 @@ enum SuspiciousText {
     /// Why a value may be a secret; `nil` if nothing says so.
     static func secretReason(_ value: String, named name: String) -> String? {
         guard !value.isEmpty, !["true", "false", "null", "0", "1"].contains(value) else { return nil }
-        if isSecretName(name), !isNumber(value) { return "its name says that it is a credential" }
-        if isJSONWebToken(value) { return "it has the form of a JSON Web Token" }
+        if CredentialName.isOne(name), !isNumber(value) { return "its name says that it is a credential" }
+        if CredentialValue.isJWT(in: Array(value.utf8)) { return "it has the form of a JSON Web Token" }
         if value.contains("-----BEGIN ") { return "it has the form of a key or a certificate" }
         if knownPrefixes.contains(where: { value.hasPrefix($0) && value.count > $0.count + 8 }) {
             return "it begins as the keys of a well-known service do"
@@ -39,30 +41,9 @@ enum SuspiciousText {
         "xoxb-", "xoxp-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "npm_", "shpat_", "SG.", "eyJ",
     ]
 
-    private static let secretWords = [
-        "token", "secret", "password", "passwd", "passphrase", "passcode", "authorization", "credential", "cookie",
-        "signature", "apikey", "privatekey", "accesskey", "jwt", "assertion", "csrf", "xsrf", "session",
-    ]
-    private static let harmlessWords: Set<String> = [
-        "tokentype", "tokentypehint", "granttype", "maxtokens", "tokenendpoint", "sessionstate",
-        "accesscontrolallowcredentials", "completiontokens", "prompttokens", "totaltokens",
-    ]
-
-    private static func isSecretName(_ name: String) -> Bool {
-        let plain = letters(name)
-        if ["auth", "pin", "otp", "cvv", "cvc", "sig", "sid", "pwd"].contains(plain) { return true }
-        return !harmlessWords.contains(plain) && secretWords.contains { plain.contains($0) }
-    }
-
     private static func letters(_ name: String) -> String { name.lowercased().filter { $0.isLetter } }
 
     private static func isNumber(_ value: String) -> Bool { Double(value) != nil }
-
-    /// RFC 7519: three parts, and the first one is an object in Base64.
-    private static func isJSONWebToken(_ value: String) -> Bool {
-        value.split(whereSeparator: { " ,;=\"".contains($0) })
-            .contains { $0.hasPrefix("eyJ") && $0.filter { $0 == "." }.count >= 2 }
-    }
 
     /// A long word of one alphabet in which letters and digits are mixed, and no
     /// UUID, date or name.

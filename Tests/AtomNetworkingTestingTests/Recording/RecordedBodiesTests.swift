@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingExports
 import AtomNetworkingTesting
 import Foundation
 import Testing
@@ -7,12 +8,16 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RecordedBodiesTests {
     /// Keeps what it hears; without a lock, because the wire is immediate.
-    private final class Listener: ResponseBodyObserver, @unchecked Sendable {
+    private final class Listener: RequestObserver, @unchecked Sendable {
         // Unchecked: used in one thread.
-        let wantsResponseBodies: Bool
         private(set) var story: [String] = []
 
-        init(wantsBodies: Bool = true) { wantsResponseBodies = wantsBodies }
+        /// Hears bodies for it.
+        var bodies: ResponseBodyObserver {
+            ResponseBodyObserver { [self] part in
+                story.append("part of \(part.number): \(String(decoding: part.data, as: UTF8.self))")
+            }
+        }
 
         func observe(_ event: RequestEvent) {
             switch event.kind {
@@ -22,16 +27,12 @@ struct RecordedBodiesTests {
             default: break
             }
         }
-
-        func observe(_ part: ReceivedPart) {
-            story.append("part of \(part.number): \(String(decoding: part.data, as: UTF8.self))")
-        }
     }
 
     /// Tells a recorder of a sending only when its answer has been heard.
     ///
     /// Parts don't wait for events, so a recorder can hear them so.
-    private final class LateTeller: ResponseBodyObserver, @unchecked Sendable {
+    private final class LateTeller: BodyObserver, @unchecked Sendable {
         // Unchecked: used in one thread.
         private let recorder: HARRecorder
         private let losesParts: Bool
@@ -51,8 +52,8 @@ struct RecordedBodiesTests {
             }
         }
 
-        func observe(_ part: ReceivedPart) {
-            if !losesParts { recorder.observe(part) }
+        func observe(_ part: Data, of requestID: UInt64, number: Int) {
+            if !losesParts { recorder.observe(part, of: requestID, number: number) }
         }
     }
 
@@ -86,11 +87,11 @@ struct RecordedBodiesTests {
     }
 
     @Test func partsComeBetweenTheHeadAndTheEnd() async throws {
-        let (all, none) = (Listener(), Listener(wantsBodies: false))
+        let (all, none) = (Listener(), Listener())
         let (atom, wire) = Atom.scripted(
             .chunks([Data("so".utf8), Data("rry".utf8)], status: 307, headerItems: ["Location": "/y"]),
             .chunks([Data("a".utf8), Data("b".utf8)]), delivery: .immediate
-        ) { $0.observers = [none, all] }
+        ) { $0.observers = [none, all, all.bodies] }
         try await atom.enqueue(Call()).resume()
         try wire.verify()
         #expect(
@@ -103,7 +104,9 @@ struct RecordedBodiesTests {
 
     @Test func aStreamIsHeardAsItComes() async throws {
         let listener = Listener()
-        let (atom, wire) = Atom.scripted(.events(["1", "2"]), delivery: .immediate) { $0.observers = [listener] }
+        let (atom, wire) = Atom.scripted(.events(["1", "2"]), delivery: .immediate) {
+            $0.observers = [listener, listener.bodies]
+        }
         var events: [String] = []
         for try await event in try await atom.enqueue(Call()).serverSentEvents() {
             events.append(event.data)

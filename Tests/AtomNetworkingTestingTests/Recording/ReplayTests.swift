@@ -1,4 +1,5 @@
 import AtomNetworking
+import AtomNetworkingExports
 import AtomNetworkingTesting
 import Foundation
 import Testing

@@ -341,8 +341,10 @@ extension SharingTests {
         let first = try #require(observer.events.first?.requestID)
         let joined = observer.events.filter { $0.requestID != first }
         #expect(
-            joined.map { "\($0.kind)" } == [
-                "described", "joined request \(first)", "finished in 0.0 seconds: HTTP 200",
+            joined.map { $0.description.drop { $0 != "]" } } == [
+                "] GET https://api.example.com/x of SharedEndpoint",
+                "] ⇉ GET https://api.example.com/x, shared with request \(first)",
+                "] ← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
         #expect(observer.events.count { if case .sent = $0.kind { true } else { false } } == 1)
         #expect(observer.summaries.map(\.sendings) == [1, 0])

@@ -68,6 +68,25 @@ import Testing
         #expect(lines.value.isEmpty)
     }
 
+    @Test func aLogThatIsOffBuildsNoLine() {
+        var configuration = ServiceConfiguration()
+        configuration.logHandler = { [lines] line in lines.with { $0.append(line) } }
+        func make() -> String {
+            Issue.record("The line was made")
+            return ""
+        }
+        configuration.log?.note(make())
+        #expect(lines.value.isEmpty)
+    }
+
+    @Test func aLogThatIsOnPassesItsLinesToTheHandler() {
+        var configuration = ServiceConfiguration(isLogEnabled: true)
+        configuration.logHandler = { [lines] line in lines.with { $0.append(line) } }
+        configuration.log?.note("a")
+        configuration.log?.note("b")
+        #expect(lines.value == ["a", "b"])
+    }
+
     @Test func levelsAreInOrder() {
         #expect(LogLevel.allCases == LogLevel.allCases.sorted())
         #expect(LogLevel.debug < .info && LogLevel.warning < .error)

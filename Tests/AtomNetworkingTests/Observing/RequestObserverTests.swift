@@ -20,6 +20,13 @@ import Testing
         return Atom(configuration, time: session.time, random: { 0.5 })
     }
 
+    /// The numbers of the app's sendings that were answered.
+    private var answered: [Int] {
+        observer.events.compactMap { event in
+            if event.purpose == .service, case .answered(let head) = event.kind { head.number } else { nil }
+        }
+    }
+
     private func call(_ atom: Atom, _ path: String = "/x", signed: Bool = true) -> Call {
         let call = Call()
         call.keep(
@@ -54,8 +61,9 @@ import Testing
         #expect(await call.status() == 200)
         #expect(
             observer.story() == [
-                "described", "sent 1: GET https://api.example.com/x", "answered 1: HTTP 200",
-                "finished in 0.025 seconds: HTTP 200",
+                "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
+                "← HTTP 200 GET https://api.example.com/x",
+                "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.025 seconds",
             ])
         let summary = try #require(observer.summaries.first)
         #expect(summary.bytesSent == 7 && summary.bytesReceived == 5 && summary.sendings == 1)
@@ -115,13 +123,16 @@ import Testing
         #expect(await call.status() == 200)
         #expect(
             observer.story(at: "/x") == [
-                "described", "waits for a refresh", "goes on", "sent 1: GET https://api.example.com/x",
-                "answered 1: HTTP 200", "finished in 0.0 seconds: HTTP 200",
+                "GET https://api.example.com/x of PathEndpoint", "waits for a refresh: GET https://api.example.com/x",
+                "goes on: GET https://api.example.com/x", "→ GET https://api.example.com/x",
+                "← HTTP 200 GET https://api.example.com/x",
+                "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
         #expect(
             observer.story(of: .token) == [
-                "described", "sent 1: POST https://auth.example.com/token", "answered 1: HTTP 200",
-                "finished in 0.0 seconds: HTTP 200",
+                "POST https://auth.example.com/token", "→ POST https://auth.example.com/token",
+                "← HTTP 200 POST https://auth.example.com/token",
+                "← HTTP 200, 60 bytes POST https://auth.example.com/token in 0.0 seconds",
             ])
         // The session goes on after its callers have been told.
         #expect(
@@ -137,7 +148,7 @@ import Testing
         let call = call(atom(session))
         await session.refresh().deny("invalid_grant")
         _ = await call.error()
-        #expect(observer.story(at: "/x").last?.hasPrefix("finished in 0.0 seconds: ") == true)
+        #expect(observer.story(at: "/x").last?.hasPrefix("✗ GET https://api.example.com/x in 0.0 seconds: ") == true)
         #expect(observer.summaries.last?.failure?.kind == .authentication)
         #expect(observer.summaries.last?.sendings == 0)
         // The session goes on after its callers have been told.
@@ -156,11 +167,14 @@ import Testing
         #expect(await call.status() == 200)
         #expect(
             observer.story(at: "/x") == [
-                "described", "sent 1: GET https://api.example.com/x", "answered 1: HTTP 401",
-                "HTTP 401 Unauthorized: to be sent again at once", "waits for a refresh", "goes on",
-                "sent 2: GET https://api.example.com/x", "answered 2: HTTP 200",
-                "finished in 0.0 seconds: HTTP 200",
+                "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
+                "← HTTP 401 GET https://api.example.com/x",
+                "↻ GET https://api.example.com/x: HTTP 401 Unauthorized, to be sent again at once",
+                "waits for a refresh: GET https://api.example.com/x", "goes on: GET https://api.example.com/x",
+                "→ GET https://api.example.com/x, sending 2", "← HTTP 200 GET https://api.example.com/x",
+                "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
+        #expect(answered == [1, 2])
         #expect(observer.summaries.last?.bytesReceived == 5)
     }
 
@@ -169,10 +183,14 @@ import Testing
         let atom = atom(session) { $0.maximumExchangesPerOrigin = 1 }
         let calls = [call(atom, "/0"), call(atom, "/1")]
         session.sent[0].answer()
-        #expect(observer.story(at: "/1").prefix(3) == ["described", "waits for its turn", "goes on"])
+        #expect(
+            observer.story(at: "/1").prefix(3) == [
+                "GET https://api.example.com/1 of PathEndpoint", "waits for its turn: GET https://api.example.com/1",
+                "goes on: GET https://api.example.com/1",
+            ])
         session.sent[1].answer()
         for call in calls { #expect(await call.status() == 200) }
-        #expect(!observer.story(at: "/0").contains("waits for its turn"))
+        #expect(!observer.story(at: "/0").contains { $0.contains("waits for its turn") })
     }
 
     @Test func redirectsHideTheQuery() async throws {
@@ -183,9 +201,12 @@ import Testing
         #expect(await call.status() == 200)
         #expect(
             observer.story() == [
-                "described", "sent 1: GET https://api.example.com/x", "answered 1: HTTP 302",
-                "redirected to https://api.example.com/y?code=…", "sent 2: GET https://api.example.com/y?code=…",
-                "answered 2: HTTP 200", "finished in 0.0 seconds: HTTP 200",
+                "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
+                "← HTTP 302 GET https://api.example.com/x",
+                "← GET https://api.example.com/x, redirected to https://api.example.com/y?code=…",
+                "→ GET https://api.example.com/y?code=…, sending 2",
+                "← HTTP 200 GET https://api.example.com/x",
+                "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
     }
 
@@ -200,13 +221,14 @@ import Testing
         #expect(await call.status() == 200)
         #expect(
             observer.story() == [
-                "described", "sent 1: GET https://api.example.com/x",
-                "The connection was lost: to be sent again in 0.025 seconds",
-                "sent 2: GET https://api.example.com/x", "answered 2: HTTP 500",
-                "HTTP 500 Internal Server Error: to be sent again in 0.05 seconds",
-                "sent 3: GET https://api.example.com/x", "answered 3: HTTP 200",
-                "finished in 0.075 seconds: HTTP 200",
+                "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
+                "↻ GET https://api.example.com/x: The connection was lost, to be sent again in 0.025 seconds",
+                "→ GET https://api.example.com/x, sending 2", "← HTTP 500 GET https://api.example.com/x",
+                "↻ GET https://api.example.com/x: HTTP 500 Internal Server Error, to be sent again in 0.05 seconds",
+                "→ GET https://api.example.com/x, sending 3", "← HTTP 200 GET https://api.example.com/x",
+                "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.075 seconds",
             ])
+        #expect(answered == [2, 3])
         #expect(observer.summaries.last?.sendings == 3)
     }
 
@@ -235,9 +257,11 @@ import Testing
         #expect(session.transport.requests.map { $0.headerFields["Range"] } == [nil, "bytes=0-", nil])
         #expect(
             observer.story().suffix(6) == [
-                "sent 1: GET https://api.example.com/x", "answered 1: HTTP 416",
-                "HTTP 416 Range Not Satisfiable: to be sent again at once", "sent 2: GET https://api.example.com/x",
-                "answered 2: HTTP 200", "finished in 0.0 seconds: HTTP 200",
+                "→ GET https://api.example.com/x", "← HTTP 416 GET https://api.example.com/x",
+                "↻ GET https://api.example.com/x: HTTP 416 Range Not Satisfiable, to be sent again at once",
+                "→ GET https://api.example.com/x, sending 2",
+                "← HTTP 200 GET https://api.example.com/x",
+                "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
     }
 
@@ -295,7 +319,7 @@ import Testing
         #expect(await call(session.atom).status() == 200)
         #expect(await call(atom(session)).status() == 200)
         #expect(session.sent.map(\.request.transportRequest.wantsMetrics) == [false, true])
-        #expect(observer.story()[3] == "measured sending 1: h2, connection kept")
+        #expect(observer.story()[3] == "sending 1: h2, connection kept")
     }
 
     @Test func anObserverMayCancelTheRequestThatItHearsOf() async throws {

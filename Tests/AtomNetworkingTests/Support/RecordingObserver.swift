@@ -20,10 +20,10 @@ final class RecordingObserver: RequestObserver, @unchecked Sendable {
 
     var events: [RequestEvent] { lock.withLock { heard } }
 
-    /// The app's own requests, as short texts.
+    /// The app's own requests, as the lines of a log without the number.
     func story(of purpose: RequestEvent.Purpose = .service, at path: String? = nil) -> [String] {
         events.filter { $0.purpose == purpose && (path == nil || $0.request?.url.hasSuffix(path ?? "") == true) }
-            .map { "\($0.kind)" }
+            .map { event in event.description.split(separator: "] ", maxSplits: 1).last.map(String.init) ?? "" }
     }
 
     /// The ends of requests.

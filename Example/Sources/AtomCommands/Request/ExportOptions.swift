@@ -1,5 +1,6 @@
 import ArgumentParser
 import AtomNetworking
+import AtomNetworkingExports
 import Foundation
 import Terminal
 

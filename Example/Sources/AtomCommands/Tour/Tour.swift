@@ -1,5 +1,6 @@
 import AirlineServer
 import AtomNetworking
+import AtomNetworkingExports
 import Foundation
 import Terminal
 

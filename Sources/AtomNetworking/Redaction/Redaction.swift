@@ -1,0 +1,384 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Decides which parts of an external text may be shown.
+package enum Redaction {
+    /// What stands in the place of what isn't shown, unless the caller gives
+    /// another mark.
+    package static let hidden = "…"
+
+    /// The length of what a library says of an error: a certificate has several parts.
+    static let longest = 1_200
+
+    /// At most 100 characters, with those escaped that can't be seen.
+    ///
+    /// It hides everything that looks like a token, the parts of a URL that
+    /// ``url(_:mark:)`` hides, and user information before an `@` in a host
+    /// position.
+    static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let shown =
+            words.contains(where: isAddress)
+            ? words.map { isAddress($0) ? url(String($0), mark: mark) : String($0) }.joined(separator: " ") : text
+        let bare = withoutUserInformation(withoutTokens(shown, mark: mark), mark)
+        return clipped(bare, limit: limit, mark: mark)
+    }
+
+    /// Whether a word may be a URL, or a path with a query.
+    private static func isAddress(_ word: Substring) -> Bool { word.contains("?") || word.contains("://") }
+
+    /// The visible part of a host, a path or a name that was rejected: an
+    /// excerpt without user information, query and fragment, because the text
+    /// may be a whole URL with its secrets.
+    package static func subject(_ text: String) -> String {
+        clipped(withoutTokens(withoutSecrets(text)), limit: 100)
+    }
+
+    /// Whether a text contains something that looks like a token.
+    ///
+    /// That is a piece of 16 or more characters that
+    ///
+    /// - changes between letters and digits three times or more, such as
+    /// - consists of words with an average length of less than three
+    ///   characters, separated by their capitals, such as `QwErTyUiOpAsDfGh`,
+    ///
+    /// or a word of more than 24 letters, or a number of more than 12 digits.
+    ///
+    /// This finds random characters and keeps names: `numberOfBagsInTheHold`
+    /// and `address_line_1` have longer words and fewer digits. It is a
+    /// heuristic; pass known secrets to ``withoutTokens(_:secrets:mark:)``.
+    static func looksLikeToken(_ text: String) -> Bool {
+        SecretSearch(text).findsLikelyToken
+    }
+
+    /// The text with the mark in place of everything that looks like a token,
+    /// and of everything that it shares with a secret.
+    ///
+    /// Shared is a part of eight or more characters that occurs in a secret, a
+    /// complete shorter secret, and the beginning or end of a secret next to
+    /// `…`, `...` or `***`. Percent-encoding, the case of letters and a space
+    /// written as `+` make no difference.
+    static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
+        var search = SecretSearch(text)
+        search.hideLikelyTokens()
+        search.hide(secrets)
+        return search.shown(mark: mark)
+    }
+
+    /// The first words of a text from outside, on one line and without the secrets;
+    /// `nil` if there are none.
+    static func words(_ text: String, without secrets: [String] = []) -> String? {
+        let line = text.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
+        return line.isEmpty ? nil : excerpt(withoutTokens(line, secrets: secrets))
+    }
+
+    /// Whether a text speaks of a credential, and so may show one.
+    static func namesCredential(_ text: String) -> Bool {
+        let text = text.lowercased()
+        let hasNumber = text.contains(where: \.isNumber)
+        return [
+            "token", "secret", "bearer", "cookie", "session", "credential", "passw", "passp", "passc", "authorization",
+        ].contains { text.contains($0) }
+            || text.split { !$0.isLetter }.contains { word in
+                // Words end so, as in `apikey`; few others do.
+                ["pass", "key", "keys", "auth", "basic", "pin"].contains { word.hasSuffix($0) }
+                    || hasNumber && word.hasPrefix("code")
+            }
+    }
+
+    /// The visible part of a name from outside, such as a key of a JSON object:
+    /// nothing of a name that looks like a token.
+    static func name(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
+        looksLikeToken(text) ? mark : clipped(text, limit: limit, mark: mark)
+    }
+
+    /// At most `limit` characters, with those escaped that can't be seen, and the
+    /// mark for the rest.
+    ///
+    /// A mark in the text counts as one character: it is never cut.
+    static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
+        var shown = ""
+        shown.reserveCapacity(min(text.utf8.count, limit) + 8)
+        var count = 0
+        let mark = mark.unicodeScalars
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.first {
+            guard count < limit else {
+                shown.unicodeScalars += mark
+                break
+            }
+            if scalar == mark.first, rest.starts(with: mark) {
+                shown.unicodeScalars += mark
+                rest = rest.dropFirst(mark.count)
+            } else {
+                append(scalar, to: &shown)
+                rest.removeFirst()
+            }
+            count += 1
+        }
+        return shown
+    }
+
+    /// The text with those characters escaped that begin a new line, or change the
+    /// order in which others are seen.
+    private static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.reduce(into: "") { append($1, to: &$0) }
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to shown: inout String) {
+        if isControl(scalar) {
+            shown += "\\u{\(String(scalar.value, radix: 16))}"
+        } else {
+            shown.unicodeScalars.append(scalar)
+        }
+    }
+
+    /// Line breaks of Unicode are controls too, and so are the marks, embeddings
+    /// and isolates of its bidirectional algorithm (UAX #9).
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// The URL's scheme, host, port and path, and the names in its query.
+    ///
+    /// The values of the query and of the path's parameters are hidden, and so is
+    /// an item without `=`, which may be only a value. A path segment that looks
+    /// like a token is hidden too, unless it is a UUID, which identifies a resource
+    /// there.
+    package static func url(_ string: String, mark: String = hidden) -> String {
+        // By code points: a delimiter may be part of a longer `Character`, for
+        // example with an accent.
+        let bare = string.unicodeScalars.prefix { $0 != "#" }
+        guard let question = bare.firstIndex(of: "?") else { return visible(path(Substring(bare), mark)) }
+        let query = bare[bare.index(after: question)...]
+        let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item($0, mark) }
+        return visible(path(Substring(bare[..<question]), mark)) + "?" + items.joined(separator: "&")
+    }
+
+    /// The name of an item.
+    private static func item(_ item: Substring.UnicodeScalarView, _ mark: String) -> String {
+        item.firstIndex(of: "=").map { "\(plainName(String(item[..<$0]), mark))=\(mark)" }
+            ?? (item.isEmpty ? "" : mark)
+    }
+
+    /// A name in a URL, unless it has a value in it: JSON, another URL, the value of
+    /// `Authorization`.
+    private static func plainName(_ text: String, _ mark: String) -> String {
+        var (meant, depth) = (text, 0)
+        while depth < 8, let next = meant.removingPercentEncoding, next != meant { (meant, depth) = (next, depth + 1) }
+        guard depth > 0 else { return name(text, mark: mark) }
+        let signs = #"["{<]"# + (namesCredential(meant) ? #"|:|(bearer|basic|token)\s"# : "")
+        let isValue = meant.range(of: signs, options: [.regularExpression, .caseInsensitive]) != nil
+        return isValue || meant.contains("//") && meant.contains("@") || depth == 8 ? mark : name(text, mark: mark)
+    }
+
+    private static func path(_ address: Substring, _ mark: String) -> String {
+        let text = withoutUserInformation(String(address), mark)
+        let authority = text.range(of: "://")?.upperBound ?? text.startIndex
+        let path = text[authority...].firstIndex(of: "/") ?? text.endIndex
+        return text[..<path]
+            + withoutValues(text[path...], mark) { segment in
+                looksLikeToken(segment) && UUID(uuidString: segment) == nil ? mark : segment
+            }
+    }
+
+    /// A path without the values of its parameters, as in `/login;jsessionid=…`
+    /// (RFC 3986 §3.3), and of its items, as in `/token=…`.
+    ///
+    /// Their signs may be encoded.
+    private static func withoutValues(
+        _ path: Substring, _ mark: String, shown: (String) -> String = { $0 }
+    ) -> String {
+        path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            guard segment.contains(where: { ";%=".unicodeScalars.contains($0) }) else { return shown(String(segment)) }
+            let parts = decoding("3B", as: ";", in: segment).unicodeScalars.split(
+                separator: ";", omittingEmptySubsequences: false)
+            return parts.enumerated().map { index, part in
+                let text = decoding("3D", as: "=", in: part)
+                if text.contains("=") { return item(text[...].unicodeScalars, mark) }
+                // Without a sign it's a name, as in `/a;b`.
+                let name = plainName(text, mark)
+                return index > 0 || name == mark && !looksLikeToken(text) ? name : shown(text)
+            }
+            .joined(separator: ";")
+        }
+        .joined(separator: "/")
+    }
+
+    /// The value of a header field up to the first parameter that has the name of a
+    /// credential.
+    static func withoutNamedValues(_ field: String, mark: String) -> String {
+        var start = field.startIndex
+        for index in field.indices where ";,=".contains(field[index]) {
+            if field[index] == "=", namesCredential(String(field[start..<index])) { return field[...index] + mark }
+            start = field.index(after: index)
+        }
+        return field
+    }
+
+    /// A sign may be encoded several times.
+    private static func decoding(_ code: String, as sign: String, in text: Substring.UnicodeScalarView) -> String {
+        String(text).replacingOccurrences(
+            of: "%(?:25)*+\(code)", with: sign, options: [.regularExpression, .caseInsensitive])
+    }
+
+    /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype
+    /// and `charset` if they are plain, and whether there are other parameters.
+    ///
+    /// Plain is a registered type (RFC 6838 §4.2.7) with a valid subtype
+    /// (§4.2).
+    package static func mediaType(_ field: String) -> String? {
+        var parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+        let type = parts.removeFirst()
+        let halves = type.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard halves.count == 2, mediaTypes.contains(halves[0].lowercased()), isPlainName(halves[1]) else { return nil }
+        return parts.reduce(into: type) { shown, parameter in
+            let pair = parameter.split(separator: "=", maxSplits: 1).map(String.init)
+            let value = pair.count == 2 ? pair[1].trimmingCharacters(in: ["\""]) : ""
+            let isCharset = pair.first?.lowercased() == "charset" && isPlainName(value) && shown == type
+            if isCharset {
+                shown += "; charset=\(value)"
+            } else if !parameter.isEmpty, !shown.hasSuffix("…") {
+                shown += "; …"
+            }
+        }
+    }
+
+    private static let mediaTypes: Set<String> = [
+        "application", "audio", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video",
+    ]
+
+    private static func isPlainName(_ text: String) -> Bool {
+        (1...100).contains(text.utf8.count) && !looksLikeToken(text)
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || "0123456789!#$&-^_.+".unicodeScalars.contains($0))
+            }
+    }
+
+    /// Removes `user:password@` from a text that looks like
+    /// `…user:password@host`.
+    private static func withoutUserInformation(_ text: String, _ mark: String) -> String {
+        let start = text.range(of: "://")?.upperBound ?? text.startIndex
+        // A path may contain its own `@`; only the text before the first slash
+        // is an authority.
+        let authority = text[start...].prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return text[..<start] + mark + "@" + text[text.index(after: at)...]
+    }
+
+    /// The text up to its query or fragment, without the text before an `@`
+    /// unless that is part of a path.
+    private static func withoutSecrets(_ text: String) -> String {
+        let bytes = text.utf8
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        let tail = end == bytes.endIndex ? "" : "\(text.unicodeScalars[end])…"
+        let isPath = text.hasPrefix("/") && !text.hasPrefix("//")
+        guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
+            return withoutValues(text[..<end], hidden) + tail
+        }
+        // A password may contain a slash, a question mark or an `@`; the text
+        // before the last `@` isn't shown.
+        guard at < end else { return "…" + tail }
+        let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
+        return scheme + "…" + withoutValues(text[at..<end], hidden) + tail
+    }
+
+    /// An outline of a body: keys and punctuation are shown; strings, numbers
+    /// and keys that look like tokens are hidden; at most `limit` characters.
+    static func jsonOutline(_ data: Data, limit: Int = 200) -> String {
+        var outline = ""
+        var bytes = data.prefix(SecretSearch.limit).makeIterator()
+        var pending: String?
+        var next = bytes.next()
+        func flush(asKey isKey: Bool) {
+            guard let text = pending else { return }
+            outline += isKey ? "\"\(key(text))\"" : "\"…\""
+            pending = nil
+        }
+        while let byte = next, outline.count < limit {
+            next = bytes.next()
+            switch byte {
+            case UInt8(ascii: "\""):
+                flush(asKey: false)
+                var text: [UInt8] = []
+                var isEscaped = false
+                while let inner = next {
+                    next = bytes.next()
+                    if isEscaped {
+                        isEscaped = false
+                    } else if inner == UInt8(ascii: "\\") {
+                        isEscaped = true
+                    } else if inner == UInt8(ascii: "\"") {
+                        break
+                    }
+                    text.append(inner)
+                }
+                pending = String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: ":"):
+                flush(asKey: true)
+                outline += ":"
+            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","):
+                flush(asKey: false)
+                outline.unicodeScalars.append(Unicode.Scalar(byte))
+            case 0x20, 0x09, 0x0A, 0x0D:
+                continue
+            default:
+                flush(asKey: false)
+                if outline.last != "…" { outline += "…" }
+            }
+        }
+        flush(asKey: false)
+        return outline.count > limit || next != nil ? outline.prefix(limit) + " …" : outline
+    }
+
+    /// A key as it is written; a key with escapes is checked in its decoded
+    /// form.
+    private static func key(_ text: String) -> String {
+        let meant =
+            text.contains("\\") ? (try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))) : text
+        return meant.map { looksLikeToken($0) ? "…" : excerpt(text, limit: 40) } ?? "…"
+    }
+
+    /// An error of Foundation without the URLs that it contains, because their
+    /// queries may contain a secret.
+    ///
+    /// In its texts, URLs are shown as in ``url(_:mark:)``.
+    ///
+    /// Underlying errors are treated in the same way; errors that aren't
+    /// Foundation's stay unchanged.
+    static func error(_ error: any Error) -> any Error {
+        if let error = error as? URLError { return URLError(error.code, userInfo: userInfo(error.userInfo)) }
+        if let error = error as? POSIXError { return POSIXError(error.code, userInfo: userInfo(error.userInfo)) }
+        guard type(of: error) is NSError.Type else { return error }
+        let error = error as NSError
+        return NSError(domain: error.domain, code: error.code, userInfo: userInfo(error.userInfo))
+    }
+
+    /// The part of an error's `userInfo` that ``error(_:)`` keeps.
+    static func userInfo(_ notes: [String: Any]) -> [String: Any] {
+        notes.compactMapValues { note in
+            Self.note(note)
+        }
+        .filter { !$0.key.contains("URLSessionTask") }
+    }
+
+    private static func note(_ note: Any) -> Any? {
+        switch note {
+        case is URL: return nil
+        case let text as String: return text.contains("://") ? excerpt(text, limit: longest) : visible(text)
+        case let error as any Error: return self.error(error)
+        case let notes as [String: Any]: return userInfo(notes)
+        case let notes as [Any]: return notes.compactMap { self.note($0) }
+        default: return note
+        }
+    }
+}

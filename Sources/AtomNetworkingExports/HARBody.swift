@@ -1,0 +1,57 @@
+import AtomNetworking
+import Foundation
+
+/// The body of a response, as far as it is recorded.
+struct HARBody {
+    /// The bytes that arrived, decoded, also those that aren't recorded.
+    private(set) var size: Int64 = 0
+    /// `nil` if it isn't recorded.
+    private(set) var data: Data?
+    private(set) var isTooLong = false
+
+    /// Adds a part.
+    ///
+    /// - Parameter limit: A longer body isn't recorded.
+    mutating func append(_ part: Data, limit: Int) {
+        size += Int64(part.count)
+        guard !isTooLong else { return }
+        guard part.count <= limit - (data?.count ?? 0) else {
+            (data, isTooLong) = (nil, true)
+            return
+        }
+        // In place: a stream may have many parts.
+        if data == nil { data = Data() }
+        data?.append(part)
+    }
+}
+
+extension HARLog.Content {
+    /// - Parameter recordsBodies: Whether bodies are wanted at all.
+    init(_ sending: HARSending, _ fields: HeaderFields, recordsBodies: Bool) {
+        let type = fields["Content-Type"] ?? ""
+        size = sending.bytesReceived
+        let disclosure = sending.request.disclosure
+        switch disclosure {
+        case .everything: mimeType = type
+        case .allButCredentials: mimeType = CredentialSearch.value(of: .init(name: "Content-Type", value: type))
+        case .onlyHarmless: mimeType = Redaction.mediaType(type) ?? "x-unknown"
+        }
+        guard recordsBodies, sending.bytesReceived > 0 else { return }
+        guard !sending.body.isTooLong else {
+            comment = "The body is longer than the recorder's limit."
+            return
+        }
+        guard let body = sending.body.data else {
+            comment = "The body wasn't received."
+            return
+        }
+        guard let shown = disclosure == .everything ? body : CredentialSearch.responseBody(body, type) else {
+            comment = "The body is hidden: it may hold a credential, and can't be searched."
+            return
+        }
+        text = String(data: shown, encoding: .utf8)
+        guard text == nil else { return }
+        text = shown.base64EncodedString()
+        encoding = "base64"
+    }
+}

@@ -1,0 +1,163 @@
+import AtomNetworking
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One sending of a request, while it runs.
+struct HARSending {
+    /// Its place among all sendings, in the order in which they were handed to
+    /// the transport.
+    let sequence: Int
+    let requestID: UInt64
+    let purpose: RequestEvent.Purpose
+    let request: NotedRequest
+    /// When it began to wait.
+    let startDate: Date
+    let started: Duration
+    /// When it was handed to the transport.
+    let sent: Duration
+    var head: ReceivedHead?
+    var answered: Duration?
+    var ended: Duration?
+    var metrics: TransportMetrics?
+    /// Why there is no complete response, without secrets.
+    var failure: String?
+    /// The same as a code; `nil` also if the SDK ended it for another reason.
+    var failureCode: URLError.Code?
+    var delivery = AtomError.Delivery.maybeSent
+    /// The bytes of the response's body, decoded.
+    var bytesReceived: Int64 = 0
+    var body = HARBody()
+
+    mutating func failed(_ failure: RequestFailure) {
+        self.failure = failure.description
+        failureCode = failure.kind == .cancelled ? .cancelled : failure.code
+        delivery = failure.delivery
+    }
+}
+
+extension HARLog.Entry {
+    /// Searches the sending for credentials.
+    init(_ sending: HARSending, recordsBodies: Bool) {
+        let timings = HARTimings(
+            queued: sending.sent - sending.started, answered: sending.answered.map { $0 - sending.sent },
+            ended: (sending.ended ?? sending.sent) - sending.sent, metrics: sending.metrics)
+        let httpVersion = Self.httpVersion(sending.metrics?.networkProtocol)
+        request = HARLog.Request(sending.request, httpVersion)
+        response = HARLog.Response(sending, httpVersion, recordsBodies: recordsBodies)
+        startedDateTime = sending.startDate.formatted(.iso8601WithMilliseconds)
+        time = HARLog.Timings.milliseconds(timings.total)
+        self.timings = HARLog.Timings(timings)
+        serverIPAddress = sending.metrics?.remoteAddress
+        // The format allows the server's port.
+        connection = sending.metrics?.remotePort.map(String.init)
+        let purpose =
+            switch sending.purpose {
+            case .service: ""
+            case .token: ", for a new access token"
+            case .revocation: ", to revoke a token"
+            }
+        comment = "Request \(sending.requestID), sending \(sending.request.number)\(purpose)"
+        self.sending = HARLog.Sending(requestID: sending.requestID, number: sending.request.number)
+        sequence = sending.sequence
+        error = sending.failure
+        failure = sending.failureCode.map {
+            HARLog.Failure(code: $0.rawValue, delivery: sending.head == nil ? sending.delivery.rawValue : "answered")
+        }
+        switch sending.purpose {
+        case .service: break
+        case .token: self.purpose = "token"
+        case .revocation: self.purpose = "revocation"
+        }
+    }
+
+    /// From the ALPN identifier.
+    private static func httpVersion(_ networkProtocol: String?) -> String {
+        switch networkProtocol {
+        case "h2", "h2c": "HTTP/2"
+        case "h3": "HTTP/3"
+        case let other?: other.uppercased()
+        case nil: "unknown"
+        }
+    }
+}
+
+extension HARLog.Request {
+    init(_ request: NotedRequest, _ httpVersion: String) {
+        let shown = ShownRequest(request)
+        method = shown.method
+        url = shown.url
+        self.httpVersion = httpVersion
+        headers = shown.headerFields.map { .init(name: $0.name, value: $0.value) }
+        queryString = Self.items(of: shown.url)
+        bodySize = request.bodyLength ?? -1
+        guard case .bytes(let data) = shown.body, !data.isEmpty else { return }
+        let text = String(data: data, encoding: .utf8)
+        postData = HARLog.PostData(
+            mimeType: shown.headerFields["Content-Type"] ?? "", text: text ?? data.base64EncodedString(),
+            encoding: text == nil ? "base64" : nil)
+    }
+
+    private static func items(of url: String) -> [HARLog.Pair] {
+        guard let question = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return url.utf8[url.utf8.index(after: question)...].split(separator: UInt8(ascii: "&")).map { item in
+            let halves = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return HARLog.Pair(
+                name: CredentialSearch.plain(halves[0]),
+                value: halves.count > 1 ? CredentialSearch.plain(halves[1]) : "")
+        }
+    }
+}
+
+extension HARLog.Response {
+    init(_ sending: HARSending, _ httpVersion: String, recordsBodies: Bool) {
+        guard let head = sending.head?.head else {
+            // What exports of browsers say of a request without a response.
+            status = 0
+            statusText = ""
+            self.httpVersion = httpVersion
+            headers = []
+            content = HARLog.Content(size: 0, mimeType: "x-unknown")
+            redirectURL = ""
+            bodySize = -1
+            return
+        }
+        let fields = head.headerFields
+        status = head.statusCode
+        statusText = HTTPStatus.reasonPhrase(for: head.statusCode)
+        self.httpVersion = httpVersion
+        let location = (300...399).contains(head.statusCode) ? fields["Location"] ?? "" : ""
+        switch sending.request.disclosure {
+        case .everything:
+            headers = Self.pairs(fields)
+            redirectURL = location
+        case .allButCredentials:
+            headers = fields.map { .init(name: $0.name, value: CredentialSearch.value(of: $0)) }
+            redirectURL = CredentialSearch.url(location)
+        case .onlyHarmless:
+            headers = Self.pairs(fields.redacted(mark: CredentialSearch.hidden))
+            redirectURL = Redaction.url(location, mark: CredentialSearch.hidden)
+        }
+        content = HARLog.Content(sending, fields, recordsBodies: recordsBodies)
+        bodySize = Self.bodySize(sending, fields)
+    }
+
+    private static func pairs(_ fields: HeaderFields) -> [HARLog.Pair] {
+        fields.map { .init(name: $0.name, value: $0.value) }
+    }
+
+    /// The size on the wire; -1 if only the decoded size is known.
+    private static func bodySize(_ sending: HARSending, _ fields: HeaderFields) -> Int64 {
+        if sending.request.method == "HEAD" || sending.bytesReceived == 0 { return 0 }
+        return fields.contains("Content-Encoding") ? -1 : sending.bytesReceived
+    }
+}
+
+extension FormatStyle where Self == Date.ISO8601FormatStyle {
+    /// Such as `2026-11-22T17:48:54.123Z`.
+    fileprivate static var iso8601WithMilliseconds: Date.ISO8601FormatStyle {
+        Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    }
+}

@@ -1,0 +1,309 @@
+import AtomNetworking
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// Records the requests of a service for a file in the HTTP Archive format (HAR
+/// 1.2), which browsers and other tools open.
+///
+/// ```swift
+/// import AtomNetworking
+/// import AtomNetworkingExports
+/// import Foundation
+///
+/// let recorder = HARRecorder()
+/// var configuration = ServiceConfiguration()
+/// configuration.observers = [recorder]
+/// let atom = Atom(serviceConfiguration: configuration)
+/// // …
+/// try recorder.write(to: URL(fileURLWithPath: "requests.har"))
+/// ```
+///
+/// Each sending of a request is an entry, sorted by the time at which it began.
+/// Requests that still run aren't in it, and nor are requests that were never
+/// sent. The bodies of responses are in it only if they are asked for; otherwise
+/// it has their sizes.
+///
+/// What it writes holds no secrets unless it is asked to: see
+/// ``RequestDisclosure``. It notes what it hears, and searches that for secrets
+/// when somebody reads it, so that no request waits.
+public final class HARRecorder: BodyObserver {
+    private struct Running {
+        let startDate: Date
+        /// When the next sending began to wait.
+        var nextStart = Duration.zero
+        var sendings: [HARSending] = []
+        /// The parts that came before the events of their sendings.
+        var early: [Int: HARBody] = [:]
+
+        func index(of number: Int) -> Int? { sendings.firstIndex { $0.request.number == number } }
+    }
+
+    /// A sending that has ended.
+    ///
+    /// It is searched for credentials when it is read for the first time, and not
+    /// while requests wait.
+    private final class Recorded: Sendable {
+        private enum Content {
+            case noted(HARSending)
+            case shown(HARLog.Entry)
+        }
+
+        let startDate: Date
+        let bodySize: Int
+        private let content: Guarded<Content>
+
+        init(_ sending: HARSending) {
+            startDate = sending.startDate
+            bodySize = sending.request.bodySize + (sending.body.data?.count ?? 0)
+            content = Guarded(.noted(sending))
+        }
+
+        func entry(recordsBodies: Bool) -> HARLog.Entry {
+            content.withLock { content in
+                switch content {
+                case .shown(let entry): return entry
+                case .noted(let sending):
+                    let entry = HARLog.Entry(sending, recordsBodies: recordsBodies)
+                    content = .shown(entry)
+                    return entry
+                }
+            }
+        }
+    }
+
+    private struct Content {
+        var sendings = 0
+        var running: [UInt64: Running] = [:]
+        var entries: [Recorded] = []
+        var droppedCount = 0
+        /// The size of all bodies in `entries`.
+        var bodySize = 0
+
+        mutating func append(_ new: [Recorded]) {
+            entries += new
+            bodySize += new.reduce(0) { $0 + $1.bodySize }
+        }
+
+        /// Drops the entries that were recorded first.
+        mutating func drop(_ count: Int) {
+            guard count > 0 else { return }
+            bodySize -= entries.prefix(count).reduce(0) { $0 + $1.bodySize }
+            entries.removeFirst(count)
+            droppedCount += count
+        }
+
+        /// Drops so many old entries that the bodies take half of the limit.
+        mutating func dropBodies(over limit: Int) {
+            guard bodySize > limit else { return }
+            var (count, size) = (0, bodySize)
+            while size > limit / 2, count < entries.count - 1 {
+                size -= entries[count].bodySize
+                count += 1
+            }
+            drop(count)
+        }
+    }
+
+    private let limit: Int
+    private let disclosure: RequestDisclosure
+    private let bodyLimit: Int
+    private let content = Guarded(Content())
+
+    /// Creates a recorder.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of entries, at least 1. The oldest ones are
+    ///     dropped, and the file says how many.
+    ///   - disclosure: What is recorded of requests and responses.
+    ///   - bodyLimit: The largest body of a response that is recorded, in bytes; 0
+    ///     for none. With ``RequestDisclosure/onlyHarmless`` none is recorded. The
+    ///     bodies of all requests that have ended, with those of their responses,
+    ///     take at most 64 MiB and one body: then the oldest entries are dropped.
+    public init(
+        limit: Int = 1_000, showing disclosure: RequestDisclosure = .onlyHarmless, responseBodiesUpTo bodyLimit: Int = 0
+    ) {
+        self.limit = max(limit, 1)
+        self.disclosure = disclosure
+        self.bodyLimit = disclosure == .onlyHarmless ? 0 : max(bodyLimit, 0)
+    }
+
+    /// The size of all recorded bodies.
+    private static let totalBodyLimit = 64 << 20
+
+    package func observe(_ part: Data, of requestID: UInt64, number: Int) {
+        change(requestID) { [bodyLimit] running in
+            if let index = running.index(of: number) {
+                running.sendings[index].body.append(part, limit: bodyLimit)
+            } else {
+                running.early[number, default: HARBody()].append(part, limit: bodyLimit)
+            }
+        }
+    }
+
+    /// Records what has happened.
+    public func observe(_ event: RequestEvent) {
+        guard let requestID = event.requestID else { return }
+        switch event.kind {
+        case .described:
+            content.withLock { $0.running[requestID] = Running(startDate: event.date) }
+        case .sent(let request):
+            let sequence = content.withLock { content in
+                content.sendings += 1
+                return content.sendings
+            }
+            let noted = NotedRequest(request.request, showing: disclosure)
+            change(requestID) { running in
+                var sending = HARSending(
+                    sequence: sequence, requestID: requestID, purpose: event.purpose, request: noted,
+                    startDate: running.startDate.addingTimeInterval(running.nextStart.seconds),
+                    started: running.nextStart, sent: event.elapsed)
+                sending.body = running.early.removeValue(forKey: request.number) ?? HARBody()
+                running.sendings.append(sending)
+            }
+        case .answered(let head):
+            change(requestID, sending: head.number) { sending in
+                sending.head = head
+                sending.answered = event.elapsed
+            }
+        case .measured(let metrics, let number):
+            change(requestID, sending: number) { $0.metrics = metrics }
+        case .redirected:
+            end(requestID, at: event.elapsed)
+        case .retried(let failure, let delivery, _):
+            end(requestID, at: event.elapsed) { sending in
+                guard case .connection(let code) = failure else { return }
+                sending.failure = failure.description
+                sending.failureCode = code
+                sending.delivery = delivery
+            }
+        case .finished(let summary):
+            // The caller's error of an answer is the answer itself.
+            end(requestID, at: event.elapsed) { sending in
+                if let failure = summary.failure, failure.kind != .response { sending.failed(failure) }
+            }
+            finish(requestID, summary)
+        case .refused, .joined, .queued, .admitted, .refreshed, .sessionEnded:
+            break
+        }
+    }
+
+    private func change(_ requestID: UInt64, _ body: (inout Running) -> Void) {
+        content.withLock { content in
+            guard content.running[requestID] != nil else { return }
+            body(&content.running[requestID, default: Running(startDate: .distantPast)])
+        }
+    }
+
+    private func change(_ requestID: UInt64, sending number: Int, _ body: (inout HARSending) -> Void) {
+        change(requestID) { running in
+            guard let index = running.index(of: number) else { return }
+            body(&running.sendings[index])
+        }
+    }
+
+    /// Ends the sending that runs, if one does.
+    private func end(
+        _ requestID: UInt64, at moment: Duration, _ body: (inout HARSending) -> Void = { _ in }
+    ) {
+        change(requestID) { running in
+            running.nextStart = moment
+            guard let index = running.sendings.indices.last, running.sendings[index].ended == nil else { return }
+            running.sendings[index].ended = moment
+            body(&running.sendings[index])
+        }
+    }
+
+    private func finish(_ requestID: UInt64, _ summary: RequestSummary) {
+        guard var sendings = content.withLock({ $0.running.removeValue(forKey: requestID) })?.sendings else { return }
+        for index in sendings.indices { sendings[index].bytesReceived = sendings[index].body.size }
+        if let last = sendings.indices.last {
+            // What wasn't heard belongs to the last one: it has no empty body.
+            let others = sendings.dropLast().reduce(0) { $0 + $1.bytesReceived }
+            sendings[last].bytesReceived = max(sendings[last].bytesReceived, summary.bytesReceived - others)
+        }
+        let entries = sendings.map { Recorded($0) }
+        content.withLock { content in
+            content.append(entries)
+            content.dropBodies(over: Self.totalBodyLimit)
+            // Seldom, so that a full recorder doesn't move all entries each time.
+            let surplus = content.entries.count - limit
+            guard surplus >= max(limit / 4, 1) else { return }
+            content.drop(surplus)
+        }
+    }
+
+    /// The content of a file with all entries, JSON in UTF-8.
+    public func har() -> Data {
+        let (entries, droppedCount) = content.withLock { content in
+            content.drop(content.entries.count - limit)
+            return (content.entries, content.droppedCount)
+        }
+        let shown = entries.sorted { $0.startDate < $1.startDate }.map { $0.entry(recordsBodies: bodyLimit > 0) }
+        let comment = droppedCount == 0 ? nil : "\(droppedCount) older entries were dropped."
+        return HARFile(log: HARLog(entries: shown, comment: comment)).data
+    }
+
+    /// Writes a file with all entries.
+    ///
+    /// A file that exists is replaced, at once and as a whole, and keeps its mode. A
+    /// new one can be read by this user only.
+    ///
+    /// - Throws: `AtomError.transfer` if the file can't be written.
+    public func write(to fileURL: URL) throws(AtomError) {
+        guard fileURL.isFileURL else {
+            throw .transfer(
+                TransferError(
+                    .destinationUnusable, "The HAR file can't be written: its URL is not a file URL.",
+                    delivery: .notSent))
+        }
+        do {
+            try Self.replace(fileURL.resolvingSymlinksInPath(), with: har())
+        } catch {
+            throw .transfer(
+                TransferError(
+                    .writingFailed,
+                    "The HAR file “\(Redaction.subject(fileURL.lastPathComponent))” can't be written.",
+                    delivery: .notSent, underlying: error))
+        }
+    }
+}
+
+extension HARRecorder {
+    /// Writes a file that nobody else may read before it has the mode of the old
+    /// one.
+    private static func replace(_ fileURL: URL, with data: Data) throws {
+        var path = Array(fileURL.deletingLastPathComponent().appendingPathComponent(".har-XXXXXX").path.utf8CString)
+        let number = mkstemp(&path)
+        guard number >= 0 else { throw failure() }
+        let file = FileHandle(fileDescriptor: number, closeOnDealloc: true)
+        do {
+            // `stat` would need a privacy manifest.
+            if let mode = try? FileManager.default.attributesOfItem(atPath: fileURL.path)[.posixPermissions] {
+                let path = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            }
+            try file.write(contentsOf: data)
+            try file.close()
+            guard rename(path, fileURL.path) == 0 else { throw failure() }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    private static func failure() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+}
+
+extension HARRecorder: CustomReflectable {
+    /// Keeps `dump` from showing what is recorded.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
