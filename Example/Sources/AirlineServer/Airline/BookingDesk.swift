@@ -19,8 +19,7 @@ struct BookingRequest: Decodable, Sendable {
 struct BookingDesk {
     let flights: [Flight]
     private var sold: [String: Set<String>] = [:]
-    private var bookings: [String: (booking: Booking, member: String?)] = [:]
-    private var order: [String] = []
+    private var bookings: [String: Booking] = [:]
 
     init(flights: [Flight]) {
         self.flights = flights
@@ -51,8 +50,8 @@ struct BookingDesk {
         return SeatMap(flight: flight, rows: rows)
     }
 
-    /// Books a seat, for a member's account if there is one.
-    mutating func book(_ request: BookingRequest, member: String? = nil) throws(Problem) -> Booking {
+    /// Books a seat.
+    mutating func book(_ request: BookingRequest) throws(Problem) -> Booking {
         var fields: [String: String] = [:]
         let flight = request.flight ?? ""
         let seat = (request.seat ?? "").uppercased()
@@ -73,30 +72,15 @@ struct BookingDesk {
             throw Problem(409, "seat_taken", "Seat \(seat) on \(flight) is taken.", fields: ["seat": "is taken"])
         }
         let booking = Booking(reference: newReference(), flight: flight, seat: seat, passenger: passenger)
-        bookings[booking.reference] = (booking, member)
-        order.append(booking.reference)
+        bookings[booking.reference] = booking
         return booking
     }
 
     func booking(_ reference: String) throws(Problem) -> Booking {
-        guard let entry = bookings[reference] else { throw notFound(reference) }
-        return entry.booking
-    }
-
-    /// A member's bookings, oldest first.
-    func bookings(of member: String) -> [Booking] {
-        order.compactMap { bookings[$0] }.filter { $0.member == member }.map(\.booking)
-    }
-
-    /// Cancels a booking and frees the seat.
-    mutating func cancel(_ reference: String) throws(Problem) {
-        guard let entry = bookings.removeValue(forKey: reference) else { throw notFound(reference) }
-        order.removeAll { $0 == reference }
-        sold[entry.booking.flight]?.remove(entry.booking.seat)
-    }
-
-    private func notFound(_ reference: String) -> Problem {
-        Problem(404, "booking_not_found", "There is no booking \(reference).")
+        guard let booking = bookings[reference] else {
+            throw Problem(404, "booking_not_found", "There is no booking \(reference).")
+        }
+        return booking
     }
 
     /// Six letters and digits, without similar ones.
