@@ -27,6 +27,9 @@ public struct Counters: Sendable, Codable, Hashable {
     /// Requests for a protected resource whose token was expired, revoked or
     /// unknown.
     public internal(set) var apiRequestsWithDeadToken = 0
+
+    /// All counters at zero.
+    public init() {}
 }
 
 /// The mutable state of the server, behind one lock, so that the counters always

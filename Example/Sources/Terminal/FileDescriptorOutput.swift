@@ -5,8 +5,8 @@ public enum FileDescriptorOutput {
     /// Writes all of the bytes before it returns.
     ///
     /// If the reader has closed the pipe, as in `| head -1`, the process ends
-    /// with status 141. SIGPIPE would do the same, but a server in this process
-    /// has to ignore it. Other errors are ignored.
+    /// with status 141. SIGPIPE would do the same, if it isn't ignored in this
+    /// process. Other errors are ignored.
     public static func write(_ data: Data, to descriptor: Int32) {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]

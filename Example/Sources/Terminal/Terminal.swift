@@ -89,6 +89,15 @@ public struct Terminal: Sendable {
         sink(line + "\n")
     }
 
+    /// Replaces the line that the cursor is in, which must not be wider than the
+    /// terminal; an empty text removes it.
+    ///
+    /// Only an interactive terminal can do that.
+    public func redraw(_ line: String) {
+        // Return to the start of the line, overwrite it, and clear the rest.
+        write("\r\(line)\u{1B}[K")
+    }
+
     /// The text in a style, or unchanged without colour.
     public func styled(_ text: String, _ styles: TextStyle...) -> String {
         guard usesColor, !styles.isEmpty, !text.isEmpty else { return text }

@@ -83,7 +83,7 @@ struct FailureSteps {
         struct Attempts: Model { let attempts: Int }
         let patient = await outcome { () async throws(AtomError) in
             try await atom.enqueue(
-                DiagnosticEndpoint.busy(tour.airline, name: "tour", times: 2, policy: .standard)
+                DiagnosticEndpoint.busy(tour.airline, name: "tour", times: 2)
             ).resume(expecting: Attempts.self)
         }
         checklist.check(
@@ -92,7 +92,7 @@ struct FailureSteps {
 
         let tired = await outcome { () async throws(AtomError) in
             try await atom.enqueue(
-                DiagnosticEndpoint.busy(tour.airline, name: "all-day", times: 1_000, policy: .standard)
+                DiagnosticEndpoint.busy(tour.airline, name: "all-day", times: 1_000)
             ).resume()
         }
         checklist.check(

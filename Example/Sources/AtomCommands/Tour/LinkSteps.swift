@@ -105,7 +105,7 @@ struct LinkSteps {
 
     private func endTheSession(_ atom: Atom, _ checklist: inout Checklist) async {
         tour.server.resetCounters()
-        tour.server.revokeFamilies()
+        tour.server.endSessions()
         let account = await outcome { () async throws(AtomError) in
             try await atom.enqueue(AccountEndpoint.account(tour.airline)).resume(expecting: Member.self)
         }

@@ -16,13 +16,13 @@ struct RecordingSteps {
 
     func run(_ checklist: inout Checklist) async {
         checklist.section("Record a run, and answer from the recording")
-        guard let tokens = await signIn() else {
+        guard let tokens = try? await tour.tokens() else {
             checklist.check(false, "the password grant returns a pair of tokens")
             return
         }
         let recorder = HARRecorder(showing: .allButCredentials, responseBodiesUpTo: 1 << 20)
         // The first request gets a 401, so a refresh is recorded too.
-        tour.server.revokeAccessTokens()
+        tour.server.expireAccessTokens()
         tour.server.resetCounters()
         let recorded = await screen(tokens) { $0.observers.append(recorder) }
         let requests = tour.server.counters.requests
@@ -62,19 +62,10 @@ struct RecordingSteps {
         }
     }
 
-    private func signIn() async -> TokenCredential? {
-        try? await tour.atom().enqueue(
-            SignInEndpoint.password(tour.airline, user: .exampleUser, client: .exampleClient)
-        ).resume(expecting: TokenCredential.self)
-    }
-
     private func screen(
         _ tokens: TokenCredential, _ configure: (inout ServiceConfiguration) -> Void
     ) async -> Screen {
-        guard let endpoint = try? tour.airline.authorizationEndpoint() else { return Screen() }
-        let client = NameAndSecret.exampleClient
-        let atom = tour.atom(
-            .bearer(endpoint, ClientCredential(id: client.name, secret: client.secret), TokenBox(tokens)), configure)
+        guard let atom = try? tour.atom(tokens, configure) else { return Screen() }
         let member = try? await atom.enqueue(AccountEndpoint.account(tour.airline)).resume(expecting: Member.self)
         let flights = try? await atom.enqueue(FlightEndpoint.list(tour.airline)).resume(expecting: [Flight].self)
         let missing = await outcome { () async throws(AtomError) in

@@ -6,8 +6,7 @@ import Terminal
 /// Signs in, shares the session as two processes would, and signs out.
 ///
 /// Stores that aren't the same object share only their file. So two stores in
-/// one process behave like the stores of two processes; `atom processes` starts
-/// real processes.
+/// one process behave like the stores of two processes.
 struct SharedSessionSteps {
     let tour: Tour
 
@@ -63,7 +62,7 @@ struct SharedSessionSteps {
 
     /// The token of both has expired; one of them gets a new one.
     private func share(_ first: Atom, _ second: Atom, _ checklist: inout Checklist) async {
-        tour.server.revokeAccessTokens()
+        tour.server.expireAccessTokens()
         let airline = tour.airline
         let results = await Self.all(2 * Self.count) { number in
             await outcome { () async throws(AtomError) in
@@ -87,11 +86,11 @@ struct SharedSessionSteps {
         let left = await outcome { () async throws(AtomError) in try await first.signOut() }
         // The sign-out doesn't wait for the revocation.
         let deadline = tour.stopwatch.seconds + 5
-        while tour.server.counters.familiesRevoked == 0, tour.stopwatch.seconds < deadline {
+        while tour.server.counters.sessionsEnded == 0, tour.stopwatch.seconds < deadline {
             await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.01)
         }
         checklist.check(
-            left.error == nil && tour.server.counters.familiesRevoked == 1,
+            left.error == nil && tour.server.counters.sessionsEnded == 1,
             "one signs out, and the server revokes the tokens", detail: left.error?.description)
         let result = await outcome { () async throws(AtomError) in
             try await second.enqueue(AccountEndpoint.account(airline)).resume()

@@ -62,7 +62,7 @@ struct DownloadCommand: AsyncParsableCommand {
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)
-        let meter = TransferMeter("Download", on: quiet ? .silent : notes) { stopwatch.seconds }
+        let meter = TransferMeter("Download", on: quiet ? .silent : notes, stopwatch)
         let queue = DispatchQueue(label: "atom.download")
         let (exchange, url, fileURL, resume, maxSize) = (exchange, url, fileURL, resume, maxSize)
         let (result, signal) = await exchange.send(over: tap, calling: queue) { () throws(AtomError) in

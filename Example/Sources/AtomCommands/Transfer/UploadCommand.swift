@@ -58,7 +58,7 @@ struct UploadCommand: AsyncParsableCommand {
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)
-        let meter = TransferMeter("Upload", on: quiet ? .silent : notes) { stopwatch.seconds }
+        let meter = TransferMeter("Upload", on: quiet ? .silent : notes, stopwatch)
         let queue = DispatchQueue(label: "atom.upload")
         let (exchange, method, url, body) = (exchange, method, url, requestBody)
         let (result, signal) = await exchange.send(over: tap, calling: queue) { () throws(AtomError) in
