@@ -9,8 +9,6 @@ final class CuttingProxy: @unchecked Sendable {
         /// The server commits, and the client loses the connection before it
         /// gets the result.
         case cutAfterCommit
-        /// The COMMIT is dropped, and the connection stays silent.
-        case silenceBeforeCommit
     }
 
     // Immutable. The accepting thread ends when the listener is shut down.
@@ -60,10 +58,6 @@ final class CuttingProxy: @unchecked Sendable {
                     switch fault {
                     case .cutBeforeCommit: return
                     case .cutAfterCommit: isCommitting = true
-                    case .silenceBeforeCommit:
-                        // Until the client gives up.
-                        while read(from: client) != nil {}
-                        return
                     }
                 }
                 guard bytes.withUnsafeBytes({ write(server, $0.baseAddress, $0.count) }) == bytes.count else { return }

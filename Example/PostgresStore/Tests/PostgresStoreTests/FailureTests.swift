@@ -5,20 +5,6 @@ import Testing
 
 @Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
 struct FailureTests {
-    @Test func waitingForOthersEndsWithItsOwnError() async throws {
-        let database = try Database()
-        let first = try await database.store()
-        try await first.save(.named("old"))
-        let second = try await database.store(first.session) { $0.turn = .milliseconds(50) }
-        let held = try await HeldExchange(of: first, storing: .named("new"))
-        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.exchange { $0 } }
-        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.load() }
-        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.save(.named("x")) }
-        // The timeout of a waiting caller doesn't affect the one that locks the
-        // row.
-        #expect(try await held.finish() == .named("new"))
-        #expect(try await second.load() == .named("new"))
-    }
 
     @Test func anExchangeThatTakesTooLongIsEndedByTheServer() async throws {
         let database = try Database()
@@ -45,17 +31,6 @@ struct FailureTests {
         #expect(try await store.load() == .named("old"))
     }
 
-    @Test func anExchangeThatChangesNothingOutlivesItsConnection() async throws {
-        let database = try Database()
-        let name = UUID().uuidString
-        let store = try await database.store(as: name)
-        try await store.save(.named("old"))
-        let held = try await HeldExchange(of: store, storing: .named("old"))
-        try database.ask(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = '\(name)'")
-        #expect(try await held.finish() == .named("old"))
-    }
-
     @Test func aCommitThatIsCutOffSaysThatNobodyKnows() async throws {
         let database = try Database()
         for (fault, stored) in [(CuttingProxy.Fault.cutBeforeCommit, "old"), (.cutAfterCommit, "new")] {
@@ -68,20 +43,8 @@ struct FailureTests {
         }
     }
 
-    @Test func aServerThatFallsSilentEndsTheWait() async throws {
-        let database = try Database()
-        let direct = try await database.store()
-        try await direct.save(.named("old"))
-        let (store, proxy) = try cut(direct.session, .silenceBeforeCommit) { $0.answer = .milliseconds(300) }
-        await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.save(.named("new")) }
-        // The connection is closed then, and the row is unlocked.
-        #expect(try await direct.load() == .named("old"))
-        withExtendedLifetime(proxy) {}
-    }
-
     private func cut(
-        _ session: String, _ fault: CuttingProxy.Fault,
-        _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
+        _ session: String, _ fault: CuttingProxy.Fault
     ) throws -> (PostgresTokenCredentialStore, CuttingProxy) {
         let database = try Database()
         let answer = try database.ask("SHOW port").first
@@ -89,7 +52,7 @@ struct FailureTests {
         let proxy = try CuttingProxy(to: port, fault)
         // Unencrypted, so that the proxy sees the COMMIT.
         let options = "host=127.0.0.1 port=\(proxy.port) sslmode=disable gssencmode=disable"
-        return (database.plainStore(session, as: "tests", options: options, change), proxy)
+        return (database.plainStore(session, as: "tests", options: options), proxy)
     }
 
     @Test func tablesThatAreNotThereAreAnErrorThatNamesTheRemedy() async throws {

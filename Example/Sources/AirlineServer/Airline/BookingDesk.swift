@@ -23,9 +23,6 @@ struct BookingDesk {
 
     init(flights: [Flight]) {
         self.flights = flights
-        for (index, flight) in flights.enumerated() {
-            sold[flight.number] = Cabin.soldInAdvance(flightAt: index)
-        }
     }
 
     func flight(_ number: String) throws(Problem) -> Flight {
@@ -36,18 +33,7 @@ struct BookingDesk {
     }
 
     func seatMap(of flight: String) throws(Problem) -> SeatMap {
-        _ = try self.flight(flight)
-        let taken = sold[flight] ?? []
-        let rows = Cabin.rows.map { row in
-            SeatMap.Row(
-                number: row,
-                seats: Cabin.letters(inRow: row).map { letter in
-                    let id = "\(row)\(letter)"
-                    return SeatMap.Seat(id: id, cabin: Cabin.name(ofRow: row), isAvailable: !taken.contains(id))
-                }
-            )
-        }
-        return SeatMap(flight: flight, rows: rows)
+        SeatMap(flight: try self.flight(flight).number, sold: sold[flight] ?? [])
     }
 
     /// Books a seat.
@@ -59,7 +45,8 @@ struct BookingDesk {
         if !flights.contains(where: { $0.number == flight }) {
             fields["flight"] = flight.isEmpty ? "is missing" : "is unknown"
         }
-        if !Cabin.seats.contains(seat) {
+        let place = SeatMap(flight: flight, sold: sold[flight] ?? []).seat(seat)
+        if place == nil {
             fields["seat"] = seat.isEmpty ? "is missing" : "doesn't exist"
         }
         if passenger.isEmpty || passenger.count > 100 {
@@ -68,10 +55,12 @@ struct BookingDesk {
         guard fields.isEmpty else {
             throw Problem(422, "validation_failed", "The booking is not acceptable.", fields: fields)
         }
-        guard sold[flight, default: []].insert(seat).inserted else {
+        guard place?.isAvailable == true else {
             throw Problem(409, "seat_taken", "Seat \(seat) on \(flight) is taken.", fields: ["seat": "is taken"])
         }
-        let booking = Booking(reference: newReference(), flight: flight, seat: seat, passenger: passenger)
+        sold[flight, default: []].insert(seat)
+        let booking = Booking(
+            reference: String(UUID().uuidString.prefix(8)), flight: flight, seat: seat, passenger: passenger)
         bookings[booking.reference] = booking
         return booking
     }
@@ -81,14 +70,5 @@ struct BookingDesk {
             throw Problem(404, "booking_not_found", "There is no booking \(reference).")
         }
         return booking
-    }
-
-    /// Six letters and digits, without similar ones.
-    private func newReference() -> String {
-        let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
-        while true {
-            let reference = String((0..<6).map { _ in alphabet[Int.random(in: alphabet.indices)] })
-            if bookings[reference] == nil { return reference }
-        }
     }
 }

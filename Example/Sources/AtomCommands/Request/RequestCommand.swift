@@ -36,10 +36,6 @@ struct RequestCommand: AsyncParsableCommand {
               atom request GET http://127.0.0.1:8080/account --session --record account.har
               atom request GET http://127.0.0.1:8080/account --session --replay account.har
 
-            On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
-            pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
-            always verified.
-
             Ctrl-C cancels the request. Exit status:
 
             \(RequestExitStatus.table)
@@ -72,9 +68,6 @@ struct RequestCommand: AsyncParsableCommand {
     @OptionGroup(title: "Options that show what is sent")
     var exports: ExportOptions
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
         guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
@@ -93,7 +86,7 @@ struct RequestCommand: AsyncParsableCommand {
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
         let wire = try exports.recording.makeTransport()
-        let tap = WireTap(stopwatch, over: try wire ?? transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: wire ?? ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: include, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)

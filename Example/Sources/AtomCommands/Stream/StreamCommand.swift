@@ -39,9 +39,6 @@ struct StreamCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only what the server sends, and errors.")
     var quiet = false
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func validate() throws {
         guard !events || !lines else { throw ValidationError("Use only one of --events and --lines.") }
         guard events || !reconnect else { throw ValidationError("--reconnect requires --events.") }
@@ -60,7 +57,7 @@ struct StreamCommand: AsyncParsableCommand {
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)

@@ -37,9 +37,6 @@ struct DownloadCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only errors.")
     var quiet = false
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func validate() throws {
         guard maxSize ?? 0 >= 0 else { throw ValidationError("--max-size must not be negative.") }
     }
@@ -58,7 +55,7 @@ struct DownloadCommand: AsyncParsableCommand {
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)

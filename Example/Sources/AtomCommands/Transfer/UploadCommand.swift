@@ -39,9 +39,6 @@ struct UploadCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only the body of the response and errors.")
     var quiet = false
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func run() async throws {
         let status = try await perform(
             body: .standardOutput, notes: .standardError
@@ -54,7 +51,7 @@ struct UploadCommand: AsyncParsableCommand {
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
             body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
             writeBytes: writeBytes)
