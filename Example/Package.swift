@@ -45,11 +45,7 @@ let package = Package(
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]
         ),
-        .testTarget(
-            name: "AirlineServerTests",
-            dependencies: ["AirlineServer", .product(name: "AtomNetworking", package: "AtomNetworking")]
-        ),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+        .testTarget(name: "AirlineServerTests", dependencies: ["AirlineServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

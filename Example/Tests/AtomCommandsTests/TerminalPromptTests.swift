@@ -77,16 +77,6 @@ private final class PseudoTerminal: Sendable {
         #expect(await terminal.screen(upTo: "\n").trimmingCharacters(in: .whitespacesAndNewlines).isEmpty)
     }
 
-    @Test func aNameIsShown() async throws {
-        let terminal = try PseudoTerminal()
-        let question = TerminalQuestion("Name: ", of: terminal.prompt)
-        let answer = Task { try await question.answer() }
-        #expect(await terminal.screen(upTo: ": ") == "Name: ")
-        #expect(terminal.showsWhatIsTyped)
-        terminal.type("ada\n")
-        #expect(try await answer.value == "ada")
-    }
-
     @Test func aQuestionThatIsGivenUpLeavesTheTerminalAsItWas() async throws {
         let terminal = try PseudoTerminal()
         let question = TerminalQuestion("Password: ", isSecret: true, of: terminal.prompt)
