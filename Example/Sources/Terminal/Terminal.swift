@@ -20,30 +20,20 @@ public struct Terminal: Sendable {
     /// Whether symbols outside ASCII may be written.
     public let usesSymbols: Bool
 
-    /// The number of characters in a line.
-    public let width: Int
-
     private let sink: @Sendable (String) -> Void
 
     /// Creates a terminal that passes its text to a closure.
     ///
     /// - Parameters:
     ///   - isTerminal: Whether the output is a terminal.
-    ///   - environment: The environment with `NO_COLOR`, `TERM`, `COLUMNS` and
-    ///     the locale.
-    ///   - width: The width of a line; `COLUMNS`, or else 80, if it isn't
-    ///     known.
+    ///   - environment: The environment with `NO_COLOR`, `TERM` and the locale.
     ///   - sink: Gets the text in pieces, including newlines.
     public init(
-        isTerminal: Bool,
-        environment: [String: String],
-        width: Int? = nil,
-        sink: @escaping @Sendable (String) -> Void
+        isTerminal: Bool, environment: [String: String], sink: @escaping @Sendable (String) -> Void
     ) {
         isInteractive = isTerminal && environment["TERM"] != "dumb"
         usesColor = isInteractive && environment["NO_COLOR", default: ""].isEmpty
         usesSymbols = isInteractive && Self.isUTF8(environment)
-        self.width = max(width ?? environment["COLUMNS"].flatMap(Int.init) ?? 80, 20)
         self.sink = sink
     }
 
@@ -57,19 +47,9 @@ public struct Terminal: Sendable {
     public static var silent: Terminal { Terminal(isTerminal: false, environment: [:]) { _ in } }
 
     private static func terminal(for descriptor: Int32) -> Terminal {
-        Terminal(
-            isTerminal: isatty(descriptor) != 0,
-            environment: ProcessInfo.processInfo.environment,
-            width: columns(of: descriptor)
-        ) { text in
+        Terminal(isTerminal: isatty(descriptor) != 0, environment: ProcessInfo.processInfo.environment) { text in
             FileDescriptorOutput.write(Data(text.utf8), to: descriptor)
         }
-    }
-
-    private static func columns(of descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
     }
 
     /// The first of these that is set decides, as in the C library.

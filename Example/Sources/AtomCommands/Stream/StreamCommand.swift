@@ -98,7 +98,9 @@ struct StreamCommand: AsyncParsableCommand {
         var count = 0
         while let event = try await events.next() {
             count += 1
-            printer.body.print(ResponsePrinter.printable(EventText.of(event), keeping: "\n\t"))
+            let head = event.id.isEmpty ? event.type : "\(event.id) \(event.type)"
+            let text = "\(head): \(event.data.replacing("\n", with: "\n    "))"
+            printer.body.print(ResponsePrinter.printable(text, keeping: "\n\t"))
         }
         return count == 1 ? "1 event" : "\(count) events"
     }
@@ -119,13 +121,13 @@ struct StreamCommand: AsyncParsableCommand {
     private func showBytes(of service: Service, with printer: ResponsePrinter) async throws(AtomError) -> String {
         let stream = try await service.bytes()
         showHead(stream.response, with: printer)
-        var text = PrintableText()
         var parts = stream.makeAsyncIterator()
         var count: Int64 = 0
         while let part = try await parts.next() {
             count += Int64(part.count)
             if printer.body.isInteractive {
-                printer.body.write(text.take(part))
+                printer.body.write(
+                    ResponsePrinter.printable(String(decoding: part, as: UTF8.self), keeping: "\n\t"))
             } else {
                 printer.writeBytes(part)
             }
