@@ -10,8 +10,8 @@ public struct AtomCommand: AsyncParsableCommand {
         discussion: """
             Without a subcommand the tour runs: it starts the server on a free port of this machine, books a seat, \
             causes failures, sends and receives files, lets a token expire and get revoked during fifty requests, \
-            listens to announcements while a token expires, shares a session as two processes would, and answers \
-            from a recording. It takes a few seconds and exits with status 0 if everything was as expected.
+            listens to announcements while a token expires, and shares a session as two processes would. It takes a \
+            few seconds and exits with status 0 if everything was as expected.
             """,
         version: "atom 0.1.0, the example of AtomNetworking",
         subcommands: [

@@ -12,11 +12,8 @@ struct Run {
     let notes: String
 
     /// Runs a command in this process.
-    init(
-        _ arguments: [String], password: String? = nil, prompt: TerminalPrompt = TerminalPrompt(input: -1, output: -1)
-    ) async throws {
+    init(_ arguments: [String], password: String? = nil) async throws {
         let (output, notes) = (RecordingTerminal(), RecordingTerminal())
-        let environment = password.map { ["ATOM_PASSWORD": $0] } ?? [:]
         switch try AtomCommand.parseAsRoot(arguments) {
         case let command as RequestCommand:
             status = try await command.perform(
@@ -31,7 +28,7 @@ struct Run {
             status = try await command.perform(
                 body: output.terminal(), notes: notes.terminal(), writeBytes: output.write)
         case let command as LoginCommand:
-            status = await command.perform(notes: notes.terminal(), prompt: prompt, environment: environment)
+            status = await command.perform(notes: notes.terminal()) { _ in password }
         case let command as WhoamiCommand:
             status = await command.perform(output: output.terminal(), notes: notes.terminal())
         case let command as LogoutCommand:

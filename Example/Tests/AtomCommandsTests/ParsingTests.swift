@@ -76,19 +76,6 @@ import Testing
         #expect(try BodyArgument(argument: "@\(file.path)").json() == Data("{}".utf8))
     }
 
-    @Test func everyFailureHasItsExitStatus() {
-        #expect(RequestExitStatus(.requestable(.invalidURL)) == .invalidRequest)
-        #expect(RequestExitStatus(.response(AtomResponse(statusCode: 404))) == .errorStatus)
-        #expect(RequestExitStatus(.session(URLError(.cannotFindHost))) == .hostNotFound)
-        #expect(RequestExitStatus(.session(URLError(.cannotConnectToHost))) == .connectionFailed)
-        #expect(RequestExitStatus(.session(URLError(.timedOut))) == .timedOut)
-        #expect(RequestExitStatus(.session(URLError(.secureConnectionFailed))) == .notSecure)
-        #expect(RequestExitStatus(.session(URLError(.httpTooManyRedirects))) == .tooManyRedirects)
-        #expect(RequestExitStatus(.session(URLError(.networkConnectionLost))) == .connectionLost)
-        #expect(RequestExitStatus(.cancelled(.notSent)) == .cancelled)
-        #expect(RequestExitStatus(.unexpected) == .failure)
-    }
-
     @Test func theHelpNamesEveryExitStatus() {
         let help = RequestCommand.helpMessage(columns: 100)
         for status in RequestExitStatus.allCases {

@@ -14,11 +14,8 @@ import Testing
         file = folder.session
     }
 
-    private func login(
-        _ arguments: String..., password: String? = "lovelace",
-        prompt: TerminalPrompt = TerminalPrompt(input: -1, output: -1)
-    ) async throws -> Run {
-        try await Run(["login", "--session-file", file.url.path] + arguments, password: password, prompt: prompt)
+    private func login(_ arguments: String..., password: String? = "lovelace") async throws -> Run {
+        try await Run(["login", "--session-file", file.url.path] + arguments, password: password)
     }
 
     private func whoami() async throws -> Run { try await Run(["whoami", "--session-file", file.url.path]) }
@@ -96,11 +93,8 @@ import Testing
         }
     }
 
-    @Test func withoutUserOrServerTheCommandLineIsWrong() async throws {
+    @Test func withoutAServerTheCommandLineIsWrong() async throws {
         #expect(try await login("--user", "ada").status == .wrongArguments)
-        let run = try await login("--server", "http://127.0.0.1:1")
-        #expect(run.status == .wrongArguments)
-        #expect(run.notes.contains("--user"))
         #expect(try await login("--server", "127.0.0.1", "--user", "ada").status == .invalidRequest)
         #expect(try await login("--server", "http://127.0.0.1:1", "--user", "ada").status == .connectionFailed)
         #expect(!FileManager.default.fileExists(atPath: file.url.path))

@@ -13,7 +13,6 @@ import Testing
             "books seat", "five identical requests are one request", "the next one goes on with 206",
             "one refresh, and no refresh token was used twice", "got a 401, waited for the refresh",
             "the next one carries the new token", "one refresh for both", "the other one is signed out too",
-            "the recording answers the same requests",
         ] {
             #expect(output.text.contains(told), "\(told)")
         }

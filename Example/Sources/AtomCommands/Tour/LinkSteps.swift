@@ -24,7 +24,7 @@ struct LinkSteps {
     private func service() throws(AtomError) -> Atom {
         let client = OAuthClient.publicExample
         let user = NameAndSecret.exampleUser
-        let login = PasswordLogin(airline: tour.airline, clientID: client.id, user: user.name, attempts: 1) { _ in
+        let login = PasswordLogin(airline: tour.airline, clientID: client.id, user: user.name) {
             user.secret
         }
         return tour.atom(

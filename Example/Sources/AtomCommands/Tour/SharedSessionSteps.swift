@@ -30,9 +30,8 @@ struct SharedSessionSteps {
 
     private func signIn(_ file: SessionFile, _ checklist: inout Checklist) async -> Atom? {
         let login = PasswordLogin(
-            airline: tour.airline, clientID: OAuthClient.publicExample.id, user: NameAndSecret.exampleUser.name,
-            attempts: 1
-        ) { _ in NameAndSecret.exampleUser.secret }
+            airline: tour.airline, clientID: OAuthClient.publicExample.id, user: NameAndSecret.exampleUser.name
+        ) { NameAndSecret.exampleUser.secret }
         let atom = await outcome { () async throws(AtomError) in
             guard let credential = try? await login.credential(replacing: nil) else { throw .unexpected }
             let atom = try self.atom(file)

@@ -40,7 +40,6 @@ struct Tour: Sendable {
         await LinkSteps(tour: self).run(&checklist)
         await StreamSteps(tour: self).run(&checklist)
         await SharedSessionSteps(tour: self).run(&checklist)
-        await RecordingSteps(tour: self).run(&checklist)
     }
 
     /// A service, configured as an app would do it for this airline.
