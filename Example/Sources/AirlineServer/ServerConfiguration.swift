@@ -26,15 +26,9 @@ public struct TokenPolicy: Sendable {
     /// The lifetime of an access token in seconds; fractions are allowed.
     public var accessTokenLifetime: Double = 3600
 
-    /// The lifetime of a refresh token in seconds; `nil` for unlimited.
-    public var refreshTokenLifetime: Double?
-
     /// The number of seconds in which a used refresh token is accepted again,
     /// for example after a lost response, until its successor has been used.
     public var gracePeriod: Double = 0
-
-    /// Whether a refresh replaces the refresh token (RFC 6749 §6).
-    public var rotatesRefreshTokens = true
 
     /// How long each response of the token endpoint takes.
     public var delayMilliseconds = 0

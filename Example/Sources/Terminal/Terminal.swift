@@ -38,18 +38,18 @@ public struct Terminal: Sendable {
     }
 
     /// Standard output.
-    public static var standardOutput: Terminal { terminal(for: FileHandle.standardOutput.fileDescriptor) }
+    public static var standardOutput: Terminal { terminal(for: .standardOutput) }
 
     /// Standard error, for errors and progress.
-    public static var standardError: Terminal { terminal(for: FileHandle.standardError.fileDescriptor) }
+    public static var standardError: Terminal { terminal(for: .standardError) }
 
     /// No output at all.
     public static var silent: Terminal { Terminal(isTerminal: false, environment: [:]) { _ in } }
 
-    private static func terminal(for descriptor: Int32) -> Terminal {
-        Terminal(isTerminal: isatty(descriptor) != 0, environment: ProcessInfo.processInfo.environment) { text in
-            FileDescriptorOutput.write(Data(text.utf8), to: descriptor)
-        }
+    private static func terminal(for file: FileHandle) -> Terminal {
+        Terminal(
+            isTerminal: isatty(file.fileDescriptor) != 0, environment: ProcessInfo.processInfo.environment
+        ) { file.write(Data($0.utf8)) }
     }
 
     /// The first of these that is set decides, as in the C library.

@@ -70,17 +70,8 @@ import Testing
         #expect(isReused(first))
     }
 
-    @Test func withoutRotationTheRefreshTokenStays() throws {
-        policy.rotatesRefreshTokens = false
-        let first = signIn()
-        for _ in 1...2 { #expect(try refreshed(first).refreshToken == nil) }
-    }
-
-    @Test func aRefreshTokenIsOfOneClientAndOfItsTime() {
-        policy.refreshTokenLifetime = 60
-        let issue = signIn()
-        #expect(isRefused(issue, as: "another"))
-        #expect(isRefused(issue, at: 60))
+    @Test func aRefreshTokenIsOfOneClient() {
+        #expect(isRefused(signIn(), as: "another"))
     }
 
     @Test func aClientRevokesItsOwnTokens() {

@@ -5,10 +5,6 @@ import Testing
 
 @testable import AtomCommands
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 @Suite struct ParsingTests {
     private func parse<Command: ParsableCommand>(_ type: Command.Type, _ arguments: String...) throws -> Command {
         try #require(try AtomCommand.parseAsRoot(arguments) as? Command)

@@ -108,7 +108,8 @@ import Testing
 
     @Test func filesAreCheckedBeforeAnythingIsSent() throws {
         let wrong = [
-            (["--har", folder.url.path], "is a folder"), (["--har", folder.url.path + "/none/a"], "there is no folder"),
+            (["--har", folder.url.path], "is a folder"),
+            (["--har", folder.url.path + "/none/a"], "there is no folder"),
             (["--replay", folder.url.path + "/none.har"], "The file none.har can't be read."),
             (["--show-credentials"], "--show-credentials requires --curl"),
         ]

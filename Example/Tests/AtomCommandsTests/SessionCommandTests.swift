@@ -185,16 +185,4 @@ import Testing
             #expect(try await whoami().status == .success)
         }
     }
-
-    // MARK: Location of the file
-
-    @Test func theUsualPlaceIsTheStateFolder() {
-        #if os(Linux)
-            #expect(
-                SessionFile.usual(["XDG_STATE_HOME": "/s", "HOME": "/h"]).path == "/s/atom/session.json")
-            #expect(
-                SessionFile.usual(["XDG_STATE_HOME": "s", "HOME": "/h"]).path == "/h/.local/state/atom/session.json")
-        #endif
-        #expect(SessionFile(path: "/a/b").url.path == "/a/b")
-    }
 }

@@ -35,7 +35,8 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.url.appendingPathComponent("storm.svg").path
         let command = try #require(
-            try AtomCommand.parseAsRoot(["storm", "-n", "20", "--token-lifetime", "60", "--timeline", path]) as? StormCommand)
+            try AtomCommand.parseAsRoot(["storm", "-n", "20", "--token-lifetime", "60", "--timeline", path])
+                as? StormCommand)
         let output = RecordingTerminal()
         #expect(try await command.perform(output: output.terminal()).report.isAsExpected)
         #expect(output.text.contains("refresh tokens used twice"))

@@ -6,7 +6,6 @@ import Testing
 
 @Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
 struct FailureTests {
-
     @Test func anExchangeThatTakesTooLongIsEndedByTheServer() async throws {
         let database = try Database()
         let store = try await database.store()

@@ -14,8 +14,10 @@ struct SeatMap: Encodable, Sendable {
     let flight: String
     let rows: [Row]
 
-    /// Every aircraft has 24 rows of 6 seats; the first four rows are first class
-    /// with 4 seats. A third of the seats, and always 1A, is sold in advance.
+    /// Every aircraft has 24 rows of 6 seats, of which the first four are first
+    /// class with 4 seats.
+    ///
+    /// A third of the seats, and always 1A, is sold in advance.
     init(flight: String, sold: Set<String>) {
         self.flight = flight
         rows = (1...24).map { row in

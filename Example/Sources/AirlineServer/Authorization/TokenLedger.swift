@@ -38,7 +38,6 @@ struct TokenLedger {
 
     private struct RefreshToken {
         let session: Int
-        let expiresAt: TimeInterval?
         var usedAt: TimeInterval?
         /// The refresh token that its first use returned.
         var successor: String?
@@ -57,7 +56,7 @@ struct TokenLedger {
         sessions.append(Session(user: user, clientID: clientID))
         let session = sessions.count - 1
         return issue(
-            session, refreshToken: isRefreshable ? newRefreshToken(session, policy, now) : nil, policy, now)
+            session, refreshToken: isRefreshable ? newRefreshToken(session) : nil, policy, now)
     }
 
     /// Uses a refresh token.
@@ -69,7 +68,6 @@ struct TokenLedger {
         }
         let session = known.session
         guard !sessions[session].hasEnded else { return .refused("The session has ended.") }
-        guard known.expiresAt.map({ now < $0 }) ?? true else { return .refused("The refresh token has expired.") }
         if let usedAt = known.usedAt {
             // A client that uses the successor has got the response, so only a
             // thief needs the old token.
@@ -81,19 +79,15 @@ struct TokenLedger {
             }
             return .repeated(issue(session, refreshToken: successor, policy, now))
         }
-        guard policy.rotatesRefreshTokens else {
-            return .refreshed(issue(session, refreshToken: nil, policy, now))
-        }
-        let successor = newRefreshToken(session, policy, now)
+        let successor = newRefreshToken(session)
         refreshTokens[token]?.usedAt = now
         refreshTokens[token]?.successor = successor
         return .refreshed(issue(session, refreshToken: successor, policy, now))
     }
 
-    private mutating func newRefreshToken(_ session: Int, _ policy: TokenPolicy, _ now: TimeInterval) -> String {
+    private mutating func newRefreshToken(_ session: Int) -> String {
         let token = Self.newToken("rt")
-        refreshTokens[token] = RefreshToken(
-            session: session, expiresAt: policy.refreshTokenLifetime.map { now + $0 })
+        refreshTokens[token] = RefreshToken(session: session)
         return token
     }
 

@@ -74,9 +74,9 @@ struct RequestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let status = try await perform(
-            body: .standardOutput, notes: .standardError
-        ) { FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor) }
+        let status = try await perform(body: .standardOutput, notes: .standardError) {
+            FileHandle.standardOutput.write($0)
+        }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
@@ -88,8 +88,7 @@ struct RequestCommand: AsyncParsableCommand {
         let wire = try exports.recording.makeTransport()
         let tap = WireTap(stopwatch, over: wire ?? ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: include, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
+            body: output, notes: notes, includesHead: include, isQuiet: quiet, writeBytes: writeBytes)
         let requestBody = try requestBody()
         let (exchange, method, url) = (exchange, method, url)
         let recorder = exports.archive.makeRecorder()

@@ -38,23 +38,17 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .init("The lifetime of an access token; fractions are allowed.", valueName: "seconds"))
     var tokenLifetime: Double = 3600
 
-    @Option(help: .init("The lifetime of a refresh token (default: unlimited)", valueName: "seconds"))
-    var refreshTokenLifetime: Double?
-
     @Option(help: .init("How long a used refresh token is still accepted.", valueName: "seconds"))
     var gracePeriod: Double = 0
 
     @Option(help: .init("The delay of each response of the token endpoint.", valueName: "milliseconds"))
     var tokenDelay = 0
 
-    @Flag(help: "Don't replace refresh tokens when they are used.")
-    var noRotation = false
-
     @Flag(help: "Print every answered request.")
     var log = false
 
     func validate() throws {
-        guard tokenLifetime > 0, refreshTokenLifetime ?? 1 > 0, gracePeriod >= 0 else {
+        guard tokenLifetime > 0, gracePeriod >= 0 else {
             throw ValidationError("A lifetime must be a positive number of seconds.")
         }
         guard (0...600_000).contains(tokenDelay) else {
@@ -81,9 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = ServerConfiguration()
         configuration.port = port
         configuration.policy.accessTokenLifetime = tokenLifetime
-        configuration.policy.refreshTokenLifetime = refreshTokenLifetime
         configuration.policy.gracePeriod = gracePeriod
-        configuration.policy.rotatesRefreshTokens = !noRotation
         configuration.policy.delayMilliseconds = tokenDelay
         return configuration
     }
@@ -92,14 +84,7 @@ struct ServeCommand: AsyncParsableCommand {
         let user = NameAndSecret.exampleUser
         let client = NameAndSecret.exampleClient
         terminal.print("The server is running at \(terminal.styled(server.baseURL, .cyan, .bold))")
-        var table = Table("", "")
-        table.add("token endpoint", server.baseURL + AirlineServer.tokenPath)
-        table.add("revocation endpoint", server.baseURL + AirlineServer.revocationPath)
-        table.add("user", user.defaultValueDescription)
-        table.add("client", client.defaultValueDescription)
-        table.add("public client", OAuthClient.publicExample.id)
-        table.add("access token lifetime", "\(tokenLifetime) s")
-        terminal.print(table, indent: 2)
+        terminal.print("  user \(user.defaultValueDescription), client \(client.defaultValueDescription)")
         terminal.print()
         terminal.print("  atom request GET \(server.baseURL)/flights")
         terminal.print("  atom download \(server.baseURL)/downloads/50000000 film.bin --resume")

@@ -47,7 +47,7 @@ struct StreamCommand: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor)
+            FileHandle.standardOutput.write($0)
         }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
@@ -59,8 +59,7 @@ struct StreamCommand: AsyncParsableCommand {
         let stopwatch = Stopwatch()
         let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
+            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
         let (command, exchange, url) = (self, exchange, url)
         let (result, signal) = await exchange.send(over: tap) { () throws(AtomError) in
             var request = try exchange.request("GET", url)

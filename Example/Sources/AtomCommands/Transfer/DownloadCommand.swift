@@ -43,7 +43,7 @@ struct DownloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor)
+            FileHandle.standardOutput.write($0)
         }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
@@ -57,8 +57,7 @@ struct DownloadCommand: AsyncParsableCommand {
         let stopwatch = Stopwatch()
         let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
+            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
         let meter = TransferMeter("Download", on: quiet ? .silent : notes, stopwatch)
         let queue = DispatchQueue(label: "atom.download")
         let (exchange, url, fileURL, resume, maxSize) = (exchange, url, fileURL, resume, maxSize)

@@ -40,9 +40,9 @@ struct UploadCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        let status = try await perform(
-            body: .standardOutput, notes: .standardError
-        ) { FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor) }
+        let status = try await perform(body: .standardOutput, notes: .standardError) {
+            FileHandle.standardOutput.write($0)
+        }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
@@ -53,8 +53,7 @@ struct UploadCommand: AsyncParsableCommand {
         let stopwatch = Stopwatch()
         let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
+            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
         let meter = TransferMeter("Upload", on: quiet ? .silent : notes, stopwatch)
         let queue = DispatchQueue(label: "atom.upload")
         let (exchange, method, url, body) = (exchange, method, url, requestBody)

@@ -29,9 +29,6 @@ final class WireTap: Transport, @unchecked Sendable {
         self.base = base
     }
 
-    /// The name of the transport below.
-    var transportName: String { TransportName.of(base) }
-
     /// The records so far, in the order in which the exchanges started.
     var records: [Record] { lock.withLock { notes } }
 
