@@ -13,7 +13,6 @@ let package = Package(
     dependencies: [
         .package(name: "AtomNetworking", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.25.0"),
     ],
     targets: [
         .executableTarget(name: "atom", dependencies: ["AtomCommands"]),
@@ -32,8 +31,8 @@ let package = Package(
         .target(
             name: "AirlineServer",
             dependencies: [
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
+                // With the server that it is made of.
+                .product(name: "AtomNetworkingTesting", package: "AtomNetworking")
             ]
         ),
         .target(name: "Terminal"),
@@ -48,15 +47,7 @@ let package = Package(
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]
         ),
-        .testTarget(
-            name: "AirlineServerTests",
-            dependencies: [
-                "AirlineServer",
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
-            ]
-        ),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+        .testTarget(name: "AirlineServerTests", dependencies: ["AirlineServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -31,17 +31,6 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
-        .executableTarget(
-            name: "measure",
-            dependencies: [
-                "AsyncHTTPClientTransport",
-                .product(name: "AtomNetworking", package: "AtomNetworking"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-            ]
-        ),
-        // With symbolic links to the folder of suites that every transport has to
-        // pass, and to what they need.
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [

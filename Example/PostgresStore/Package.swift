@@ -17,7 +17,6 @@ let package = Package(
         .package(name: "AtomNetworking", path: "../.."),
         // Only for the demonstration: the airline server.
         .package(name: "Example", path: ".."),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -32,19 +31,13 @@ let package = Package(
             dependencies: [
                 "PostgresStore",
                 .product(name: "AirlineServer", package: "Example"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
             ]
-        ),
-        // A tool that the tests run as another process.
-        .executableTarget(
-            name: "exchanger",
-            dependencies: ["PostgresStore", .product(name: "AtomNetworking", package: "AtomNetworking")]
         ),
         .testTarget(
             name: "PostgresStoreTests",
             dependencies: [
-                "CPostgreSQL", "PostgresStore", "exchanger",
+                "CPostgreSQL", "PostgresStore",
                 .product(name: "AtomNetworking", package: "AtomNetworking"),
                 .product(name: "AtomNetworkingTesting", package: "AtomNetworking"),
             ]

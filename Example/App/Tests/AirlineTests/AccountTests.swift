@@ -49,7 +49,7 @@ import Testing
     @Test func anEndedSessionLeadsToTheSignIn() async throws {
         try await withAccount { account, server in
             let list = try await signedIn(account)
-            server.revokeFamilies()
+            server.endSessions()
             await list.refresh()
             await wait { account.phase == .signedOut }
             #expect(account.message == "Your session has ended. Please sign in again.")

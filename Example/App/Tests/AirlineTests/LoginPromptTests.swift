@@ -26,7 +26,7 @@ import Testing
             await account.signIn(user: "ada", password: "lovelace")
             let list = MileageList(account.service)
             await list.refresh()
-            server.revokeFamilies()
+            server.endSessions()
             Task { await list.loadMore() }
             await wait { prompt.isShown }
             #expect(account.phase == .signedIn, "the member's screens stay")
@@ -98,22 +98,6 @@ import Testing
         }
     }
 
-    @Test func afterASignOutAClosedPromptIsShownAgain() async throws {
-        try await withPrompt { prompt, account, _ in
-            let list = MileageList(account.service)
-            Task { await list.refresh() }
-            await wait { prompt.isShown }
-            prompt.close()
-            await wait { !list.isLoading }
-            await account.signOut()
-            Task { await list.refresh() }
-            await wait { prompt.isShown }
-            await prompt.submit(user: "ada", password: "lovelace")
-            await wait { !list.isLoading }
-            #expect(list.activities.count == 20)
-        }
-    }
-
     @Test func aCancelledRequestLeavesThePromptToTheOthers() async throws {
         try await withPrompt { prompt, account, _ in
             let (left, stays) = (MileageList(account.service), MileageList(account.service))
@@ -164,14 +148,6 @@ import Testing
             await #expect(throws: CancellationError.self) { try await next.value }
             #expect(!prompt.isShown)
         }
-    }
-
-    @Test func aCallAfterACancellationIsCancelledAtOnce() async throws {
-        let prompt = LoginPrompt(base: try BaseURL(host: "api.example.com"))
-        let call = Task { try await prompt.credential(replacing: nil) }
-        call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.value }
-        #expect(!prompt.isShown)
     }
 
     @Test func aSecondCallEndsTheFirst() async throws {

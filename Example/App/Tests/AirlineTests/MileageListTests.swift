@@ -96,15 +96,6 @@ import Testing
         }
     }
 
-    @Test func aLinkThatIsNoURLIsSaid() async throws {
-        try await withScriptedService(page([2], next: "javascript:alert(1)")) { service, _ in
-            let list = MileageList(service)
-            await list.refresh()
-            #expect(list.message?.isEmpty == false)
-            #expect(!list.hasMore)
-        }
-    }
-
     /// The line 2, and a link to the last page.
     private var first: ScriptedAnswer { page([2], next: "/account/activity?before=2") }
 

@@ -16,7 +16,7 @@ struct Visit {
         await step("use a revoked token") {
             let tokens = try await Atom().enqueue(SignIn(port: server.port)).resume(expecting: TokenCredential.self)
             let atom = try signedIn(tokens)
-            server.revokeAccessTokens()
+            server.expireAccessTokens()
             return try await atom.enqueue(endpoint("/account", isSigned: true)).resume()
         }
     }

@@ -1,7 +1,5 @@
 import AtomNetworking
 import AtomNetworkingTesting
-import InMemoryLogging
-import Logging
 import Observability
 import Testing
 
@@ -18,18 +16,5 @@ import Testing
         #expect(entries.allSatisfy { !"\($0.message)".hasPrefix("[") })
         let parents = entries.compactMap { $0.metadata["traceparent"].map { "\($0)" } }
         #expect(parents == station.traceParents(at: "/busy"))
-    }
-
-    @Test func theLoggersLevelHolds() async throws {
-        let log = InMemoryLogHandler()
-        var logger = Logger(label: "requests", factory: { _ in log })
-        logger.logLevel = .notice
-        var station = try Station(["/good": { _ in .json("{}") }, "/bad": { _ in .text("", status: 404) }])
-        station.configuration.observers = [LoggingObserver(logger)]
-        let atom = station.atom
-        _ = try await atom.enqueue(station.endpoint("/good")).resume()
-        #expect(log.entries.isEmpty)
-        await #expect(throws: AtomError.self) { try await atom.enqueue(station.endpoint("/bad")).resume() }
-        #expect(log.entries.map(\.level) == [.warning])
     }
 }

@@ -18,7 +18,7 @@ struct Station {
     var configuration: ServiceConfiguration
 
     init(
-        recordsRequests: Bool = false, isSigned: Bool = true,
+        recordsRequests: Bool = false,
         template: @escaping @Sendable (DescribedRequest) -> String? = { _ in nil },
         _ routes: [String: LoopbackServer.Handler] = [:]
     ) throws {
@@ -31,7 +31,7 @@ struct Station {
         configuration.observers = [
             tracing, MetricsObserver(factory: metrics, urlTemplate: template), LoggingObserver(logger),
         ]
-        if isSigned { configuration.signers = [TraceContextSigner(tracing)] }
+        configuration.signers = [TraceContextSigner(tracing)]
     }
 
     /// A service with a session, whose token the server may refuse.

@@ -157,24 +157,10 @@ import Tracing
         #expect(station.server.requestCount == 0)
     }
 
-    @Test func aMethodThatIsNotKnown() async throws {
-        let station = try Station(["/good": { _ in .json("{}") }])
-        _ = try await station.atom.enqueue(station.endpoint("/good").with { $0.methodText = "PROPFIND" }).resume()
-        #expect(station.spans.map(\.operationName) == ["HTTP"])
-        #expect(station.spans.first?.text("http.request.method") == "_OTHER")
-        #expect(station.spans.first?.text("http.request.method_original") == "PROPFIND")
-    }
-
     @Test func aTemplateIsPartOfTheName() async throws {
         let station = try Station(template: { _ in "/flights/{number}" }, ["/flights/AS1": { _ in .json("{}") }])
         _ = try await station.atom.enqueue(station.endpoint("/flights/AS1")).resume()
         #expect(station.spans.map(\.operationName) == ["GET /flights/{number}"])
         #expect(station.spans.first?.text("url.template") == "/flights/{number}")
-    }
-
-    @Test func withoutTheSignerThereAreSpansAndNoField() async throws {
-        let station = try Station(isSigned: false, ["/good": { _ in .json("{}") }])
-        _ = try await station.atom.enqueue(station.endpoint("/good")).resume()
-        #expect(station.spans.count == 1 && station.traceParents(at: "/good") == [nil])
     }
 }

@@ -5,9 +5,6 @@ import AtomNetworking
 struct SignIn: Requestable {
     let port: UInt16
 
-    static let client = ClientCredential(
-        id: OAuthClient.confidentialExample.id, secret: OAuthClient.confidentialExample.secret)
-
     var method: HTTPMethod { .post }
     var requiresAuthorization: Bool { false }
 

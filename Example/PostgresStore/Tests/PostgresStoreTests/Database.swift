@@ -79,59 +79,29 @@ extension TokenCredential {
     }
 }
 
-/// An event that happens once and can be awaited.
-final class Gate: @unchecked Sendable {
-    // Accessed only under `lock`.
-    private let lock = NSLock()
-    private var isOpen = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func open() {
-        let woken = lock.withLock {
-            isOpen = true
-            defer { waiting = [] }
-            return waiting
-        }
-        for continuation in woken { continuation.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = lock.withLock {
-                if !self.isOpen { waiting.append(continuation) }
-                return self.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-}
-
 /// An exchange that stays open until the test ends it.
 struct HeldExchange {
-    let running: Task<TokenCredential?, any Error>
-    private let end = Gate()
+    private let running: Task<TokenCredential?, any Error>
+    private let end: AsyncStream<Void>.Continuation
 
     /// Returns when the exchange has locked the row.
-    init(
-        of store: PostgresTokenCredentialStore, storing new: TokenCredential?,
-        _ duringIt: @escaping @Sendable (TokenCredential?) async throws -> Void = { _ in }
-    ) async throws {
-        let isHeld = Gate()
-        let end = end
+    init(of store: PostgresTokenCredentialStore, storing new: TokenCredential?) async throws {
+        let (holds, hold) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        self.end = end
         running = Task {
-            defer { isHeld.open() }
-            return try await store.exchange { old in
-                try await duringIt(old)
-                isHeld.open()
-                await end.wait()
+            defer { hold.finish() }
+            return try await store.exchange { _ in
+                hold.finish()
+                for await _ in ends {}
                 return new
             }
         }
-        await isHeld.wait()
+        for await _ in holds {}
     }
 
     func finish() async throws -> TokenCredential? {
-        end.open()
+        end.finish()
         return try await running.value
     }
 }

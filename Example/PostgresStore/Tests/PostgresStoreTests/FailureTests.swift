@@ -1,25 +1,11 @@
 import AtomNetworking
+import AtomNetworkingTesting
 import Foundation
 import PostgresStore
 import Testing
 
 @Suite(.enabled(if: Database.isThere, "the script Example/PostgresStore/test starts a server"), .timeLimit(.minutes(5)))
 struct FailureTests {
-    @Test func waitingForOthersEndsWithItsOwnError() async throws {
-        let database = try Database()
-        let first = try await database.store()
-        try await first.save(.named("old"))
-        let second = try await database.store(first.session) { $0.turn = .milliseconds(50) }
-        let held = try await HeldExchange(of: first, storing: .named("new"))
-        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.exchange { $0 } }
-        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.load() }
-        await #expect(throws: PostgresStoreError.waitedTooLong) { try await second.save(.named("x")) }
-        // The timeout of a waiting caller doesn't affect the one that locks the
-        // row.
-        #expect(try await held.finish() == .named("new"))
-        #expect(try await second.load() == .named("new"))
-    }
-
     @Test func anExchangeThatTakesTooLongIsEndedByTheServer() async throws {
         let database = try Database()
         let store = try await database.store()
@@ -45,51 +31,29 @@ struct FailureTests {
         #expect(try await store.load() == .named("old"))
     }
 
-    @Test func anExchangeThatChangesNothingOutlivesItsConnection() async throws {
-        let database = try Database()
-        let name = UUID().uuidString
-        let store = try await database.store(as: name)
-        try await store.save(.named("old"))
-        let held = try await HeldExchange(of: store, storing: .named("old"))
-        try database.ask(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = '\(name)'")
-        #expect(try await held.finish() == .named("old"))
-    }
-
     @Test func aCommitThatIsCutOffSaysThatNobodyKnows() async throws {
-        let database = try Database()
-        for (fault, stored) in [(CuttingProxy.Fault.cutBeforeCommit, "old"), (.cutAfterCommit, "new")] {
-            let direct = try await database.store()
-            try await direct.save(.named("old"))
-            let (store, proxy) = try cut(direct.session, fault)
-            await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.exchange { _ in .named("new") } }
-            #expect(try await direct.load() == .named(stored))
-            withExtendedLifetime(proxy) {}
-        }
+        let (database, schema, store) = try await separate()
+        try await store.save(.named("old"))
+        // The server closes the connection in the middle of the commit.
+        try database.ask(
+            """
+            CREATE FUNCTION \(schema).leave() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER leave AFTER UPDATE ON \(schema).atom_token_credentials
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION \(schema).leave()
+            """)
+        await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.exchange { _ in .named("new") } }
+        #expect(try await store.load() == .named("old"))
     }
 
-    @Test func aServerThatFallsSilentEndsTheWait() async throws {
+    /// A store with tables of its own.
+    private func separate() async throws -> (Database, schema: String, PostgresTokenCredentialStore) {
         let database = try Database()
-        let direct = try await database.store()
-        try await direct.save(.named("old"))
-        let (store, proxy) = try cut(direct.session, .silenceBeforeCommit) { $0.answer = .milliseconds(300) }
-        await #expect(throws: PostgresStoreError.outcomeUnknown) { try await store.save(.named("new")) }
-        // The connection is closed then, and the row is unlocked.
-        #expect(try await direct.load() == .named("old"))
-        withExtendedLifetime(proxy) {}
-    }
-
-    private func cut(
-        _ session: String, _ fault: CuttingProxy.Fault,
-        _ change: (inout PostgresTokenCredentialStore.Limits) -> Void = { _ in }
-    ) throws -> (PostgresTokenCredentialStore, CuttingProxy) {
-        let database = try Database()
-        let answer = try database.ask("SHOW port").first
-        let port = try #require(answer.flatMap { UInt16($0) })
-        let proxy = try CuttingProxy(to: port, fault)
-        // Unencrypted, so that the proxy sees the COMMIT.
-        let options = "host=127.0.0.1 port=\(proxy.port) sslmode=disable gssencmode=disable"
-        return (database.plainStore(session, as: "tests", options: options, change), proxy)
+        let schema = "s\(UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased())"
+        try database.ask("CREATE SCHEMA \(schema)")
+        let store = database.plainStore("x", as: "tests", options: "options=-csearch_path=\(schema)")
+        try await store.prepare()
+        return (database, schema, store)
     }
 
     @Test func tablesThatAreNotThereAreAnErrorThatNamesTheRemedy() async throws {
@@ -104,11 +68,7 @@ struct FailureTests {
     }
 
     @Test func whatTheServerSaysOfARowStaysThere() async throws {
-        let database = try Database()
-        let schema = "s\(UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased())"
-        try database.ask("CREATE SCHEMA \(schema)")
-        let store = database.plainStore("x", as: "tests", options: "options=-csearch_path=\(schema)")
-        try await store.prepare()
+        let (database, schema, store) = try await separate()
         // Its detail quotes the whole row, and a trigger's message may contain
         // anything.
         try database.ask(
@@ -166,11 +126,9 @@ struct FailureTests {
 
 @Suite(.timeLimit(.minutes(5))) struct UnreachableTests {
     @Test func aServerThatIsNotThereIsATypedError() async throws {
-        // Bound but not listening, so that no server responds there.
-        let reserved = try LoopbackSocket()
-        defer { close(reserved.descriptor) }
-        let store = PostgresTokenCredentialStore(
-            "host=127.0.0.1 port=\(reserved.port) user=u password=top-secret")
+        let gone = try LoopbackServer { _ in .empty() }
+        gone.stop()
+        let store = PostgresTokenCredentialStore("host=127.0.0.1 port=\(gone.port) user=u password=top-secret")
         for call in [{ _ = try await store.load() }, { try await store.save(nil) }, { try await store.prepare() }] {
             let error = try await #require(throws: PostgresStoreError.self) { try await call() }
             guard case .unreachable(let reason) = error else {

@@ -19,13 +19,6 @@ import Testing
         }
     }
 
-    @Test func anExpiryChangedByHandCounts() throws {
-        let credential = TokenCredential.named("x", expiresAt: Date(timeIntervalSince1970: 2_000_000_000))
-        let text = try StoredCredential(credential).text().replacingOccurrences(of: "2000000000", with: "2000000060")
-        #expect(
-            try StoredCredential(text: text).credential.expiresAt == Date(timeIntervalSince1970: 2_000_000_060))
-    }
-
     @Test func whatTokenCredentialWritesCanBeRead() throws {
         let credential = TokenCredential.named("x", expiresAt: Date(timeIntervalSince1970: 2_000_000_000))
         let text = String(decoding: try JSONEncoder().encode(credential), as: UTF8.self)

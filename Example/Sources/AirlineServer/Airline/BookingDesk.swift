@@ -19,14 +19,10 @@ struct BookingRequest: Decodable, Sendable {
 struct BookingDesk {
     let flights: [Flight]
     private var sold: [String: Set<String>] = [:]
-    private var bookings: [String: (booking: Booking, member: String?)] = [:]
-    private var order: [String] = []
+    private var bookings: [String: Booking] = [:]
 
     init(flights: [Flight]) {
         self.flights = flights
-        for (index, flight) in flights.enumerated() {
-            sold[flight.number] = Cabin.soldInAdvance(flightAt: index)
-        }
     }
 
     func flight(_ number: String) throws(Problem) -> Flight {
@@ -37,22 +33,11 @@ struct BookingDesk {
     }
 
     func seatMap(of flight: String) throws(Problem) -> SeatMap {
-        _ = try self.flight(flight)
-        let taken = sold[flight] ?? []
-        let rows = Cabin.rows.map { row in
-            SeatMap.Row(
-                number: row,
-                seats: Cabin.letters(inRow: row).map { letter in
-                    let id = "\(row)\(letter)"
-                    return SeatMap.Seat(id: id, cabin: Cabin.name(ofRow: row), isAvailable: !taken.contains(id))
-                }
-            )
-        }
-        return SeatMap(flight: flight, rows: rows)
+        SeatMap(flight: try self.flight(flight).number, sold: sold[flight] ?? [])
     }
 
-    /// Books a seat, for a member's account if there is one.
-    mutating func book(_ request: BookingRequest, member: String? = nil) throws(Problem) -> Booking {
+    /// Books a seat.
+    mutating func book(_ request: BookingRequest) throws(Problem) -> Booking {
         var fields: [String: String] = [:]
         let flight = request.flight ?? ""
         let seat = (request.seat ?? "").uppercased()
@@ -60,7 +45,8 @@ struct BookingDesk {
         if !flights.contains(where: { $0.number == flight }) {
             fields["flight"] = flight.isEmpty ? "is missing" : "is unknown"
         }
-        if !Cabin.seats.contains(seat) {
+        let place = SeatMap(flight: flight, sold: sold[flight] ?? []).seat(seat)
+        if place == nil {
             fields["seat"] = seat.isEmpty ? "is missing" : "doesn't exist"
         }
         if passenger.isEmpty || passenger.count > 100 {
@@ -69,42 +55,20 @@ struct BookingDesk {
         guard fields.isEmpty else {
             throw Problem(422, "validation_failed", "The booking is not acceptable.", fields: fields)
         }
-        guard sold[flight, default: []].insert(seat).inserted else {
+        guard place?.isAvailable == true else {
             throw Problem(409, "seat_taken", "Seat \(seat) on \(flight) is taken.", fields: ["seat": "is taken"])
         }
-        let booking = Booking(reference: newReference(), flight: flight, seat: seat, passenger: passenger)
-        bookings[booking.reference] = (booking, member)
-        order.append(booking.reference)
+        sold[flight, default: []].insert(seat)
+        let booking = Booking(
+            reference: String(UUID().uuidString.prefix(8)), flight: flight, seat: seat, passenger: passenger)
+        bookings[booking.reference] = booking
         return booking
     }
 
     func booking(_ reference: String) throws(Problem) -> Booking {
-        guard let entry = bookings[reference] else { throw notFound(reference) }
-        return entry.booking
-    }
-
-    /// A member's bookings, oldest first.
-    func bookings(of member: String) -> [Booking] {
-        order.compactMap { bookings[$0] }.filter { $0.member == member }.map(\.booking)
-    }
-
-    /// Cancels a booking and frees the seat.
-    mutating func cancel(_ reference: String) throws(Problem) {
-        guard let entry = bookings.removeValue(forKey: reference) else { throw notFound(reference) }
-        order.removeAll { $0 == reference }
-        sold[entry.booking.flight]?.remove(entry.booking.seat)
-    }
-
-    private func notFound(_ reference: String) -> Problem {
-        Problem(404, "booking_not_found", "There is no booking \(reference).")
-    }
-
-    /// Six letters and digits, without similar ones.
-    private func newReference() -> String {
-        let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
-        while true {
-            let reference = String((0..<6).map { _ in alphabet[Int.random(in: alphabet.indices)] })
-            if bookings[reference] == nil { return reference }
+        guard let booking = bookings[reference] else {
+            throw Problem(404, "booking_not_found", "There is no booking \(reference).")
         }
+        return booking
     }
 }

@@ -5,10 +5,8 @@ struct Flight: Encodable, Sendable {
     let number: String
     let origin: String
     let destination: String
-    /// ISO 8601, in UTC.
-    let departure: String
-    /// ISO 8601, in UTC.
-    let arrival: String
+    let departure: Date
+    let arrival: Date
     let aircraft: String
     let fareInCents: Int
 }
@@ -16,26 +14,16 @@ struct Flight: Encodable, Sendable {
 /// The flights of the next day.
 enum Timetable {
     static func flights(after date: Date) -> [Flight] {
-        let day = CalendarTime.secondsPerDay
-        let midnight = (Int(date.timeIntervalSince1970) / day + 1) * day
+        let day = 86_400.0
+        let midnight = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / day).rounded(.down) * day + day)
         func flight(
-            _ number: String,
-            _ origin: String,
-            _ destination: String,
-            departs minute: Int,
-            takes duration: Int,
-            _ aircraft: String,
-            _ fare: Int
+            _ number: String, _ origin: String, _ destination: String, departs minute: Int, takes duration: Int,
+            _ aircraft: String, _ fare: Int
         ) -> Flight {
             Flight(
-                number: number,
-                origin: origin,
-                destination: destination,
-                departure: CalendarTime(unixSeconds: midnight + minute * 60).iso8601,
-                arrival: CalendarTime(unixSeconds: midnight + (minute + duration) * 60).iso8601,
-                aircraft: aircraft,
-                fareInCents: fare
-            )
+                number: number, origin: origin, destination: destination,
+                departure: midnight + Double(minute * 60), arrival: midnight + Double((minute + duration) * 60),
+                aircraft: aircraft, fareInCents: fare)
         }
         return [
             flight("AS100", "SEA", "SFO", departs: 415, takes: 128, "737-900", 12_900),

@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 
 /// Announcements as server-sent events (WHATWG HTML §9.2).
@@ -6,49 +7,40 @@ import Foundation
 /// sends `Last-Event-ID` gets those after it, and 204 if there will be none.
 /// These items of the query change the stream:
 ///
-/// - `count`: the number of the last announcement; without it there is no last.
+/// - `count`: the number of the last announcement.
+/// - `each`: how many announcements a connection has, before it ends.
 /// - `milliseconds`: the time between two announcements.
-/// - `retry`: after how many milliseconds a client should connect again.
 struct GateEndpoints {
     let state: Locked<ServerState>
-    let clock: ServerClock
 
-    func install(on router: inout Router) {
-        router.on("GET", "/gates") { call in try announcements(call) }
+    var routes: [String: Endpoint] {
+        let gates = self
+        return ["GET /gates": { request throws(Problem) in try gates.announcements(request) }]
     }
 
     /// The response to a request for announcements.
-    func announcements(_ call: Call) throws -> Reply {
-        let count = try call.query("count", default: Int.max - 1, in: 0...Int.max - 1)
-        let milliseconds = try call.query("milliseconds", default: 1000, in: 1...60_000)
-        let retry = try call.query("retry", default: 1000, in: 0...60_000)
-        let last = call.header("Last-Event-ID").flatMap(Int.init).map { min(max($0, 0), count) }
-        let note = last.map { "after announcement \($0)" }
-        guard last ?? 0 < count else {
-            return Reply(status: 204, note: note)
+    func announcements(_ request: LoopbackServer.Request) throws(Problem) -> LoopbackServer.Response {
+        let count = try request.query("count", default: Int.max - 1000, in: 0...Int.max - 1000)
+        let each = try request.query("each", default: 1000, in: 1...1000)
+        let milliseconds = try request.query("milliseconds", default: 1000, in: 1...60_000)
+        let last = request["Last-Event-ID"].flatMap { Int($0) }.map { min(max($0, 0), count) } ?? 0
+        guard last < count else { return .empty(204) }
+        let flights = state.withLock(\.desk.flights)
+        // The head and this go out at once, before any announcement.
+        var steps: [LoopbackServer.Response.Step] = [
+            .write(text: "retry: \(milliseconds)\n: welcome at the gates\n\n")
+        ]
+        for number in last + 1...min(last + each, count) {
+            steps += [.delay(milliseconds: milliseconds), .write(text: Self.event(number, flights))]
         }
-        let (flights, generation) = state.withLock { ($0.desk.flights, $0.streamGeneration) }
-        let number = Locked(last ?? 0)
-        let isBegun = Locked(false)
-        let state = state
-        let clock = clock
-        return Reply(
-            status: 200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")],
-            delivery: .stream(length: nil) {
-                let isFirst = isBegun.withLock { isBegun in
-                    defer { isBegun = true }
-                    return !isBegun
-                }
-                // The head and this go out at once, before any announcement.
-                if isFirst { return Data("retry: \(retry)\n: welcome at the gates\n\n".utf8) }
-                guard number.withLock({ $0 }) < count else { return nil }
-                try await Task.sleep(for: .milliseconds(milliseconds))
-                guard state.withLock(\.streamGeneration) == generation else { return nil }
-                let next = number.withLock { number in
-                    number += 1
-                    return number
-                }
-                return GateAnnouncement(number: next, flights: flights, announcedAt: clock.now()).event
-            }, note: note)
+        return .streamed(steps, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
+    }
+
+    /// The number of an announcement decides its content.
+    private static func event(_ number: Int, _ flights: [Flight]) -> String {
+        let flight = flights[(number - 1) / 3 % flights.count].number
+        let status = ["assigned", "boarding", "closed"][(number - 1) % 3]
+        return "id: \(number)\nevent: gate\n"
+            + #"data: {"flight":"\#(flight)","number":\#(number),"status":"\#(status)"}"# + "\n\n"
     }
 }

@@ -42,32 +42,26 @@ enum AccountEndpoint: Requestable {
     case account(Airline)
     /// With an access token; the first page of the mileage account.
     case activity(Airline)
-    /// With an access token; the body of a 401 for an invalid one never ends.
-    case endlessRefusal(Airline)
     /// With an access token; the response is small and numbered, with a chosen
     /// delay.
     case miles(Airline, number: Int, milliseconds: Int)
     /// With an access token; announcements as server-sent events, with the time
-    /// between two of them.
-    case gates(Airline, milliseconds: Int)
-
-    var headerItems: [HeaderItem]? {
-        if case .miles(_, let number, _) = self { ["X-Request-ID": String(number)] } else { nil }
-    }
+    /// between two of them, and how many a connection has.
+    case gates(Airline, milliseconds: Int, each: Int)
 
     var queryItems: [QueryItem]? {
         switch self {
         case .miles(_, let number, let milliseconds):
             ["number": String(number), "milliseconds": String(milliseconds)]
-        case .gates(_, let milliseconds): ["milliseconds": String(milliseconds), "retry": String(milliseconds)]
-        case .member, .account, .activity, .endlessRefusal: nil
+        case .gates(_, let milliseconds, let each): ["milliseconds": String(milliseconds), "each": String(each)]
+        case .member, .account, .activity: nil
         }
     }
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .member(let airline), .account(let airline), .activity(let airline), .endlessRefusal(let airline),
-            .miles(let airline, _, _), .gates(let airline, _):
+        case .member(let airline), .account(let airline), .activity(let airline), .miles(let airline, _, _),
+            .gates(let airline, _, _):
             airline.base
         }
     }
@@ -77,7 +71,6 @@ enum AccountEndpoint: Requestable {
         case .member: try URLPath("/me")
         case .account: try URLPath("/account")
         case .activity: try URLPath("/account/activity")
-        case .endlessRefusal: try URLPath("/account/endless-refusal")
         case .miles: try URLPath("/account/miles")
         case .gates: try URLPath("/account/gates")
         }
@@ -151,30 +144,19 @@ enum SignInEndpoint: Requestable {
     }
 }
 
-/// Responses that are slow, wrong or redirected.
+/// Responses that are slow, busy or wrong.
 enum DiagnosticEndpoint: Requestable {
     case slow(Airline, milliseconds: Int, timeout: ServiceTimeout? = nil, shares: Bool = false)
-    case redirect(Airline, times: Int)
-    case repeatedElsewhere(Airline, text: String)
     case malformed(Airline)
     case hangUp(Airline)
     /// Busy so often, and then no more.
-    case busy(Airline, name: String, times: Int, policy: RetryPolicy? = nil)
-
-    var method: HTTPMethod {
-        if case .repeatedElsewhere = self { .post } else { .get }
-    }
-
-    var body: RequestBody? {
-        if case .repeatedElsewhere(_, let text) = self { .json(["text": text]) } else { nil }
-    }
+    case busy(Airline, name: String, times: Int)
 
     var queryItems: [QueryItem]? {
         switch self {
         case .slow(_, let milliseconds, _, _): ["milliseconds": String(milliseconds)]
-        case .repeatedElsewhere: ["status": "307", "to": "/echo/moved"]
-        case .busy(_, _, let times, _): ["times": String(times)]
-        case .redirect, .malformed, .hangUp: nil
+        case .busy(_, _, let times): ["times": String(times)]
+        case .malformed, .hangUp: nil
         }
     }
 
@@ -187,14 +169,12 @@ enum DiagnosticEndpoint: Requestable {
     }
 
     var retryPolicy: RetryPolicy? {
-        if case .busy(_, _, _, let policy) = self { policy } else { nil }
+        if case .busy = self { .standard } else { nil }
     }
 
     func baseURL() throws(AtomError) -> BaseURL {
         switch self {
-        case .busy(let airline, _, _, _), .slow(let airline, _, _, _), .redirect(let airline, _),
-            .repeatedElsewhere(let airline, _),
-            .malformed(let airline), .hangUp(let airline):
+        case .slow(let airline, _, _, _), .malformed(let airline), .hangUp(let airline), .busy(let airline, _, _):
             airline.base
         }
     }
@@ -202,11 +182,9 @@ enum DiagnosticEndpoint: Requestable {
     func path() throws(AtomError) -> URLPath {
         switch self {
         case .slow: try URLPath("/slow")
-        case .redirect(_, let times): try URLPath("/redirect/\(times)")
-        case .repeatedElsewhere: try URLPath("/redirect")
         case .malformed: try URLPath("/errors/malformed")
         case .hangUp: try URLPath("/errors/hang-up")
-        case .busy(_, let name, _, _): try URLPath("/busy/\(name)")
+        case .busy(_, let name, _): try URLPath("/busy/\(name)")
         }
     }
 }
@@ -220,41 +198,4 @@ struct PlainEndpoint: Requestable {
     func baseURL() throws(AtomError) -> BaseURL { base }
 
     func path() throws(AtomError) -> URLPath { try URLPath(text) }
-}
-
-/// The server's switches and counters.
-enum AdminEndpoint: Requestable {
-    case counters(Airline)
-    case policy(Airline)
-    case setTokenLifetime(Airline, seconds: Double)
-    case revokeAccessTokens(Airline)
-
-    var method: HTTPMethod {
-        switch self {
-        case .counters, .policy: .get
-        case .setTokenLifetime, .revokeAccessTokens: .post
-        }
-    }
-
-    var body: RequestBody? {
-        if case .setTokenLifetime(_, let seconds) = self { .json(["accessTokenLifetime": seconds]) } else { nil }
-    }
-
-    var requiresAuthorization: Bool { false }
-
-    func baseURL() throws(AtomError) -> BaseURL {
-        switch self {
-        case .counters(let airline), .policy(let airline), .setTokenLifetime(let airline, _),
-            .revokeAccessTokens(let airline):
-            airline.base
-        }
-    }
-
-    func path() throws(AtomError) -> URLPath {
-        switch self {
-        case .counters: try URLPath("/admin/counters")
-        case .policy, .setTokenLifetime: try URLPath("/admin/policy")
-        case .revokeAccessTokens: try URLPath("/admin/revoke-access-tokens")
-        }
-    }
 }

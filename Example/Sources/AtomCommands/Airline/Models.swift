@@ -82,32 +82,14 @@ struct Miles: Model {
     let number: String?
 }
 
-/// The server's view of a request.
-struct Echo: Model {
-    let method: String
-    let body: String?
-}
-
 /// What the server received.
 struct Receipt: Model {
-    struct Part: Model {
-        let name: String
-        let fileName: String?
-        let bytes: Int
-        let crc32: String
-    }
-
     let bytes: Int
-    let crc32: String
-    let parts: [Part]?
 }
 
 /// An announcement at a gate.
 struct GateAnnouncement: Model {
     let number: Int
     let flight: String
-    let gate: String
     let status: String
-    /// Seconds of the server's clock.
-    let announcedAt: Double
 }

@@ -25,17 +25,6 @@ struct RequestCommand: AsyncParsableCommand {
 
               atom request GET http://127.0.0.1:8080/busy/me --retry
 
-            With --repeat the request is sent many times over the same connections, and no response is shown. \
-            Standard output gets the counts by status and by kind of error, the throughput, and the latencies of the \
-            requests that were answered, with their histogram:
-
-              atom request GET http://127.0.0.1:8080/flights --repeat 1000 --concurrency 6
-
-            A latency is the time of the whole call: with the waiting for a connection or for a refresh, the \
-            redirects and the retries. Over HTTP/1.1 no more requests are on the wire at once than there are \
-            connections. Ctrl-C ends the repetition, and what is done is printed. The exit status is 0 if all \
-            requests succeeded, otherwise that of the first failure, and 130 after Ctrl-C.
-
             With --curl the same request is written as a curl command, and with --har all of it, redirects and \
             refreshes too, goes into a file for a browser's developer tools:
 
@@ -46,10 +35,6 @@ struct RequestCommand: AsyncParsableCommand {
 
               atom request GET http://127.0.0.1:8080/account --session --record account.har
               atom request GET http://127.0.0.1:8080/account --session --replay account.har
-
-            On Linux the system's libcurl sends the request, if it is 7.68 or later. Options choose certificates, \
-            pinned keys and the proxy. Certificates and keys are PEM files. The server's certificate and its name are \
-            always verified.
 
             Ctrl-C cancels the request. Exit status:
 
@@ -80,31 +65,18 @@ struct RequestCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only the body and errors.")
     var quiet = false
 
-    @OptionGroup(title: "Measuring options")
-    var repeatOptions: RepeatOptions
-
     @OptionGroup(title: "Options that show what is sent")
     var exports: ExportOptions
-
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
 
     func validate() throws {
         let bodies = [json != nil, body != nil, !form.isEmpty].filter { $0 }
         guard bodies.count <= 1 else { throw ValidationError("Use only one of --json, --body and --form.") }
-        let recording = exports.recording
-        guard repeatOptions.repetition == nil || (recording.recordPath == nil && recording.replayPath == nil) else {
-            throw ValidationError("--repeat can't be used with --record and --replay.")
-        }
-        guard repeatOptions.repetition == nil || !(include || quiet) else {
-            throw ValidationError("--repeat shows no response, so it can't be used with --include or --quiet.")
-        }
     }
 
     func run() async throws {
-        let status = try await perform(
-            body: .standardOutput, notes: .standardError
-        ) { FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor) }
+        let status = try await perform(body: .standardOutput, notes: .standardError) {
+            FileHandle.standardOutput.write($0)
+        }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
@@ -112,15 +84,11 @@ struct RequestCommand: AsyncParsableCommand {
     func perform(
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
-        if let repetition = repeatOptions.repetition {
-            return try await perform(repetition, with: try requestBody(), output: output, notes: notes)
-        }
         let stopwatch = Stopwatch()
         let wire = try exports.recording.makeTransport()
-        let tap = WireTap(stopwatch, over: try wire ?? transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: wire ?? ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: include, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
+            body: output, notes: notes, includesHead: include, isQuiet: quiet, writeBytes: writeBytes)
         let requestBody = try requestBody()
         let (exchange, method, url) = (exchange, method, url)
         let recorder = exports.archive.makeRecorder()

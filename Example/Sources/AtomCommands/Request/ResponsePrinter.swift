@@ -10,9 +10,6 @@ struct ResponsePrinter {
     let includesHead: Bool
     /// Whether only errors are shown.
     let isQuiet: Bool
-    /// What sent the request.
-    var transportName: String?
-
     /// The destination of body bytes that aren't for a terminal.
     let writeBytes: @Sendable (Data) -> Void
 
@@ -83,7 +80,6 @@ struct ResponsePrinter {
         let redirects = earlier.count { $0.status.map { (300...399).contains($0) } ?? false }
         if redirects > 0 { parts.append("\(redirects) redirects") }
         if earlier.count > redirects { parts.append("\(earlier.count - redirects) retries") }
-        if let transportName { parts.append("over \(transportName)") }
         return parts.joined(separator: ", ")
     }
 

@@ -9,23 +9,22 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Runs only the airline server, until Ctrl-C.",
         discussion: """
-            It listens on 127.0.0.1 only, and its switches under /admin need no password. Try it with \
-            “atom request”, “atom upload”, “atom download”, “atom stream”, “atom login”, and “atom storm --server”; its \
-            counters are at /admin/counters. POST /admin/transfers with {"cutDownloadAt": 1000000} cuts the next \
-            download there, and with {"bytesPerSecond": 1000000} makes transfers slow; POST /admin/end-streams ends \
-            the streams that are open.
+            It listens on 127.0.0.1 only. Try it with “atom request”, “atom upload”, “atom download”, “atom stream” and \
+            “atom login”. Its switches need no password: GET /admin/counters shows what it counted, \
+            POST /admin/expire-access-tokens and POST /admin/end-sessions end tokens and sessions, and \
+            POST /admin/transfers with {"cutDownloadAt": 1000000} cuts the next download there, and with \
+            {"bytesPerSecond": 1000000} makes downloads slow.
 
             Open to everybody:
               GET  /flights?from=SEA   GET /flights/AS100   GET /flights/AS100/seats
               POST /bookings           {"flight": "AS100", "seat": "7C", "passenger": "Ada Lovelace"}
-              GET  /bookings/REFERENCE   DELETE /bookings/REFERENCE
+              GET  /bookings/REFERENCE
               POST /uploads            GET /downloads/BYTES   GET /gates?count=10&milliseconds=500
             With user name and password (ada:lovelace, grace:hopper):
               GET  /me
             With an access token:
               GET  /account            GET /account/miles   GET /account/gates
               GET  /account/activity?limit=20   pages, each with "activities", "total" and a link "next"
-              GET  /account/trips      POST /account/trips, like /bookings
             For tokens:
               POST /oauth/token        a form with grant_type, client_id=atom-app, username, password
               POST /oauth/revoke       a form with token, client_id=atom-app
@@ -39,23 +38,17 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .init("The lifetime of an access token; fractions are allowed.", valueName: "seconds"))
     var tokenLifetime: Double = 3600
 
-    @Option(help: .init("The lifetime of a refresh token (default: unlimited)", valueName: "seconds"))
-    var refreshTokenLifetime: Double?
-
     @Option(help: .init("How long a used refresh token is still accepted.", valueName: "seconds"))
     var gracePeriod: Double = 0
 
     @Option(help: .init("The delay of each response of the token endpoint.", valueName: "milliseconds"))
     var tokenDelay = 0
 
-    @Flag(help: "Don't replace refresh tokens when they are used.")
-    var noRotation = false
-
     @Flag(help: "Print every answered request.")
     var log = false
 
     func validate() throws {
-        guard tokenLifetime > 0, refreshTokenLifetime ?? 1 > 0, gracePeriod >= 0 else {
+        guard tokenLifetime > 0, gracePeriod >= 0 else {
             throw ValidationError("A lifetime must be a positive number of seconds.")
         }
         guard (0...600_000).contains(tokenDelay) else {
@@ -67,18 +60,13 @@ struct ServeCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let server: AirlineServer
         do {
-            server = try await AirlineServer.start(configuration)
+            server = try await AirlineServer.start(configuration, log: log ? { @Sendable in terminal.print($0) } : nil)
         } catch {
             throw CommandFailure("The port \(port) is not available; is another server using it?")
         }
-        server.updateFaults { $0.delayMilliseconds = tokenDelay }
         introduce(server, on: terminal)
-        let showsLog = log
-        _ = await withInterruption {
-            async let logging: Void = showsLog ? Self.printEvents(of: server, on: terminal) : ()
-            await server.waitUntilStopped()
-            await logging
-        }
+        // Until a signal cancels it.
+        _ = await withInterruption { for await _ in AsyncStream<Void>.makeStream().stream {} }
         await server.stop()
         terminal.print("Stopped after \(server.counters.requests) requests.")
     }
@@ -87,9 +75,8 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = ServerConfiguration()
         configuration.port = port
         configuration.policy.accessTokenLifetime = tokenLifetime
-        configuration.policy.refreshTokenLifetime = refreshTokenLifetime
         configuration.policy.gracePeriod = gracePeriod
-        configuration.policy.rotatesRefreshTokens = !noRotation
+        configuration.policy.delayMilliseconds = tokenDelay
         return configuration
     }
 
@@ -97,41 +84,13 @@ struct ServeCommand: AsyncParsableCommand {
         let user = NameAndSecret.exampleUser
         let client = NameAndSecret.exampleClient
         terminal.print("The server is running at \(terminal.styled(server.baseURL, .cyan, .bold))")
-        var table = Table("", "")
-        table.add("token endpoint", server.baseURL + AirlineServer.tokenPath)
-        table.add("revocation endpoint", server.baseURL + AirlineServer.revocationPath)
-        table.add("user", user.defaultValueDescription)
-        table.add("client", client.defaultValueDescription)
-        table.add("public client", OAuthClient.publicExample.id)
-        table.add("access token lifetime", "\(tokenLifetime) s")
-        terminal.print(table, indent: 2)
+        terminal.print("  user \(user.defaultValueDescription), client \(client.defaultValueDescription)")
         terminal.print()
         terminal.print("  atom request GET \(server.baseURL)/flights")
         terminal.print("  atom download \(server.baseURL)/downloads/50000000 film.bin --resume")
         terminal.print("  atom stream \(server.baseURL)/gates --events --reconnect")
         terminal.print("  atom login --server \(server.baseURL) --user \(user.name)")
-        terminal.print("  atom storm --requests 2000 --token-lifetime 0.5 --server \(server.baseURL)")
         terminal.print()
         terminal.print("Press Ctrl-C to stop it.")
-    }
-
-    /// Prints new events five times a second.
-    private static func printEvents(of server: AirlineServer, on terminal: Terminal) async {
-        var last = 0
-        while !Task.isCancelled {
-            for event in server.events(after: last) {
-                last = event.number
-                terminal.print(line(for: event))
-            }
-            try? await Task.sleep(for: .milliseconds(200))
-        }
-    }
-
-    static func line(for event: ServerEvent) -> String {
-        let seconds = (event.startedAt * 1000).rounded() / 1000
-        let token = event.token.map { "token \($0)" }
-        let request = [event.method, event.path, event.status.map(String.init)].compactMap { $0 }
-        let words = request.isEmpty ? [event.kind.rawValue] : request
-        return (["\(seconds)"] + words + [token, event.detail].compactMap { $0 }).joined(separator: "  ")
     }
 }

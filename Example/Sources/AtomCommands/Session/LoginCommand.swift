@@ -25,8 +25,8 @@ struct LoginCommand: AsyncParsableCommand {
     @Option(help: .init("The server (default: that of the last session)", valueName: "URL"))
     var server: String?
 
-    @Option(help: .init("The user name; a terminal prompts for it.", valueName: "name"))
-    var user: String?
+    @Option(help: .init("The user name.", valueName: "name"))
+    var user: String
 
     @Option(help: .init("The OAuth client, which must have no secret.", valueName: "id"))
     var clientID = "atom-app"
@@ -35,7 +35,10 @@ struct LoginCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (status, signal) = await withInterruption {
-            await perform(notes: .standardError, prompt: .standard)
+            await perform(notes: .standardError) { question in
+                if let password = ProcessInfo.processInfo.environment["ATOM_PASSWORD"] { return password }
+                return await Self.answer(to: question)
+            }
         }
         try status.exit(after: signal)
     }
@@ -44,35 +47,22 @@ struct LoginCommand: AsyncParsableCommand {
     ///
     /// - Parameters:
     ///   - notes: The terminal for the result.
-    ///   - prompt: The prompt for name and password.
-    ///   - environment: The environment, which may contain the password.
-    func perform(
-        notes: Terminal, prompt: TerminalPrompt,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) async -> RequestExitStatus {
+    ///   - ask: Returns the user's password.
+    func perform(notes: Terminal, ask: @escaping @Sendable (String) async -> String?) async -> RequestExitStatus {
         let file = sessionOptions.file
-        let interview = Interview(prompt)
         do {
             let profile = try profile(for: file)
-            guard let user = try await userName(interview), !user.isEmpty else {
-                notes.print("Use --user for the user name.")
-                return .wrongArguments
-            }
-            // Before any prompt: tokens that can't be stored are useless.
+            // Before any question: tokens that can't be stored are useless.
             let old = try await readable(file, notes)
+            let user = user
             let login = PasswordLogin(
-                airline: try profile.airline(), clientID: profile.clientID, user: user,
-                attempts: prompt.isTerminal && environment["ATOM_PASSWORD"] == nil ? 3 : 1
-            ) { attempt in
-                if let password = environment["ATOM_PASSWORD"] { return password }
-                if attempt > 1 { notes.print("The password is wrong; try again.") }
-                return try await interview.answer(to: "Password of \(user): ", isSecret: true)
-            }
-            let (credential, member) = try await signIn(by: login, interview)
+                airline: try profile.airline(), clientID: profile.clientID, user: user
+            ) { await ask("Password of \(user): ") }
+            let (credential, member) = try await signIn(by: login)
             try await keep(credential, for: profile, in: file, replacing: old)
             notes.print("Signed in at \(profile.server) as \(member.name) (\(member.tier), \(member.miles) miles).")
             return .success
-        } catch AtomError.cancelled, is CancellationError {
+        } catch AtomError.cancelled {
             notes.print("No user was signed in.")
             return .cancelled
         } catch let error as AtomError {
@@ -89,17 +79,24 @@ struct LoginCommand: AsyncParsableCommand {
         }
     }
 
+    /// The answer of the user at the terminal, or the next line of standard input.
+    private static func answer(to question: String) async -> String? {
+        await withCheckedContinuation { continuation in
+            // Not on a thread that tasks share, because it blocks.
+            Thread {
+                let isTerminal = isatty(FileHandle.standardInput.fileDescriptor) != 0
+                let answer = isTerminal ? getpass(question).map { String(cString: $0) } : readLine()
+                continuation.resume(returning: answer)
+            }.start()
+        }
+    }
+
     private func profile(for file: SessionFile) throws -> SessionFile.Profile {
         if let server { return SessionFile.Profile(server: try Airline(url: server).url, clientID: clientID) }
         guard let last = file.profile() else {
             throw CommandFailure("Use --server for the server; “atom serve” prints its URL.")
         }
         return SessionFile.Profile(server: last.server, clientID: clientID)
-    }
-
-    private func userName(_ interview: Interview) async throws -> String? {
-        if let user { return user }
-        return interview.prompt.isTerminal ? try await interview.answer(to: "User name: ") : nil
     }
 
     /// The stored tokens; a file that isn't a session has been moved aside.
@@ -115,11 +112,7 @@ struct LoginCommand: AsyncParsableCommand {
 
     /// Lets a service's session ask for the password, as in an app, and checks
     /// the new tokens before they replace the old ones.
-    private func signIn(
-        by login: PasswordLogin, _ interview: Interview
-    ) async throws(AtomError) -> (TokenCredential, Member) {
-        // A provider call continues when its request is cancelled; this one ends with the process.
-        defer { interview.end() }
+    private func signIn(by login: PasswordLogin) async throws(AtomError) -> (TokenCredential, Member) {
         let store = InMemoryTokenCredentialStore()
         // A user may take some time; the provider's own deadline is five minutes.
         let configuration = ServiceConfiguration(
@@ -151,36 +144,5 @@ struct LoginCommand: AsyncParsableCommand {
         _ = try? await plain.enqueue(
             SignInEndpoint.revocation(airline, token: old.refreshToken, clientID: last.clientID)
         ).resume()
-    }
-}
-
-/// The questions of one sign-in, one at a time.
-private final class Interview: @unchecked Sendable {
-    let prompt: TerminalPrompt
-    // `question` and `isOver` are touched under `lock` only.
-    private let lock = NSLock()
-    private var question: TerminalQuestion?
-    private var isOver = false
-
-    init(_ prompt: TerminalPrompt) {
-        self.prompt = prompt
-    }
-
-    func answer(to text: String, isSecret: Bool = false) async throws -> String? {
-        let question = TerminalQuestion(text, isSecret: isSecret, of: prompt)
-        try lock.withLock {
-            guard !isOver else { throw CancellationError() }
-            self.question = question
-        }
-        return try await question.answer()
-    }
-
-    /// Cancels the current question.
-    func end() {
-        let question = lock.withLock {
-            isOver = true
-            return self.question
-        }
-        question?.cancel()
     }
 }

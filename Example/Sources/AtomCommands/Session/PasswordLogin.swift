@@ -22,27 +22,23 @@ struct PasswordLogin: TokenCredentialProvider {
     let airline: Airline
     let clientID: String
     let user: String
-    /// How often a user may try.
-    let attempts: Int
-    /// Returns a password; the argument is the number of the attempt, from 1.
-    let password: @Sendable (Int) async throws -> String?
+    /// Returns a password.
+    let password: @Sendable () async -> String?
 
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
-        let plain = Atom()
-        for attempt in 1...max(attempts, 1) {
-            guard let password = try await password(attempt), !password.isEmpty else {
-                throw TokenCredentialProviderError(Failure.noPassword, retry: .afterSignIn)
-            }
-            let endpoint = SignInEndpoint.password(
-                airline, user: NameAndSecret(name: user, secret: password),
-                client: NameAndSecret(name: clientID, secret: ""))
-            do throws(AtomError) {
-                return try await plain.enqueue(endpoint).resume(expecting: TokenCredential.self)
-            } catch {
-                guard let answer = try? error.decodeIfPresent(as: OAuthError.self), answer.code == "invalid_grant"
-                else { throw TokenCredentialProviderError(error, retry: .afterSignIn) }
-            }
+        guard let password = await password(), !password.isEmpty else {
+            throw TokenCredentialProviderError(Failure.noPassword, retry: .afterSignIn)
         }
-        throw TokenCredentialProviderError(Failure.refused(user: user), retry: .afterSignIn)
+        let endpoint = SignInEndpoint.password(
+            airline, user: NameAndSecret(name: user, secret: password),
+            client: NameAndSecret(name: clientID, secret: ""))
+        do throws(AtomError) {
+            return try await Atom().enqueue(endpoint).resume(expecting: TokenCredential.self)
+        } catch {
+            let answer = try? error.decodeIfPresent(as: OAuthError.self)
+            let isRefused = answer?.code == "invalid_grant"
+            throw TokenCredentialProviderError(
+                isRefused ? Failure.refused(user: user) as any Error : error, retry: .afterSignIn)
+        }
     }
 }

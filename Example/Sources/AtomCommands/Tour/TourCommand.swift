@@ -5,22 +5,18 @@ import Terminal
 struct TourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour",
-        abstract: "Starts the server, runs every feature once, and draws what happened.",
+        abstract: "Starts the server, and runs every feature once.",
         discussion: """
             The exit status is 0 if the client's errors and the server's own counters are as expected, and 1 if not. \
             Colours and symbols are used only on terminals; NO_COLOR is respected.
             """
     )
 
-    @Flag(help: "Show every request of the timelines on a separate line.")
-    var everyRequest = false
-
     @OptionGroup var archive: ArchiveOption
 
     func run() async throws {
         let recorder = archive.makeRecorder()
-        let isPassed = try await Tour.run(
-            on: .standardOutput, showsEveryRequest: everyRequest, recorder: recorder)
+        let isPassed = try await Tour.run(on: .standardOutput, recorder: recorder)
         let isWritten = archive.write(recorder, notes: .standardError)
         guard isPassed, isWritten else { throw ExitCode.failure }
     }

@@ -37,16 +37,13 @@ struct DownloadCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only errors.")
     var quiet = false
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func validate() throws {
         guard maxSize ?? 0 >= 0 else { throw ValidationError("--max-size must not be negative.") }
     }
 
     func run() async throws {
         let status = try await perform(body: .standardOutput, notes: .standardError) {
-            FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor)
+            FileHandle.standardOutput.write($0)
         }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
@@ -58,11 +55,10 @@ struct DownloadCommand: AsyncParsableCommand {
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
-        let meter = TransferMeter("Download", on: quiet ? .silent : notes) { stopwatch.seconds }
+            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
+        let meter = TransferMeter("Download", on: quiet ? .silent : notes, stopwatch)
         let queue = DispatchQueue(label: "atom.download")
         let (exchange, url, fileURL, resume, maxSize) = (exchange, url, fileURL, resume, maxSize)
         let (result, signal) = await exchange.send(over: tap, calling: queue) { () throws(AtomError) in

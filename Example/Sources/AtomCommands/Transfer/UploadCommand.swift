@@ -39,13 +39,10 @@ struct UploadCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Write only the body of the response and errors.")
     var quiet = false
 
-    @OptionGroup(title: "Transport options, only on Linux")
-    var transportOptions: TransportOptions
-
     func run() async throws {
-        let status = try await perform(
-            body: .standardOutput, notes: .standardError
-        ) { FileDescriptorOutput.write($0, to: FileHandle.standardOutput.fileDescriptor) }
+        let status = try await perform(body: .standardOutput, notes: .standardError) {
+            FileHandle.standardOutput.write($0)
+        }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 
@@ -54,11 +51,10 @@ struct UploadCommand: AsyncParsableCommand {
         body output: Terminal, notes: Terminal, writeBytes: @escaping @Sendable (Data) -> Void
     ) async throws -> RequestExitStatus {
         let stopwatch = Stopwatch()
-        let tap = WireTap(stopwatch, over: try transportOptions.makeTransport())
+        let tap = WireTap(stopwatch, over: ServiceConfiguration().makeDefaultTransport())
         let printer = ResponsePrinter(
-            body: output, notes: notes, includesHead: false, isQuiet: quiet, transportName: tap.transportName,
-            writeBytes: writeBytes)
-        let meter = TransferMeter("Upload", on: quiet ? .silent : notes) { stopwatch.seconds }
+            body: output, notes: notes, includesHead: false, isQuiet: quiet, writeBytes: writeBytes)
+        let meter = TransferMeter("Upload", on: quiet ? .silent : notes, stopwatch)
         let queue = DispatchQueue(label: "atom.upload")
         let (exchange, method, url, body) = (exchange, method, url, requestBody)
         let (result, signal) = await exchange.send(over: tap, calling: queue) { () throws(AtomError) in

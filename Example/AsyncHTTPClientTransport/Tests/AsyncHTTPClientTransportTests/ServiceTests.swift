@@ -1,0 +1,197 @@
+import AsyncHTTPClient
+import AsyncHTTPClientTransport
+import AtomNetworking
+import AtomNetworkingTesting
+import Foundation
+import NIOPosix
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A path of a server for tests.
+struct WireEndpoint: Requestable {
+    let base: BaseURL
+    var text = "/x"
+    var method: HTTPMethod = .get
+    var body: RequestBody?
+    var acceptableStatusCodes = 200...399
+
+    init(_ server: LoopbackServer) throws(AtomError) {
+        base = try BaseURL(scheme: .http, host: server.host, port: server.port)
+    }
+
+    init(base: BaseURL) {
+        self.base = base
+    }
+
+    func baseURL() throws(AtomError) -> BaseURL { base }
+    func path() throws(AtomError) -> URLPath { try URLPath(text) }
+}
+
+extension Atom {
+    convenience init(over transport: any Transport) {
+        var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 60, resource: 60))
+        configuration.transport = transport
+        configuration.dispatchQueue = .global()
+        self.init(serviceConfiguration: configuration)
+    }
+
+    /// What a caller gets.
+    func outcome(of endpoint: WireEndpoint) async -> Result<AtomResponse, AtomError> {
+        do throws(AtomError) {
+            return .success(try await enqueue(endpoint).resume())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result where Failure == AtomError {
+    var error: AtomError? { if case .failure(let error) = self { error } else { nil } }
+
+    var urlError: URLError.Code? {
+        if case .session(let error)? = error { (error as? URLError)?.code } else { nil }
+    }
+}
+
+/// What the contract leaves open, through a service.
+@Suite(.timeLimit(.minutes(5))) struct ServiceConcurrencyTests {
+    @Test func requestsOneAfterTheOtherUseOneConnection() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport())
+        for _ in 0..<50 { #expect(await atom.outcome(of: try WireEndpoint(server)).error == nil) }
+        #expect(server.requestCount == 50 && server.connectionCount == 1)
+    }
+
+    @Test(arguments: [1, 3, 20])
+    func noMoreConnectionsAreOpenedThanAskedFor(limit: Int) async throws {
+        let gate = LoopbackServer.Gate()
+        let server = try LoopbackServer { _ in .json("{}").after(gate) }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport(connectionsPerOrigin: limit))
+        let endpoint = try WireEndpoint(server)
+        async let answered = withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<(limit * 3) { group.addTask { await atom.outcome(of: endpoint).error == nil } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(await server.waitForRequestsInProgress(limit))
+        gate.open()
+        #expect(await answered == limit * 3)
+        #expect(server.connectionCount == limit && server.mostRequestsAtOnce == limit)
+    }
+
+    @Test func whatWasNotWrittenToAClosedConnectionGoesOutOnAnother() async throws {
+        let server = try LoopbackServer { _ in .json("{}").closingSilently() }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport())
+        var endpoint = try WireEndpoint(server)
+        endpoint.method = .post
+        endpoint.body = .text("x")
+        var finished = 0
+        for _ in 0..<300 {
+            let outcome = await atom.outcome(of: endpoint)
+            // Rarely, the event loop learns of the close only after the head
+            // was sent.
+            if outcome.error == nil { finished += 1 } else { #expect(outcome.error?.delivery == .maybeSent) }
+            #expect(await server.waitForOpenConnections(atMost: 0))
+            #expect(server.requestCount == finished)
+        }
+        #expect(finished >= 270)
+    }
+
+    @Test func whatWasWrittenIsNeverSentTwice() async throws {
+        let server = try LoopbackServer { $0.receivedAt % 2 == 0 ? .json("{}") : .closeImmediately }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport())
+        var endpoint = try WireEndpoint(server)
+        endpoint.method = .post
+        for round in 1...20 {
+            #expect(await atom.outcome(of: endpoint).error == nil)
+            #expect(await atom.outcome(of: endpoint).error?.delivery == .maybeSent)
+            #expect(server.requestCount == round * 2)
+        }
+    }
+
+    @Test func connectionsAreClosedOnceNobodyNeedsTheTransport() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        var atom: Atom? = Atom(over: AsyncHTTPClientTransport())
+        #expect(await atom?.outcome(of: try WireEndpoint(server)).error == nil)
+        atom = nil
+        #expect(await server.waitForOpenConnections(atMost: 0))
+    }
+
+    @Test func shuttingDownEndsWhatRunsAndRefusesWhatComes() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        defer { server.stop() }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let transport = AsyncHTTPClientTransport(eventLoopGroup: group)
+        let atom = Atom(over: transport)
+        var endpoint = try WireEndpoint(server)
+        endpoint.method = .post
+        async let running = atom.outcome(of: endpoint)
+        #expect(await server.waitForRequestsInProgress(1))
+        await transport.shutdown()
+        #expect(await running.error?.delivery == .maybeSent)
+        #expect(await server.waitForOpenConnections(atMost: 0))
+        #expect(await atom.outcome(of: endpoint).error?.delivery == .notSent)
+        #expect(server.requestCount == 1)
+        await transport.shutdown()
+        try await group.shutdownGracefully()
+    }
+
+    @Test func aShortTimeoutOfTheClientsOwnCutsNothingShort() async throws {
+        let server = try LoopbackServer { _ in .json("{}").delayed(milliseconds: 300) }
+        defer { server.stop() }
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout = .init(connect: nil, read: .milliseconds(20), write: .milliseconds(20))
+        let atom = Atom(over: AsyncHTTPClientTransport(configuration: configuration))
+        #expect(await atom.outcome(of: try WireEndpoint(server)).error == nil)
+    }
+
+    // MARK: Odd responses
+
+    @Test(arguments: [
+        ("HEAD", 200, "Content-Length: 34\r\n"), ("GET", 304, ""), ("GET", 204, ""),
+        ("GET", 200, "Content-Length: 0\r\n"),
+    ])
+    func aCodingOfABodyThatIsNotThereIsNoFailure(method: String, status: Int, length: String) async throws {
+        let wire = "HTTP/1.1 \(status) X\r\nContent-Encoding: gzip\r\n\(length)\r\n"
+        let server = try LoopbackServer { _ in .script([.write(text: wire)]) }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport())
+        var endpoint = try WireEndpoint(server)
+        endpoint.method = .token(method)
+        for _ in 0..<5 {
+            let response = try await atom.outcome(of: endpoint).get()
+            #expect(response.statusCode == status && response.data.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi, and more than was announced",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        "HTTP/1.1 204 No Content\r\n\r\nhi",
+    ])
+    func whatComesAfterTheAnswerIsNobodys(wire: String) async throws {
+        let server = try LoopbackServer { $0.path == "/next" ? .text("next") : .script([.write(text: wire)]) }
+        defer { server.stop() }
+        let atom = Atom(over: AsyncHTTPClientTransport())
+        let endpoint = try WireEndpoint(server)
+        var next = endpoint
+        next.text = "/next"
+        for _ in 0..<20 {
+            let response = try await atom.outcome(of: endpoint).get()
+            #expect(response.statusCode == 200 ? response.data.count == 2 : response.data.isEmpty)
+            // A client that kept the rest would read it as the response to this
+            // request.
+            let outcome = await atom.outcome(of: next)
+            #expect(
+                (try? outcome.get().data) == Data("next".utf8)
+                    || [.networkConnectionLost, .badServerResponse].contains(outcome.urlError))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import AtomNetworkingTesting
+import Foundation
+
+/// An error response, with a JSON body that explains it.
+///
+/// ```json
+/// {"code": "seat_taken", "message": "Seat 1A on AS100 is taken.", "fields": {"seat": "is taken"}}
+/// ```
+struct Problem: Error, Encodable {
+    let status: Int
+    let code: String
+    let message: String
+    /// The invalid fields of the request, with reasons.
+    var fields: [String: String]?
+    /// The value of `WWW-Authenticate`.
+    var challenge: String?
+
+    init(
+        _ status: Int, _ code: String, _ message: String, fields: [String: String]? = nil, challenge: String? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.fields = fields
+        self.challenge = challenge
+    }
+
+    enum CodingKeys: CodingKey {
+        case code, message, fields
+    }
+
+    var response: LoopbackServer.Response {
+        let response = LoopbackServer.Response.encoding(self, status: status)
+        return challenge.map { response.adding("WWW-Authenticate", $0) } ?? response
+    }
+}
+
+extension LoopbackServer.Response {
+    /// The value as JSON.
+    static func encoding(
+        _ value: some Encodable, status: Int = 200, headers: [(String, String)] = []
+    ) -> LoopbackServer.Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        guard let data = try? encoder.encode(value) else { return .empty(500) }
+        return .json(String(decoding: data, as: UTF8.self), status: status, headers: headers)
+    }
+}
+
+extension LoopbackServer.Request {
+    func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
+
+    /// A number in the query.
+    func query(_ name: String, default usual: Int, in range: ClosedRange<Int>) throws(Problem) -> Int {
+        guard let text = query(name) else { return usual }
+        guard let number = Int(text), range.contains(number) else {
+            throw Problem(
+                422, "invalid_query", "\(name) must be from \(range.lowerBound) to \(range.upperBound).",
+                fields: [name: "is not acceptable"])
+        }
+        return number
+    }
+
+    /// The body, read as JSON.
+    func decoded<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch {
+            throw Problem(422, "malformed_json", "The body is not the expected JSON.")
+        }
+    }
+
+    /// What follows a scheme in `Authorization`.
+    func credential(_ scheme: String) -> String? {
+        guard let value = self["Authorization"], value.lowercased().hasPrefix(scheme.lowercased() + " ") else {
+            return nil
+        }
+        return value.dropFirst(scheme.count).trimmingCharacters(in: .whitespaces)
+    }
+
+    /// The user name and the password of `Authorization: Basic` (RFC 7617 §2).
+    var basicCredential: (name: String, secret: String)? {
+        guard let data = credential("Basic").flatMap({ Data(base64Encoded: $0) }),
+            let pair = String(data: data, encoding: .utf8), let colon = pair.firstIndex(of: ":")
+        else { return nil }
+        return (String(pair[..<colon]), String(pair[pair.index(after: colon)...]))
+    }
+}
