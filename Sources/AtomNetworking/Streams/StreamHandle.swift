@@ -30,7 +30,7 @@ extension RequestableQueueManager {
         // What the session doesn't sign is nobody's.
         let session = request.needsSignature ? session : nil
         let stream = StreamedResponse(session, of: holder, by: time, fields: fields)
-        stream.started(run(request, listener: .streamed(stream), destination: stream, of: holder))
+        stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: holder))
         return StreamHandle(stream)
     }
 }
