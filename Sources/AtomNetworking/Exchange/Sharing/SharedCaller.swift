@@ -58,7 +58,7 @@ final class SharedCaller: EventTeller {
             var outcome = Optional(outcome)
             let awaiting = state.withLock { $0.awaited.settle(&outcome) }
             awaiting?.resume()
-        case .streamed, .sharing:
+        case .sharing:
             // Neither shares an exchange.
             break
         case .completion(let completion):

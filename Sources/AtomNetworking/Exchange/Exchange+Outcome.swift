@@ -66,8 +66,6 @@ extension Exchange {
             var outcome = Optional(outcome)
             let awaiting = content.withLock { $0.awaited.settle(&outcome) }
             awaiting?.resume()
-        case .streamed(let stream):
-            stream.ended(outcome)
         case .sharing(let sharing, let number):
             sharing.ended(number, outcome)
         case .completion(let completion):

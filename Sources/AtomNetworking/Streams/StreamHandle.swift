@@ -31,7 +31,7 @@ extension RequestableQueueManager {
         // What the session doesn't sign is nobody's.
         let session = request.needsSignature ? session : nil
         let stream = StreamedResponse(session, after: last, by: time, fields: fields)
-        stream.started(run(request, listener: .streamed(stream), destination: stream, of: last?.holder))
+        stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: last?.holder))
         return StreamHandle(stream)
     }
 }

@@ -12,8 +12,6 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     enum Listener {
         /// A caller that calls `wake` and then `takeOutcome`.
         case awaiting
-        /// A stream, which has told its reader the head already.
-        case streamed(StreamedResponse)
         /// A completion of the SDK, called on the thread of the outcome.
         case completion(Completion)
         /// The callers that share the exchange with this number.
