@@ -202,6 +202,8 @@ final class FileDownload: ResponseDestination {
 
     var cookieEra: Int? { nil }
 
+    func revoke() -> Bool { false }
+
     var asksAgain: Bool { state.withLock { $0.asksAgain } }
 
     func sink(for head: AtomResponse, of attempt: AttemptOnWire) throws(AtomError) -> any ResponseSink {

@@ -148,7 +148,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
     }
 
     func refused(_ error: AuthenticationError) {
-        if case .streamed(let stream) = listener, stream.revoke() {
+        if destination?.revoke() == true {
             return handle { $0.fail(.authentication(.signedOut(delivery: .answered))) }
         }
         let now = manager.time.now

@@ -23,6 +23,12 @@ protocol ResponseDestination: AnyObject, Sendable {
     /// other header fields, another one comes.
     var asksAgain: Bool { get }
 
+    /// Whose response it is has signed out.
+    ///
+    /// - Returns: Whether the response ends with that, because its head has
+    ///   arrived; before, the exchange alone knows what to do.
+    func revoke() -> Bool
+
     /// Opens the sink for a response.
     ///
     /// It is called outside every lock, before the first part of the body.

@@ -101,9 +101,6 @@ final class StreamedResponse: ResponseDestination {
         return Sink(stream: self)
     }
 
-    /// Whoever's stream it is has signed out.
-    ///
-    /// - Returns: Whether the head has arrived; before, the exchange alone knows what to do.
     func revoke() -> Bool {
         let (isOpen, rest) = state.withLock { state in
             state.isRevoked = state.openedAt != nil
