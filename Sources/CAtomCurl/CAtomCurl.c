@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -510,6 +511,15 @@ void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code) {
         void *context = context_of(message->easy);
         if (context != NULL) return context;
     }
+}
+
+bool atom_curl_has_descriptors(int bell) {
+    int others[8];
+    const int wanted = sizeof(others) / sizeof(others[0]);
+    int count = 0;
+    while (count < wanted && (others[count] = fcntl(bell, F_DUPFD_CLOEXEC, 0)) >= 0) count++;
+    for (int index = 0; index < count; index++) close(others[index]);
+    return count == wanted;
 }
 
 int atom_curl_bell_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -525,6 +525,9 @@
                 let maximum = exchange.shared.carriesOthers ? 64 << 20 : Int64(CurlExchange.maximumBacklog)
                 guard waiting > 0, waiting + Int64(pending) > maximum else { return false }
                 exchange.shared.isPaused = true
+        /// Whether the process could open as many descriptors as an exchange needs.
+        var hasDescriptors: Bool { atom_curl_has_descriptors(bell) }
+
                 return true
             }
         }

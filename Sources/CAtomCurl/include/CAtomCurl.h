@@ -181,6 +181,9 @@ void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code);
 int atom_curl_bell_make(void);
 void atom_curl_bell_free(int bell);
 /// Ends the waiting of another thread, or its next one. Any thread calls it.
+/// Whether the process could open as many more descriptors as a lookup of a name
+/// needs.
+bool atom_curl_has_descriptors(int bell);
 void atom_curl_bell_ring(int bell);
 /// Takes the rings that have been heard.
 void atom_curl_bell_hush(int bell);
