@@ -86,6 +86,8 @@
         @exclusivity(unchecked) private var isBare = false
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
+        /// Whether a line has come since something was handed over.
+        @exclusivity(unchecked) private var hasLines = false
         /// Whether the loop knows that it has something to hand over.
         @exclusivity(unchecked) var isListed = false
 
@@ -166,6 +168,7 @@
             guard exchange != nil else { return false }
             switch head.take(line) {
             case .incomplete:
+                hasLines = true
                 loop.hasSomething(self)
                 return true
             case .tooLarge:
@@ -174,6 +177,7 @@
                 abort = .headInvalid(head.fault)
             case .complete:
                 guard let exchange else { return false }
+                hasLines = false
                 let mayWaitForContinue =
                     head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
                 loop.sockets.learned(
@@ -438,9 +442,10 @@
         func handOver() {
             isListed = false
             guard let exchange else { return }
-            guard part.isEmpty else { return handOverPart() }
-            // A head that comes in pieces is a sign of life.
-            if !head.isComplete { loop.report(.sent(0), of: exchange) }
+            // Lines of a head or of trailers are a sign of life.
+            if part.isEmpty, hasLines { loop.report(.sent(0), of: exchange) }
+            hasLines = false
+            handOverPart()
         }
 
         /// Hands the collected part of the body over for delivery.
@@ -494,7 +499,7 @@
             passage = Passage()
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
-            (isHeldBack, isBare) = (false, false)
+            (isHeldBack, isBare, hasLines) = (false, false, false)
             refusal = nil
             refusedExpectation = nil
             reader.take()?.close()
