@@ -401,6 +401,10 @@
             exchange.isSingle = !exchange.isSecure || !multiplexing.contains(exchange.request.target.origin)
             count(1, exchange)
             limitConnections(multi)
+            // Nobody else may have the exchange any more, nor what the app gave with it.
+            case .cancel(let exchange) where exchange.transfer == nil,
+                .goOn(let exchange) where exchange.transfer == nil:
+                events.append(EventDelivery.Item(exchange: exchange, event: nil))
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
             let failure = transfer.prepare(
                 for: exchange, parsedURL: parsed(exchange.request.target.absoluteString), share: share)
