@@ -456,12 +456,9 @@
                 let isSpoiled = transfer.isSpoiled
                 if transfer.looksAtCertificate(after: code), let easy = transfer.easy {
                     atom_curl_multi_remove(multi, easy)
-                    if atom_curl_multi_add(multi, easy) == 0 { continue }
-                }
-                if isSpoiled, let easy = transfer.easy {
-                    atom_curl_multi_remove(multi, easy)
-                    transfer.beginAnew()
-                    if atom_curl_multi_add(multi, easy) == 0 { continue }
+                    transfer.exchange.map(needsConnection)
+                    limitConnections(multi)
+                    if !isSpoiled || transfer.beginAnew(), atom_curl_multi_add(multi, easy) == 0 { continue }
                 }
                 end(transfer, isSpoiled ? .failed(CurlTransfer.noMemory) : transfer.end(code: Int(code)), of: multi)
             }
