@@ -556,6 +556,10 @@
             let isOfProxy = code == 5 || code == 97
             var error = CurlError(code: code, message: isOfProxy ? "" : String(cString: errorBuffer))
             error.systemError = socketError != 0 ? Int(socketError) : figure(ATOM_CURLINFO_OS_ERRNO)
+            // For a name, a handshake or its files libcurl doesn't pass it on.
+            if [6, 35, 58, 77].contains(code), error.systemError <= 0, !loop.hasDescriptors {
+                error.systemError = Int(EMFILE)
+            }
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)
             }
@@ -564,10 +568,6 @@
 
         /// What somebody who looks for the cause wants to know: the host, what it
         /// resolved to, and what the system says.
-            // For a name, a handshake or its files libcurl doesn't pass it on.
-            if [6, 35, 58, 77].contains(code), error.systemError <= 0, !loop.hasDescriptors {
-                error.systemError = Int(EMFILE)
-            }
         private func place(of problem: WireProblem, _ error: CurlError) -> String? {
             guard let target = exchange?.request.target else { return nil }
             switch problem {
