@@ -168,9 +168,9 @@ public final class Service: Sendable {
             case .failure(let error):
                 deliver(.failure(error))
             case .success(let response):
-                // Neither the transport's serial queue nor the app's queue
-                // should decode.
-                DispatchQueue.global(qos: .userInitiated).async {
+                // Neither the transport's serial queue nor the app's queue should
+                // decode, and callers that block may have all threads of a global one.
+                DispatchQueue(label: "AtomNetworking.decoding", qos: .userInitiated).async {
                     let model = Result { () throws(AtomError) in
                         try decoder.decode(type, from: response)
                     }

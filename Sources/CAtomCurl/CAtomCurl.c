@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
@@ -82,7 +83,6 @@ enum {
     CURLOPT_ERRORBUFFER = 10010,
     CURLOPT_WRITEFUNCTION = 20011,
     CURLOPT_READFUNCTION = 20012,
-    CURLOPT_SSLVERSION = 32,
     CURLOPT_HEADERDATA = 10029,
     CURLOPT_NOPROGRESS = 43,
     CURLOPT_POST = 47,
@@ -372,10 +372,7 @@ void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int6
     if (size != 0) report_progress(easy, owner);
 }
 
-int atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share) {
-    if (share != NULL) curl.easy_setopt(easy, CURLOPT_SHARE, share);
-    return curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)ATOM_CURL_TLS_1_2);
-}
+void atom_curl_set_share(atom_curl_easy easy, atom_curl_share share) { curl.easy_setopt(easy, CURLOPT_SHARE, share); }
 
 atom_curl_easy atom_curl_easy_plain(void) { return curl.easy_init(); }
 
@@ -520,6 +517,15 @@ void *atom_curl_multi_next_ended(atom_curl_multi multi, int *code) {
 int atom_curl_bell_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void atom_curl_bell_free(int bell) { close(bell); }
+
+bool atom_curl_has_descriptors(int bell) {
+    int others[8];
+    const int wanted = sizeof(others) / sizeof(others[0]);
+    int count = 0;
+    while (count < wanted && (others[count] = fcntl(bell, F_DUPFD_CLOEXEC, 0)) >= 0) count++;
+    for (int index = 0; index < count; index++) close(others[index]);
+    return count == wanted;
+}
 
 void atom_curl_bell_hush(int bell) {
     uint64_t rings;

@@ -28,6 +28,8 @@ public enum TransportContract {
         case brokenResponsesFail
         /// A head that breaks off is `failed` too.
         case brokenHeadsFail
+        /// A head with two different lengths is `failed` too (RFC 9112 §6.3).
+        case differingLengthsFail
         /// A failure says `notSent` only if nothing was sent.
         case deliveryIsHonest
         /// A cancelled exchange ends soon, with one last event.
@@ -94,6 +96,7 @@ public enum TransportContract {
             case .oneEventAtATime: "The events of an exchange come one at a time."
             case .brokenResponsesFail: "A response that breaks off ends with `failed`."
             case .brokenHeadsFail: "A head that breaks off ends with `failed`."
+            case .differingLengthsFail: "A head with two different lengths ends with `failed`."
             case .deliveryIsHonest: "A failure says `notSent` only if nothing can have reached the server."
             case .cancelledExchangesEnd: "A cancelled exchange ends soon, with exactly one last event."
             case .cancelIsQuiet: "`cancel` doesn't call `receive` before it returns."

@@ -61,6 +61,18 @@ extension TransportTrial {
         }
     }
 
+    func differingLengthsFail() async throws {
+        for lengths in [["5", "6"], ["6", "5"]] {
+            let fields = lengths.map { "Content-Length: \($0)\r\n" }.joined()
+            try await with(
+                { _ in .raw("HTTP/1.1 200 OK\r\n\(fields)\r\nhello!") },
+                run: { server, transport in
+                    let recorder = await run(try request(server), over: transport)
+                    findings.expect(recorder.failure != nil, "the lengths \(lengths) were taken for one")
+                })
+        }
+    }
+
     func deliveryIsHonest() async throws {
         let faults: [LoopbackServer.Response] = [
             .closeImmediately, .reset, .text("hello").cut(at: .bodyByte(2)), .raw("what?\r\n"),

@@ -69,6 +69,7 @@ final class TransportTrial: Sendable {
         case .oneEventAtATime: try await oneEventAtATime()
         case .brokenResponsesFail: try await brokenResponsesFail()
         case .brokenHeadsFail: try await brokenHeadsFail()
+        case .differingLengthsFail: try await differingLengthsFail()
         case .deliveryIsHonest: try await deliveryIsHonest()
         case .cancelledExchangesEnd: try await cancelledExchangesEnd()
         case .cancelIsQuiet: try await cancelIsQuiet()

@@ -118,9 +118,8 @@ atom_curl_easy atom_curl_easy_make(
     atom_curl_easy before, struct atom_curl_owner *owner, const struct atom_curl_watcher *watcher, char *error_buffer);
 /// Adds a body of this size, which is read when it is sent.
 void atom_curl_set_body(atom_curl_easy easy, struct atom_curl_owner *owner, int64_t size);
-/// Sets what every transfer over TLS has; `share` may be `NULL`.
-/// Returns a `CURLcode`.
-int atom_curl_set_secure(atom_curl_easy easy, atom_curl_share share);
+/// Lets the transfer share TLS sessions.
+void atom_curl_set_share(atom_curl_easy easy, atom_curl_share share);
 /// Makes a transfer that is only for trying options; `NULL` without memory.
 atom_curl_easy atom_curl_easy_plain(void);
 void atom_curl_easy_free(atom_curl_easy easy);
@@ -182,6 +181,9 @@ int atom_curl_bell_make(void);
 void atom_curl_bell_free(int bell);
 /// Ends the waiting of another thread, or its next one. Any thread calls it.
 void atom_curl_bell_ring(int bell);
+/// Whether the process could open as many more descriptors as a lookup of a name
+/// needs.
+bool atom_curl_has_descriptors(int bell);
 /// Takes the rings that have been heard.
 void atom_curl_bell_hush(int bell);
 
@@ -250,6 +252,7 @@ enum {
     ATOM_CURLOPT_PROXYUSERNAME = 10175,
     ATOM_CURLOPT_PROXYPASSWORD = 10176,
     ATOM_CURLOPT_NOPROXY = 10177,
+    ATOM_CURLOPT_SSLVERSION = 32,
     ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS = 227,
     ATOM_CURLOPT_PINNEDPUBLICKEY = 10230,
     ATOM_CURLOPT_PROXY_CAINFO = 10246,

@@ -11,7 +11,7 @@ final class FaultyTransport: Transport {
     enum Fault: String, CaseIterable, Sendable {
         case bodyBeforeHead, twoEnds, dataAfterTheEnd, noEnd
         case overlappingEvents
-        case cutIsComplete, cutHeadIsComplete
+        case cutIsComplete, cutHeadIsComplete, refusedHeadIsComplete
         case claimsNotSent
         case noEndAfterCancel, finishesCancelled
         case eventInsideCancel
@@ -46,6 +46,7 @@ final class FaultyTransport: Transport {
             case .overlappingEvents: .oneEventAtATime
             case .cutIsComplete: .brokenResponsesFail
             case .cutHeadIsComplete: .brokenHeadsFail
+            case .refusedHeadIsComplete: .differingLengthsFail
             case .claimsNotSent: .deliveryIsHonest
             case .noEndAfterCancel, .finishesCancelled: .cancelledExchangesEnd
             case .eventInsideCancel: .cancelIsQuiet
@@ -273,7 +274,7 @@ private final class Filter: Sendable {
     private func receive(_ failure: TransportFailure) {
         switch fault {
         case .cutIsComplete where status.value != 0: end(.finished)
-        case .cutHeadIsComplete where status.value == 0:
+        case .cutHeadIsComplete where status.value == 0, .refusedHeadIsComplete where status.value == 0:
             exchange.give(.response(TransportResponse(statusCode: 200)))
             end(.finished)
         case .claimsNotSent: end(.failed(TransportFailure(failure.error, delivery: .notSent)))

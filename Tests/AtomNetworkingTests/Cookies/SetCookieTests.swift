@@ -40,6 +40,7 @@ import Testing
     @Test func aHostThatEndsInADigitIsNoAddress() {
         #expect(cookie("n=v; Domain=b.node1", "http://a.b.node1/")?.isHostOnly == false)
         #expect(cookie("n=v; Domain=0.0.1", "http://127.0.0.1/") == nil)
+        #expect(cookie("n=v; Domain=com", "http://a.com/") == nil)
         #expect(cookie("n=v; Domain=127.0.0.1", "http://127.0.0.1/")?.isHostOnly == true)
     }
 

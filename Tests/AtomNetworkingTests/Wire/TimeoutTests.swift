@@ -44,6 +44,41 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
+    #if os(Linux)
+        @Test(
+            "Whatever arrives is a sign of life",
+            arguments: [
+                Array(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 5) + ["HTTP/1.1 200 OK\r\n"],
+                // Newer versions of libcurl pass a line on when the next one is there.
+                ["HTTP/1.1 200 OK\r\nA: b\r\n", "C: d\r\nE: f\r\n", "G: h\r\nI: j\r\n"],
+                ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "A: b\r\n", "C: d\r\n", "E: f\r\n"],
+                // The start of a stored block has no bytes.
+                ["HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 99\r\n\r\n"]
+                    + ["x", "\u{1}", "\0", "\u{5}", "\0"],
+            ])
+        func signsOfLife(pieces: [String]) async throws {
+            let gates = pieces.map { _ in Gate() }
+            let server = try LoopbackServer { _ in
+                .script(zip(pieces, gates).flatMap { [.write(text: $0), .wait($1)] } + [.close])
+            }
+            defer { server.stop() }
+            let (time, signs) = (ManualClock(), Locked(0))
+            let spy = SpyTransport(base: try CurlTransport()) { _ in signs.with { $0 += 1 } }
+            let call = Task {
+                await Atom(.forTest(over: spy, request: 3, time: time)).outcome(of: server.endpoint())
+            }
+            var before = 0
+            for (piece, gate) in zip(pieces, gates) {
+                #expect(await eventually(seconds: 20) { signs.value > before }, "\(piece)")
+                before = signs.value
+                time.advance(by: .milliseconds(2_900))
+                gate.open()
+            }
+            // The server broke off.
+            #expect(await call.value.urlError?.code != .timedOut)
+        }
+    #endif
+
     @Test(arguments: TransportUnderTest.all)
     func theResourceTimeoutEndsADrippingExchange(over transport: TransportUnderTest) async throws {
         let gates = (0..<20).map { _ in Gate() }

@@ -73,13 +73,13 @@
 
         private func problem(inHead head: ResponseHead) -> WireProblem {
             switch code {
+            case _ where [6, 7, 35, 58, 77].contains(code) && [EMFILE, ENFILE].contains(Int32(systemError)):
+                .other(.cannotConnectToHost, "The process or the system has no file descriptors left")
             case 0, 18, 52: head.isWithin ? .truncatedHead : .closedWithoutResponse
             case 1: .notHTTP(isSecure: true)
             case 3: .badURL
             case 5: .unknownProxy
             case 6: .unknownHost
-            case 7 where [EMFILE, ENFILE].contains(Int32(systemError)):
-                .other(.cannotConnectToHost, "The process or the system has no file descriptors left")
             case 7: [ENETUNREACH, ENETDOWN].contains(Int32(systemError)) ? .offline(.notConnectedToInternet) : .refused
             case 8: .unreadableHead(message)
             case 27, 100: .unreadableHead("it is too large")

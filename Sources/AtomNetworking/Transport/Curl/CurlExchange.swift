@@ -17,7 +17,7 @@
 
         // Only the loop's thread uses these, so no two accesses overlap
         // (SE-0176).
-        /// Whether it needs a connection of its own.
+        /// Whether it may need a connection of its own.
         @exclusivity(unchecked) var isSingle = true
         /// The transfer, while it runs.
         @exclusivity(unchecked) var transfer: CurlTransfer?

@@ -48,10 +48,15 @@
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
         /// The origins that have been seen to multiplex.
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
-        /// The exchanges that need a connection of their own.
+        /// The exchanges that may need a connection of their own: also those that have
+        /// one and stay, and all whose origin isn't known to multiplex.
         @exclusivity(unchecked) private var singleCount = 0
         /// The limits that libcurl has been given.
         @exclusivity(unchecked) private var limits: (kept: Int, perHost: Int) = (0, 0)
+        /// Whether more connections may be opened than before.
+        ///
+        /// That alone doesn't make libcurl look at what waits for one.
+        @exclusivity(unchecked) private var mustSearch = false
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
         @exclusivity(unchecked) private var events: [EventDelivery.Item] = []
@@ -271,11 +276,15 @@
             guard let multi else { return }
             var commands: [Command] = []
             while takeCommands(&commands) {
+                // What has ended needs no connection.
+                collectEnded(multi)
                 for command in commands { follow(command) }
                 // Not the capacity of a burst.
                 if commands.capacity > 1_024 { commands = [] } else { commands.removeAll(keepingCapacity: true) }
                 work(multi)
                 collectEnded(multi)
+                limitConnections(multi)
+                if mustSearch { search(multi) }
                 for transfer in busy { transfer.handOver() }
                 busy.removeAll(keepingCapacity: true)
                 let isBehind = delivery.add(&events)
@@ -309,7 +318,7 @@
             if let at = cleaning, at <= now {
                 cleaning = nil
                 if sockets.takeEnded() || sockets.hasDead {
-                    cleanUp(multi)
+                    search(multi)
                     // libcurl may have looked at one too shortly before.
                     if sockets.hasDead { cleaning = Self.now(after: 1_100) }
                 }
@@ -332,11 +341,13 @@
             return earliest <= now ? 0 : CInt(clamping: (earliest - now + 999_999) / 1_000_000)
         }
 
-        /// Lets libcurl close the kept connections that have ended.
+        /// Lets libcurl close the kept connections that have ended, and look at the
+        /// transfers that wait for one.
         ///
-        /// It looks at them when it searches for one, once a second at most. So it
-        /// gets a transfer that may open no connection.
-        private func cleanUp(_ multi: atom_curl_multi) {
+        /// It looks at the first when it searches for one, once a second at most, and at
+        /// the others when a transfer ends. So it gets one that may open no connection.
+        private func search(_ multi: atom_curl_multi) {
+            mustSearch = false
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
             guard let easy = transfer.prepareSearch(), atom_curl_multi_add(multi, easy) == 0 else {
                 return transfer.reset()
@@ -348,12 +359,16 @@
         /// libcurl may keep so many connections, and open so many to one host.
         ///
         /// The first includes those in use. Exchanges with one at a time have slots;
-        /// those of a host that multiplexes share a few connections.
+        /// those of a host that multiplexes share a few connections, and those of them
+        /// that have been answered and go on may have all the streams of one.
         private func limitConnections(_ multi: atom_curl_multi) {
             // 32 bits: it counts objects in memory.
             let kept = settings.keptConnections + (exchangeCount + 63) / 64 * 64
-            let perHost =
+            var perHost =
                 multiplexing.isEmpty ? 0 : settings.connectionsPerOrigin + (singleCount + 7) / 8 * 8
+            // Not with each exchange that comes and goes.
+            if perHost > 0, perHost < limits.perHost, limits.perHost <= perHost + 8 { perHost = limits.perHost }
+            if limits.perHost > 0, perHost > limits.perHost || perHost == 0 { mustSearch = true }
             if kept != limits.kept { atom_curl_multi_set(multi, CInt(ATOM_CURLMOPT_MAXCONNECTS), kept) }
             if perHost != limits.perHost {
                 atom_curl_multi_set(multi, CInt(ATOM_CURLMOPT_MAX_HOST_CONNECTIONS), perHost)
@@ -386,6 +401,10 @@
 
         private func follow(_ command: Command) {
             switch command {
+            // Nobody else may have the exchange any more, nor what the app gave with it.
+            case .cancel(let exchange) where exchange.transfer == nil,
+                .goOn(let exchange) where exchange.transfer == nil:
+                events.append(EventDelivery.Item(exchange: exchange, event: nil))
             case .start(let exchange): begin(exchange)
             case .refuse(let exchange, let failure): report(.failed(failure), of: exchange)
             case .cancel(let exchange): end(exchange)
@@ -398,7 +417,9 @@
 
         private func begin(_ exchange: CurlExchange) {
             guard let multi else { return }
-            exchange.isSingle = !exchange.isSecure || !multiplexing.contains(exchange.request.target.origin)
+            exchange.isSingle =
+                !exchange.isSecure || exchange.request.needsFreshConnection
+                || !multiplexing.contains(exchange.request.target.origin)
             count(1, exchange)
             limitConnections(multi)
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
@@ -450,14 +471,11 @@
             while let context = atom_curl_multi_next_ended(multi, &code) {
                 let transfer = CurlTransfer.of(context)
                 let isSpoiled = transfer.isSpoiled
-                if transfer.looksAtCertificate(after: code), let easy = transfer.easy {
+                if isSpoiled || transfer.looksAtCertificate(after: code), let easy = transfer.easy {
                     atom_curl_multi_remove(multi, easy)
-                    if atom_curl_multi_add(multi, easy) == 0 { continue }
-                }
-                if isSpoiled, let easy = transfer.easy {
-                    atom_curl_multi_remove(multi, easy)
-                    transfer.beginAnew()
-                    if atom_curl_multi_add(multi, easy) == 0 { continue }
+                    transfer.exchange.map(needsConnection)
+                    limitConnections(multi)
+                    if !isSpoiled || transfer.beginAnew(), atom_curl_multi_add(multi, easy) == 0 { continue }
                 }
                 end(transfer, isSpoiled ? .failed(CurlTransfer.noMemory) : transfer.end(code: Int(code)), of: multi)
             }
@@ -507,6 +525,9 @@
             events.append(EventDelivery.Item(exchange: exchange, event: event))
         }
 
+        /// Whether the process could open as many descriptors as an exchange needs.
+        var hasDescriptors: Bool { atom_curl_has_descriptors(bell) }
+
         func report(_ item: EventDelivery.Item) {
             events.append(item)
         }
@@ -529,13 +550,21 @@
             }
         }
 
-        /// The exchange's connection carries many at once.
-        func multiplexes(_ exchange: CurlExchange) {
-            if !settings.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
-            guard exchange.isSingle else { return }
-            exchange.isSingle = false
-            singleCount -= 1
-            multiplexing.insert(exchange.request.target.origin)
+        /// A head has shown whether the exchange's connection carries many at once.
+        func answered(_ exchange: CurlExchange, multiplexes: Bool) {
+            needsConnection(exchange)
+            if multiplexes {
+                if !settings.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
+                multiplexing.insert(exchange.request.target.origin)
+            } else if exchange.isSecure, !multiplexing.isEmpty {
+                multiplexing.remove(exchange.request.target.origin)
+            }
+        }
+
+        private func needsConnection(_ exchange: CurlExchange) {
+            guard !exchange.isSingle else { return }
+            exchange.isSingle = true
+            singleCount += 1
         }
 
         /// The transfer has something, which is handed over before the thread

@@ -27,6 +27,9 @@
         private let clientKey: MemoryFile?
         private let passphrase: String?
         private let pins: String?
+        private let missingOption: Int?
+        /// Whether libcurl, left to itself, might use a proxy.
+        private let mayFindProxy: Bool
 
         init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws(AtomError) {
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
@@ -37,7 +40,10 @@
             usesHandlesAgain = library.usesHandlesAgain
             decodesProxyCredentials = library.decodesProxyCredentials
             expectationTimeout = configuration.expectationTimeout
-            proxies = Proxies(configuration.proxy, environment: ProcessInfo.processInfo.environment)
+            missingOption = configuration.missingOption
+            let environment = ProcessInfo.processInfo.environment
+            proxies = Proxies(configuration.proxy, environment: environment)
+            mayFindProxy = environment.contains { $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty }
             switch configuration.trust {
             case .system:
                 (authorities, replacesAuthorities) = (nil, false)
@@ -100,23 +106,23 @@
             guard let proxy else {
                 // Or libcurl would search the environment. One without proxies may not
                 // know the option.
-                _ = Self.set(ATOM_CURLOPT_NOPROXY, "*", on: easy)
-                return nil
+                return set(ATOM_CURLOPT_NOPROXY, "*", on: easy) || !mayFindProxy
+                    ? nil : .proxy("libcurl doesn't accept to use none")
             }
-            var isAccepted = Self.set(ATOM_CURLOPT_PROXY, proxy.url, on: easy)
-            isAccepted = Self.set(ATOM_CURLOPT_NOPROXY, proxy.exceptions.joined(separator: ","), on: easy) && isAccepted
+            var isAccepted = set(ATOM_CURLOPT_PROXY, proxy.url, on: easy)
+            isAccepted = set(ATOM_CURLOPT_NOPROXY, proxy.exceptions.joined(separator: ","), on: easy) && isAccepted
             for (option, text) in [
                 (ATOM_CURLOPT_PROXYUSERNAME, proxy.username), (ATOM_CURLOPT_PROXYPASSWORD, proxy.password),
             ] {
                 guard var text else { continue }
                 if decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
-                isAccepted = Self.set(option, text, on: easy) && isAccepted
+                isAccepted = set(option, text, on: easy) && isAccepted
             }
             guard isAccepted else { return .proxy("libcurl doesn't accept it") }
             // A proxy's answer to CONNECT is nobody's response.
             atom_curl_set_long(easy, CInt(ATOM_CURLOPT_SUPPRESS_CONNECT_HEADERS), 1)
             guard proxy.isSecure else { return nil }
-            guard atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PROXY_SSLVERSION), Int(ATOM_CURL_TLS_1_2)) == 0,
+            guard set(ATOM_CURLOPT_PROXY_SSLVERSION, Int(ATOM_CURL_TLS_1_2), on: easy),
                 setAuthorities(on: easy, file: ATOM_CURLOPT_PROXY_CAINFO, folder: ATOM_CURLOPT_PROXY_CAPATH)
             else { return .proxy("libcurl can't verify the certificate of a proxy") }
             return nil
@@ -129,7 +135,10 @@
             func refused(_ option: String) -> WireProblem {
                 .insecure(.secureConnectionFailed, "libcurl doesn't accept \(option)")
             }
-            guard atom_curl_set_secure(easy, share) == 0 else { return refused("TLS 1.2 as the oldest version") }
+            if let share { atom_curl_set_share(easy, share) }
+            guard set(ATOM_CURLOPT_SSLVERSION, Int(ATOM_CURL_TLS_1_2), on: easy) else {
+                return refused("TLS 1.2 as the oldest version")
+            }
             // Requests wait for the first connection to tell whether it
             // multiplexes.
             if multiplexes { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
@@ -137,12 +146,12 @@
                 return refused("the certificates of authorities")
             }
             if let clientCertificate, let clientKey {
-                guard Self.set(ATOM_CURLOPT_SSLCERT, clientCertificate.path, on: easy),
-                    Self.set(ATOM_CURLOPT_SSLKEY, clientKey.path, on: easy),
-                    passphrase.map({ Self.set(ATOM_CURLOPT_KEYPASSWD, $0, on: easy) }) ?? true
+                guard set(ATOM_CURLOPT_SSLCERT, clientCertificate.path, on: easy),
+                    set(ATOM_CURLOPT_SSLKEY, clientKey.path, on: easy),
+                    passphrase.map({ set(ATOM_CURLOPT_KEYPASSWD, $0, on: easy) }) ?? true
                 else { return refused("the client's certificate, its key or the key's passphrase") }
             }
-            guard pins.map({ Self.set(ATOM_CURLOPT_PINNEDPUBLICKEY, $0, on: easy) }) ?? true else {
+            guard pins.map({ set(ATOM_CURLOPT_PINNEDPUBLICKEY, $0, on: easy) }) ?? true else {
                 return refused("the public key pins")
             }
             return nil
@@ -150,16 +159,26 @@
 
         /// Sets whom a server or a proxy may have its certificate from.
         private func setAuthorities(on easy: atom_curl_easy, file: Int, folder: Int) -> Bool {
-            if let authorities, !Self.set(file, authorities.path, on: easy) { return false }
+            if let authorities, !set(file, authorities.path, on: easy) { return false }
             guard replacesAuthorities || Self.hasSystemBundle else { return true }
-            let code = atom_curl_set_text(easy, CInt(folder), nil)
-            // A TLS library that reads no folders.
-            return code == 0 || code == CInt(ATOM_CURL_NOT_BUILT_IN)
+            // A TLS library may read no folders.
+            return remove(folder, on: easy)
         }
 
         /// - Returns: Whether libcurl accepts the option.
-        private static func set(_ option: Int, _ value: String, on easy: atom_curl_easy) -> Bool {
-            atom_curl_set_text(easy, CInt(option), value) == 0
+        private func set(_ option: Int, _ value: String, on easy: atom_curl_easy) -> Bool {
+            option != missingOption && atom_curl_set_text(easy, CInt(option), value) == 0
+        }
+
+        /// - Returns: Whether libcurl accepts the option.
+        func set(_ option: Int, _ value: Int, on easy: atom_curl_easy) -> Bool {
+            option != missingOption && atom_curl_set_long(easy, CInt(option), value) == 0
+        }
+
+        /// - Returns: Whether libcurl has no such text any more, or never had one.
+        func remove(_ option: Int, on easy: atom_curl_easy) -> Bool {
+            let code = option == missingOption ? -1 : atom_curl_set_text(easy, CInt(option), nil)
+            return code == 0 || code == CInt(ATOM_CURL_NOT_BUILT_IN)
         }
 
         /// Whether libcurl's default is a file with all authorities.

@@ -28,6 +28,25 @@
             ).add(to: &metrics, isConnectionNew: connections > 0)
             return metrics
         }
+
+        /// What the server's certificate says, if it was looked at.
+        var certificate: String? {
+            var lines: [String: String] = [:]
+            var next = easy.flatMap { atom_curl_get_certificate($0) }
+            while let line = next {
+                let parts = String(cString: line.pointee.data).split(separator: ":", maxSplits: 1).map(String.init)
+                if parts.count == 2 { lines[parts[0]] = Redaction.clipped(parts[1], limit: 200) }
+                next = UnsafePointer(line.pointee.next)
+            }
+            guard let subject = lines["Subject"] else { return nil }
+            var text = "its certificate is that of “\(subject)”"
+            if let names = lines["X509v3 Subject Alternative Name"] { text += " for \(names)" }
+            if let issuer = lines["Issuer"] { text += ", issued by “\(issuer)”" }
+            if let start = lines["Start date"], let end = lines["Expire date"] {
+                text += ", valid from \(start) to \(end)"
+            }
+            return text
+        }
     }
 
     /// The times of a transfer in microseconds since its start; `nil` for what it

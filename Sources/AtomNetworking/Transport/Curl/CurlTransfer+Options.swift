@@ -24,8 +24,9 @@
             setHeader(request, isProxied: proxy != nil, on: easy)
             if case .stream(let body)? = request.body { reader = BodyReadAhead(body) }
             if request.needsFreshConnection {
-                set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy)
-                set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)
+                guard settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy),
+                    settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)
+                else { return .other(.unknown, "libcurl doesn't accept that a connection is new") }
             }
             // libcurl's own limit is five minutes. A limit costs a timer, and the
             // SDK ends most exchanges earlier.

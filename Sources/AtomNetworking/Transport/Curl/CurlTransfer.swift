@@ -88,6 +88,8 @@
         @exclusivity(unchecked) private var isBare = false
         /// Why the server's certificate is not accepted, while it is looked at.
         @exclusivity(unchecked) private var refusal: CurlError?
+        /// Whether a line has come since something was handed over.
+        @exclusivity(unchecked) private var hasLines = false
         /// Whether the loop knows that it has something to hand over.
         @exclusivity(unchecked) var isListed = false
 
@@ -168,6 +170,7 @@
             guard exchange != nil else { return false }
             switch head.take(line) {
             case .incomplete:
+                hasLines = true
                 loop.hasSomething(self)
                 return true
             case .tooLarge:
@@ -176,14 +179,14 @@
                 abort = .headInvalid(head.fault)
             case .complete:
                 guard let exchange else { return false }
+                hasLines = false
                 let mayWaitForContinue =
                     head.statusCode < 300 && bodyOffset == 0 && exchange.request.body.map { $0.length != 0 } ?? false
                 loop.sockets.learned(
                     socket, isSingle: !head.isHTTP2, isRestless: head.isHTTP2 || mayWaitForContinue)
-                if head.isHTTP2 {
-                    loop.multiplexes(exchange)
-                } else if hidesSurplus, let easy {
-                    atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FORBID_REUSE), 1)
+                loop.answered(exchange, multiplexes: head.isHTTP2)
+                if !head.isHTTP2, hidesSurplus, let easy, !settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy) {
+                    return false
                 }
                 if isBodyRead || bodyOffset == body.map({ Int64($0.count) }) { reportSent(bodyOffset, of: exchange) }
                 let response = TransportResponse(
@@ -346,25 +349,29 @@
         /// - Returns: Whether there is a certificate to look at.
         func looksAtCertificate(after code: CInt) -> Bool {
             guard code == 60, refusal == nil, let easy, exchange?.isSecure == true else { return false }
+            // Only with these nothing is sent.
+            guard settings.set(ATOM_CURLOPT_CONNECT_ONLY, 1, on: easy),
+                [ATOM_CURLOPT_SSLCERT, ATOM_CURLOPT_SSLKEY, ATOM_CURLOPT_PINNEDPUBLICKEY].allSatisfy({
+                    settings.remove($0, on: easy)
+                }), beginAnew()
+            else { return false }
             refusal = error(code: Int(code))
-            beginAnew()
             for (option, value) in [
-                (ATOM_CURLOPT_CONNECT_ONLY, 1), (ATOM_CURLOPT_CERTINFO, 1), (ATOM_CURLOPT_SSL_VERIFYPEER, 0),
+                (ATOM_CURLOPT_CERTINFO, 1), (ATOM_CURLOPT_SSL_VERIFYPEER, 0),
                 (ATOM_CURLOPT_SSL_VERIFYHOST, 0), (ATOM_CURLOPT_SSL_SESSIONID_CACHE, 0),
                 (ATOM_CURLOPT_CONNECTTIMEOUT_MS, 2_000),
             ] { atom_curl_set_long(easy, CInt(option), value) }
-            for option in [ATOM_CURLOPT_SSLCERT, ATOM_CURLOPT_SSLKEY, ATOM_CURLOPT_PINNEDPUBLICKEY] {
-                atom_curl_set_text(easy, CInt(option), nil)
-            }
             return true
         }
 
         /// Gets ready for that: nothing of the request has been sent.
-        func beginAnew() {
+        ///
+        /// - Returns: Whether it will be a new connection.
+        func beginAnew() -> Bool {
             abort = nil
             passage = Passage()
             use(-1)
-            if let easy { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_FRESH_CONNECT), 1) }
+            return easy.map { settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: $0) } ?? false
         }
 
         func use(_ descriptor: CInt) {
@@ -441,9 +448,10 @@
         func handOver() {
             isListed = false
             guard let exchange else { return }
-            guard part.isEmpty else { return handOverPart() }
-            // A head that comes in pieces is a sign of life.
-            if !head.isComplete { loop.report(.sent(0), of: exchange) }
+            // Lines of a head or of trailers are a sign of life.
+            if part.isEmpty, hasLines { loop.report(.sent(0), of: exchange) }
+            hasLines = false
+            handOverPart()
         }
 
         /// Hands the collected part of the body over for delivery.
@@ -498,7 +506,7 @@
             peer = ("", 0)
             (bodyOffset, reported, socketError) = (0, 0, 0)
             (isConnecting, isPrepared, isBodyRead) = (false, false, false)
-            (isHeldBack, isBare) = (false, false)
+            (isHeldBack, isBare, hasLines) = (false, false, false)
             refusal = nil
             refusedExpectation = nil
             reader.take()?.close()
@@ -531,7 +539,7 @@
             let isAnswered = if case .answered? = abort { true } else { code == 0 }
             if isAnswered, head.isComplete { return .finished }
             var error = refusal ?? error(code: code)
-            if refusal != nil, let easy { error.certificate = Self.certificate(atom_curl_get_certificate(easy)) }
+            if refusal != nil { error.certificate = certificate }
             var problem = error.problem(
                 abort: abort, head: head,
                 proxyStatus: figure(ATOM_CURLINFO_HTTP_CONNECTCODE))
@@ -556,28 +564,14 @@
             let isOfProxy = code == 5 || code == 97
             var error = CurlError(code: code, message: isOfProxy ? "" : String(cString: errorBuffer))
             error.systemError = socketError != 0 ? Int(socketError) : figure(ATOM_CURLINFO_OS_ERRNO)
+            // For a name, a handshake or its files libcurl doesn't pass it on.
+            if [6, 35, 58, 77].contains(code), error.systemError <= 0, !loop.hasDescriptors {
+                error.systemError = Int(EMFILE)
+            }
             if error.message.isEmpty, let meaning = atom_curl_meaning(CInt(code)) {
                 error.message = String(cString: meaning)
             }
             return error
-        }
-
-        private static func certificate(_ first: UnsafePointer<atom_curl_list>?) -> String? {
-            var lines: [String: String] = [:]
-            var next = first
-            while let line = next {
-                let parts = String(cString: line.pointee.data).split(separator: ":", maxSplits: 1).map(String.init)
-                if parts.count == 2 { lines[parts[0]] = Redaction.clipped(parts[1], limit: 200) }
-                next = UnsafePointer(line.pointee.next)
-            }
-            guard let subject = lines["Subject"] else { return nil }
-            var text = "its certificate is that of “\(subject)”"
-            if let names = lines["X509v3 Subject Alternative Name"] { text += " for \(names)" }
-            if let issuer = lines["Issuer"] { text += ", issued by “\(issuer)”" }
-            if let start = lines["Start date"], let end = lines["Expire date"] {
-                text += ", valid from \(start) to \(end)"
-            }
-            return text
         }
 
         /// The last event of an exchange that its caller has cancelled.

@@ -44,6 +44,11 @@
             /// For tests, whose server may be slow.
             var expectationTimeout: Int?
 
+            /// An option that libcurl is said not to have.
+            ///
+            /// For tests.
+            var missingOption: Int?
+
             /// Creates the default settings.
             public init() {}
         }

@@ -88,6 +88,8 @@
             let (starts, helps, isBehind) = state.withLock { state in
                 let wasEmpty = state.isEmpty
                 state.waiting.append(contentsOf: items)
+                // Whoever delivers the last event of an exchange lets go of it.
+                items.removeAll(keepingCapacity: true)
                 if wasEmpty { state.noted.since = 0 }
                 let starts = !state.isEmpty && state.threads == 0
                 let isBehind = state.isBehind
@@ -95,7 +97,6 @@
                 if starts || helps { state.threads += 1 }
                 return (starts, helps, isBehind)
             }
-            items.removeAll(keepingCapacity: true)
             if starts { queue.async { self.deliver() } }
             // The first one is stuck there.
             if helps { DispatchQueue(label: "AtomNetworking.CurlTransport").async { self.deliver() } }

@@ -178,6 +178,60 @@
             }
         }
 
+        @Test("A process without descriptors is told so also where a host has a name")
+        func noDescriptorsForNames() async {
+            await #expect(processExitsWith: .success) {
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .none
+                let transport = try CurlTransport(configuration: configuration)
+                let request = try TransportRequest(
+                    base: BaseURL(
+                        scheme: .http, host: ProcessInfo.processInfo.hostName, port: RefusingPort().number),
+                    path: URLPath("/x"))
+                #expect(await transport.run(request).failure != nil)
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = 128
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                for free in 0...6 {
+                    var taken: [Int32] = []
+                    while case let one = open("/dev/null", O_RDONLY), one >= 0 { taken.append(one) }
+                    for _ in 0..<free { close(taken.removeLast()) }
+                    let recorder = await transport.run(request)
+                    let text = recorder.urlError?.localizedDescription ?? ""
+                    #expect(recorder.urlError?.code != .cannotFindHost, "\(free) free: \(text)")
+                    #expect(free > 0 || text.contains("no file descriptors left"), "\(text)")
+                    for descriptor in taken { close(descriptor) }
+                }
+            }
+        }
+
+        @Test("What the app has given is released on another thread, also if it cancels what has ended")
+        func whoseThreadReleases() async throws {
+            final class Witness: Sendable {
+                let note: @Sendable () -> Void
+                init(_ note: @escaping @Sendable () -> Void) { self.note = note }
+                deinit { note() }
+            }
+            let names = Locked<[String]>([])
+            let server = try LoopbackServer { _ in .text("here") }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            let count = 200
+            for number in 0..<count {
+                let witness = Witness { names.with { $0.append(ThisProcess.currentThreadName) } }
+                let hasEnded = Signal()
+                var exchange: (any TransportExchange)? = transport.start(try .to(server)) { [witness] event in
+                    if case .finished = event { withExtendedLifetime(witness) { hasEnded.raise() } }
+                }
+                await hasEnded.wait(seconds: 120)
+                if number.isMultiple(of: 2) { exchange?.cancel() }
+                exchange = nil
+            }
+            #expect(await eventually { names.value.count == count })
+            #expect(!names.value.contains("AtomNetworking"), "\(names.value)")
+        }
+
         @Test("A receiver that blocks doesn't stop another transport")
         func blockedReceiver() async throws {
             let server = try LoopbackServer { _ in .text("here") }

@@ -25,10 +25,13 @@
             EVIL = HEAD % 4 + b"EVIL"
             RECORDS = {
                 b"with": [HEAD % 5, b"first" + EVIL],
+                b"alert": [HEAD % 5, b"first"],
                 b"after": [HEAD % 5, b"first", EVIL],
                 b"chunk": [HEAD.replace(b"Content-Length: %d", b"Transfer-Encoding: chunked"),
                            b"5\\r\\nfirst\\r\\n0\\r\\n\\r\\n", EVIL],
             }
+
+            ALERTED = []
 
             class Within:
                 def __init__(self, outer):
@@ -48,7 +51,7 @@
                 def sendall(self, part): self.tls.write(part)
 
             def serve(plain, number):
-                line = context.wrap_socket(plain, server_side=True)
+                wire = line = context.wrap_socket(plain, server_side=True)
                 while True:
                     head = b""
                     while b"\\r\\n\\r\\n" not in head:
@@ -61,7 +64,16 @@
                         line = Within(line)
                         continue
                     text = b"%d" % number
+                    # All records come at once, and the alert that ends TLS, but not TCP.
+                    wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
                     for record in RECORDS.get(target.split(b"/")[-1], [HEAD % len(text) + text]): line.sendall(record)
+                    if target.endswith(b"alert"):
+                        wire.setblocking(False)
+                        try: wire.unwrap()
+                        except ssl.SSLWantReadError: pass
+                        ALERTED.append(wire)
+                    wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+                    if wire in ALERTED: return
 
             number = 0
             while True:
@@ -91,7 +103,8 @@
         }
 
         @Test(
-            "What follows a response within TLS is nobody's response", arguments: ["/with", "/after", "/chunk"])
+            "What follows a response within TLS is nobody's response",
+            arguments: ["/with", "/after", "/chunk", "/alert"])
         func surplus(path: String) async throws {
             #expect(try await run([path, "/next", "/last"]) == ["first", "2", "2"])
         }

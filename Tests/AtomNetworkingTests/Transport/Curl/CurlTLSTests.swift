@@ -98,6 +98,63 @@
             await server.end()
         }
 
+        @Test("Without an option that protects nothing is sent", arguments: [true, false])
+        func missingOption(isProxied: Bool) async throws {
+            let server = try await TLSServer()
+            var configuration = CurlTransport.Configuration()
+            configuration.trust = .only(try server.certificates("authority"))
+            configuration.publicKeyPins = [try server.pin("server")]
+            configuration.clientCertificate = try .init(
+                chain: server.certificates("client"), privateKey: server.text("encrypted.key"),
+                passphrase: "open-sesame")
+            configuration.proxy =
+                isProxied ? .server(try .init("https://127.0.0.1:9", username: "u", password: "p")) : .none
+            let options = [
+                "SSLVERSION": 32, "CAINFO": 10_065, "CAPATH": 10_097, "SSLCERT": 10_025, "SSLKEY": 10_087,
+                "KEYPASSWD": 10_026, "PINNEDPUBLICKEY": 10_230,
+            ]
+            let proxyOptions = [
+                "PROXY": 10_004, "NOPROXY": 10_177, "PROXYUSERNAME": 10_175, "PROXYPASSWORD": 10_176,
+                "PROXY_SSLVERSION": 250, "PROXY_CAINFO": 10_246, "PROXY_CAPATH": 10_247,
+            ]
+            for (name, option) in Array(options) + (isProxied ? Array(proxyOptions) : []) {
+                configuration.missingOption = option
+                #expect(throws: AtomError.self, "\(name)") { try CurlTransport(configuration: configuration) }
+            }
+            configuration.missingOption = nil
+            #expect(throws: Never.self) { try CurlTransport(configuration: configuration) }
+            await server.end()
+        }
+
+        @Test("A connection that must be new isn't an old one", arguments: [74, 75])
+        func missingFreshness(option: Int) async throws {
+            let server = try LoopbackServer { _ in .text("here") }
+            defer { server.stop() }
+            var configuration = CurlTransport.Configuration()
+            configuration.missingOption = option
+            let transport = try CurlTransport(configuration: configuration)
+            #expect(await transport.run(try .to(server)).text == "here")
+            let recorder = await transport.run(try .to(server, "/x", needsFreshConnection: true))
+            #expect(recorder.failure?.delivery == .notSent && recorder.violations == [])
+            #expect(server.requestCount == 1)
+        }
+
+        @Test("A proxy of the environment is not used behind the app's back")
+        func missingNoProxy() async {
+            await #expect(processExitsWith: .success) {
+                setenv("all_proxy", "http://127.0.0.1:9", 1)
+                let server = try LoopbackServer { _ in .text("here") }
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .none
+                configuration.missingOption = 10_177
+                let refused = await (try CurlTransport(configuration: configuration)).run(try .to(server))
+                #expect(refused.failure?.delivery == .notSent)
+                configuration.missingOption = nil
+                #expect(await (try CurlTransport(configuration: configuration)).run(try .to(server)).text == "here")
+                server.stop()
+            }
+        }
+
         @Test("A certificate for another name is refused")
         func name() async throws {
             let server = try await TLSServer(.elsewhere)

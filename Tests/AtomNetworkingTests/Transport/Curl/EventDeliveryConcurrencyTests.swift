@@ -88,5 +88,27 @@
                 server.stop()
             }
         }
+
+        @Test("Callers that block all threads of GCD's pool hold up no decoding")
+        func blockedPoolOfDecoding() async {
+            await #expect(processExitsWith: .success) {
+                let server = try LoopbackServer { _ in .json(#"{"count":1}"#) }
+                let atom = Atom(
+                    .forTest(over: try CurlTransport()) { $0.dispatchQueue = DispatchQueue(label: "completions") })
+                let release = DispatchSemaphore(value: 0)
+                let callers = 200
+                for _ in 0..<callers { DispatchQueue.global(qos: .userInitiated).async { release.wait() } }
+                let ended = DispatchSemaphore(value: 0)
+                let thread = Thread {
+                    atom.enqueue(server.endpoint()).resume(expecting: [String: Int].self) { result in
+                        if case .success(["count": 1]) = result { ended.signal() }
+                    }
+                }
+                thread.start()
+                ended.wait()
+                for _ in 0..<callers { release.signal() }
+                server.stop()
+            }
+        }
     }
 #endif

@@ -99,16 +99,20 @@
             #expect(server.requests.count { $0.path == "/once" } == 1)
         }
 
-        @Test("What has arrived on a kept connection is nobody's response", arguments: [true, false])
-        func spoiled(closes: Bool) async throws {
+        enum Unasked: CaseIterable { case response, responseAndEnd, end }
+
+        @Test("What has arrived on a kept connection is nobody's response", arguments: Unasked.allCases)
+        func spoiled(_ unasked: Unasked) async throws {
             let gate = Gate()
             let server = try LoopbackServer { request in
                 guard request.path == "/warm" else { return .text("own") }
                 return .script(
                     [
                         .write(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwarm"), .wait(gate),
-                        .write(text: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"),
-                    ] + (closes ? [.close] : []))
+                        .write(
+                            text: unasked == .end
+                                ? "" : "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"),
+                    ] + (unasked == .response ? [] : [.close]))
             }
             defer { server.stop() }
             let transport = try CurlTransport()
@@ -119,6 +123,34 @@
             let recorder = await transport.run(try .to(server, "/next", method: "POST", body: Data("x".utf8)))
             #expect(recorder.text == "own" && recorder.status == 200, "\(recorder.events)")
             #expect(server.requests.count { $0.path == "/next" } == 1)
+        }
+
+        @Test("What follows the response to a HEAD is nobody's response")
+        func surplusAfterHead() async throws {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+            let server = try LoopbackServer { request in
+                request.method == "HEAD" ? .raw(head + head + "EVIL") : .text("own")
+            }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            for _ in 0..<5 {
+                #expect(await transport.run(try .to(server, method: "HEAD")).status == 200)
+                #expect(await transport.run(try .to(server)).text == "own")
+            }
+        }
+
+        @Test("Small requests share connections beside many that are in use")
+        func besideOpenStreams() async throws {
+            let gate = Gate()
+            let server = try LoopbackServer { $0.path == "/held" ? .text("held").after(gate) : .text("small") }
+            defer { server.stop() }
+            let transport = try CurlTransport()
+            let held = try (0..<100).map { _ in transport.begin(try .to(server, "/held")) }
+            #expect(await server.waitForRequestsInProgress(100))
+            for _ in 0..<50 { #expect(await transport.run(try .to(server)).text == "small") }
+            #expect(Set(server.requests.map(\.connection)).count <= 103)
+            gate.open()
+            for started in held { #expect(await started.end().text == "held") }
         }
 
         @Test("Kept connections that the server has closed are let go of without another request")
