@@ -31,7 +31,7 @@ struct WireEndpoint: Requestable {
 }
 
 extension Atom {
-    convenience init(over transport: any Transport) {
+    init(over transport: any Transport) {
         var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 60, resource: 60))
         configuration.transport = transport
         configuration.dispatchQueue = .global()
@@ -89,7 +89,7 @@ extension Result where Failure == AtomError {
         let atom = Atom(over: AsyncHTTPClientTransport())
         var endpoint = try WireEndpoint(server)
         endpoint.method = .post
-        endpoint.body = .text("x")
+        endpoint.body = .json(["x"])
         var finished = 0
         for _ in 0..<300 {
             let outcome = await atom.outcome(of: endpoint)
@@ -118,9 +118,7 @@ extension Result where Failure == AtomError {
     @Test func connectionsAreClosedOnceNobodyNeedsTheTransport() async throws {
         let server = try LoopbackServer { _ in .json("{}") }
         defer { server.stop() }
-        var atom: Atom? = Atom(over: AsyncHTTPClientTransport())
-        #expect(await atom?.outcome(of: try WireEndpoint(server)).error == nil)
-        atom = nil
+        #expect(await Atom(over: AsyncHTTPClientTransport()).outcome(of: try WireEndpoint(server)).error == nil)
         #expect(await server.waitForOpenConnections(atMost: 0))
     }
 
