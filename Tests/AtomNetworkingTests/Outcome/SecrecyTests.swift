@@ -102,19 +102,6 @@ struct SecrecyTests {
             var headerItems: [HeaderItem]?
             func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "a.example") }
         }
-        func error(_ method: AuthenticationMethod, _ items: [HeaderItem]?) async throws -> AtomError {
-            try await Atom.withScript(
-                .text("nobody called hunter2 lives here", status: status),
-                configure: { $0.authenticationMethod = method }
-            ) { atom, _ in
-                do throws(AtomError) {
-                    _ = try await atom.enqueue(Page(headerItems: items)).resume(expecting: Int.self)
-                } catch {
-                    return error
-                }
-                throw Accepted()
-            }
-        }
         let token = TokenCredential(accessToken: "hunter2", expiresAt: .distantFuture, refreshToken: "")
         let endpoint = try AuthorizationEndpoint(host: "auth.example", path: "/token")
         for (method, items) in [
@@ -123,7 +110,12 @@ struct SecrecyTests {
             (.none, [HeaderItem(name: "Authorization", value: "Key hunter2")]),
             (.none, [HeaderItem(name: "Cookie", value: "a=b; s=hunter2")]),
         ] {
-            let error = try await error(method, items)
+            let (atom, _) = Atom.scripted(
+                .text("nobody called hunter2 lives here", status: status),
+                configure: { $0.authenticationMethod = method })
+            let call = atom.enqueue(Page(headerItems: items))
+            let error = try #require(
+                await #expect(throws: AtomError.self) { try await call.resume(expecting: Int.self) })
             Self.expectSilence(error)
             #expect(status != 404 || error.description.contains("nobody called … lives here"), "\(error)")
         }

@@ -16,6 +16,12 @@
             return proxy.exceptions.isEmpty || port > 0 && port != target.port ? proxy : nil
         }
 
+        /// Whether the name that was not found is the proxy's.
+        func isOfProxy(_ error: CurlError) -> Bool {
+            guard let target = exchange?.request.target, (try? settings.proxy(for: target)) != nil else { return false }
+            return !error.message.contains(target.host)
+        }
+
         /// What somebody who looks for the cause wants to know: the host, the proxy,
         /// what its name resolved to, and what the system says.
         func place(

@@ -546,6 +546,8 @@
             let proxy = proxyInUse
             if let exchange {
                 switch problem {
+                // Of a SOCKS proxy libcurl says it as of a server.
+                case .unknownHost where isOfProxy(error): problem = .unknownProxy
                 case .refused where proxy != nil:
                     problem = .proxy("it refused the connection or can't be reached")
                 case .closedWithoutResponse where isConnecting: problem = .closedAtOnce(isSecure: exchange.isSecure)
