@@ -82,7 +82,8 @@ final class CallerStorm: Sendable {
             cancel = { task.cancel() }
         }
         let isTooLate = state.with { state in
-            state.callers[number].cancel = cancel
+            // Who has heard keeps nothing: a running request knows its storm.
+            if state.callers[number].outcomes.isEmpty { state.callers[number].cancel = cancel }
             return state.callers[number].wasCancelled
         }
         if isTooLate { cancel() }
@@ -100,6 +101,7 @@ final class CallerStorm: Sendable {
     private func heard(_ number: Int, _ outcome: Outcome) {
         let isLast = state.with { state in
             state.callers[number].outcomes.append(outcome)
+            state.callers[number].cancel = nil
             if state.callers[number].outcomes.count == 1 { state.silent -= 1 }
             return state.silent == 0
         }
