@@ -151,8 +151,8 @@ struct BotocoreDraws {
     /// How many of 10,000 requests that fail are sent again.
     let retriesAtDeadHost: Int
 
-    init(file: String = #filePath) throws {
-        let tests = URL(fileURLWithPath: file).deletingLastPathComponent().deletingLastPathComponent()
+    init() throws {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: tests.appendingPathComponent("Retries/draws.txt"), encoding: .utf8)
         let lines = text.split(separator: "\n")
