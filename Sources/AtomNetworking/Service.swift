@@ -22,7 +22,7 @@ public final class Service: Sendable {
     /// It runs in the caller's isolation until the request has started, so
     /// that the requests of one caller start in the order of its calls.
     /// Decoding runs elsewhere. `Data` returns the raw body, `String` the
-    /// text of a body that isn't JSON, and ``Answer`` the model together
+    /// text of a body that isn't JSON, and ``DecodedResponse`` the model together
     /// with the response. A response without a body is `nil` for an
     /// optional; ``NoContent`` accepts it too.
     ///
@@ -42,6 +42,22 @@ public final class Service: Sendable {
         } catch {
             throw announced(error)
         }
+    }
+
+    /// Sends the request, decodes the response, and returns both.
+    ///
+    /// It is ``resume(expecting:)`` where the status or a header field matters,
+    /// too.
+    ///
+    /// - Parameter type: The type of the body.
+    /// - Returns: The decoded body and its response.
+    /// - Throws: ``AtomError``; ``AtomError/cancelled(_:)`` when the task
+    ///   is cancelled, before or during the call.
+    public nonisolated(nonsending) func resume<T: Decodable & Sendable>(
+        // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
+        decoding type: T.Type
+    ) async throws(AtomError) -> DecodedResponse<T> {
+        try await resume(expecting: DecodedResponse<T>.self)
     }
 
     /// Sends the request and returns the response.

@@ -1,7 +1,7 @@
 import AtomNetworking
 import Dispatch
 
-/// Writes a `curl` command for each sending of a service's requests.
+/// Writes a `curl` command for each attempt of a service's requests.
 ///
 /// ```swift
 /// import AtomNetworking
@@ -33,7 +33,7 @@ public struct CurlCommandObserver: RequestObserver {
         writer = CommandWriter(write)
     }
 
-    /// Notes the request if the event is a sending.
+    /// Notes the request if the event is an attempt.
     public func observe(_ event: RequestEvent) {
         guard case .sent(let request) = event.kind else { return }
         writer.add(NotedRequest(request.request, showing: disclosure))

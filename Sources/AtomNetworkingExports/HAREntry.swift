@@ -5,9 +5,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One sending of a request, while it runs.
+/// One attempt of a request, while it runs.
 struct HARSending {
-    /// Its place among all sendings, in the order in which they were handed to
+    /// Its place among all attempts, in the order in which they were handed to
     /// the transport.
     let sequence: Int
     let requestID: UInt64
@@ -39,7 +39,7 @@ struct HARSending {
 }
 
 extension HARLog.Entry {
-    /// Searches the sending for credentials.
+    /// Searches the attempt for credentials.
     init(_ sending: HARSending, recordsBodies: Bool) {
         let timings = HARTimings(
             queued: sending.sent - sending.started, answered: sending.answered.map { $0 - sending.sent },

@@ -50,7 +50,7 @@ package struct HARLog: Codable, Sendable {
         /// Of the SDK's own requests.
         package var purpose: String?
         package var sending: Sending?
-        /// Which sending it is: they may be sent in another order than they begin
+        /// Which attempt it is: they may be sent in another order than they begin
         /// to wait.
         package var sequence: Int?
 
@@ -81,9 +81,9 @@ package struct HARLog: Codable, Sendable {
         package var delivery: String?
     }
 
-    /// Which sending of which request it is.
+    /// Which attempt of which request it is.
     package struct Sending: Codable, Sendable {
-        /// The same for all sendings of a request.
+        /// The same for all attempts of a request.
         package var requestID: UInt64
         /// From 1.
         package var number: Int

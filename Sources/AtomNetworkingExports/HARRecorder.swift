@@ -27,7 +27,7 @@ import Foundation
 /// try recorder.write(to: URL(fileURLWithPath: "requests.har"))
 /// ```
 ///
-/// Each sending of a request is an entry, sorted by the time at which it began.
+/// Each attempt of a request is an entry, sorted by the time at which it began.
 /// Requests that still run aren't in it, and nor are requests that were never
 /// sent. The bodies of responses are in it only if they are asked for; otherwise
 /// it has their sizes.
@@ -41,13 +41,13 @@ public final class HARRecorder: BodyObserver {
         /// When the next sending began to wait.
         var nextStart = Duration.zero
         var sendings: [HARSending] = []
-        /// The parts that came before the events of their sendings.
+        /// The parts that came before the events of their attempts.
         var early: [Int: HARBody] = [:]
 
         func index(of number: Int) -> Int? { sendings.firstIndex { $0.request.number == number } }
     }
 
-    /// A sending that has ended.
+    /// An attempt that has ended.
     ///
     /// It is searched for credentials when it is read for the first time, and not
     /// while requests wait.
@@ -210,7 +210,7 @@ public final class HARRecorder: BodyObserver {
         }
     }
 
-    /// Ends the sending that runs, if one does.
+    /// Ends the attempt that runs, if one does.
     private func end(
         _ requestID: UInt64, at moment: Duration, _ body: (inout HARSending) -> Void = { _ in }
     ) {

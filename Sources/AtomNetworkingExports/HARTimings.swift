@@ -18,7 +18,7 @@ struct HARTimings: Equatable {
     /// `connect`.
     var total: Int64 { blocked + (dns ?? 0) + (connect ?? 0) + wait + receive }
 
-    /// Divides the time of a sending.
+    /// Divides the time of an attempt.
     ///
     /// - Parameters:
     ///   - queued: The time before the request was handed to the transport.

@@ -21,7 +21,7 @@ public struct ResponseBodyObserver: BodyObserver {
     /// Creates an observer.
     ///
     /// - Parameter hear: Hears a part of a response's body, decoded from its content
-    ///   coding. The parts of one sending come in order, one at a time, on any
+    ///   coding. The parts of one attempt come in order, one at a time, on any
     ///   thread. All parts of a response that the SDK reads to its end come before
     ///   the request's last event. Parts of any other response may come later. A
     ///   part may come at the same time as an event of the same request, and before
@@ -41,7 +41,7 @@ public struct ResponseBodyObserver: BodyObserver {
 public struct ReceivedPart: Sendable {
     /// The number of the request, as in `RequestEvent.requestID`.
     public let requestID: UInt64
-    /// The number of the sending that the response answers, from 1.
+    /// The number of the attempt that the response answers, from 1.
     public let number: Int
     /// The bytes.
     public let data: Data

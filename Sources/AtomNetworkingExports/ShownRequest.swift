@@ -1,7 +1,7 @@
 import AtomNetworking
 import Foundation
 
-/// What an export needs of a sending, before it is searched for credentials.
+/// What an export needs of an attempt, before it is searched for credentials.
 ///
 /// It holds nothing that won't be shown: neither a large body nor a stream of the
 /// app.
@@ -52,7 +52,7 @@ struct NotedRequest: Sendable {
     }
 }
 
-/// What an export shows of a sending.
+/// What an export shows of an attempt.
 struct ShownRequest: Sendable {
     let method: String
     let url: String

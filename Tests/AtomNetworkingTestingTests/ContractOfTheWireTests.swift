@@ -92,7 +92,7 @@ struct ContractOfTheWireTests {
 
     @Test func immediateEventsDontOverlapWithACancellation() async throws {
         for _ in 0..<300 {
-            let answer = ScriptedAnswer.chunks((0..<20).map { Data([$0]) })
+            let answer = ScriptedResponse.chunks((0..<20).map { Data([$0]) })
             let wire = ScriptedTransport([.delayed(.seconds(1), answer)], delivery: .immediate)
             let events = Events()
             let exchange = wire.start(try request()) { events.receive($0) }

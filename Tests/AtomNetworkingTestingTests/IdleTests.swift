@@ -264,7 +264,7 @@ struct IdleTests {
 
     // MARK: In vain
 
-    private func scripted(_ answers: ScriptedAnswer, _ reports: Reports) -> (atom: Atom, wire: ScriptedTransport) {
+    private func scripted(_ answers: ScriptedResponse, _ reports: Reports) -> (atom: Atom, wire: ScriptedTransport) {
         let script = Atom.scripted(
             answers, signedIn: true, configure: { $0.retryPolicy = .standard }, onProblem: { reports.add($0) })
         script.wire.clock.patience = .milliseconds(50)

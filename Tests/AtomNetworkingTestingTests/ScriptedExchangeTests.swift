@@ -155,7 +155,7 @@ struct ScriptedExchangeTests {
     }
 
     @Test func theClosureIsCalledInsideTheStart() async throws {
-        let answer = ScriptedAnswer.held { exchange in
+        let answer = ScriptedResponse.held { exchange in
             exchange.answer(exchange.request.path == "/x" ? .status(204) : .status(404))
         }
         let wire = ScriptedTransport([answer.always], delivery: .immediate)
@@ -196,7 +196,7 @@ struct ScriptedExchangeTests {
             try await service.resume()
             Issue.record("It was accepted")
         } catch {
-            #expect(error.answer?.statusCode == 413)
+            #expect(error.response?.statusCode == 413)
         }
         try wire.verify()
     }
@@ -235,8 +235,8 @@ struct ScriptedExchangeTests {
         #expect(throws: ScriptProblem.self) { try wire.verify() }
     }
 
-    @Test(arguments: [ScriptedAnswer.status(413), .failure(.networkConnectionLost)])
-    func anUploadThatTheTestEndsLeavesNothingBehind(answer: ScriptedAnswer) async throws {
+    @Test(arguments: [ScriptedResponse.status(413), .failure(.networkConnectionLost)])
+    func anUploadThatTheTestEndsLeavesNothingBehind(answer: ScriptedResponse) async throws {
         let (parts, producer) = AsyncStream<Data>.makeStream()
         let (ends, end) = AsyncStream<Void>.makeStream()
         producer.onTermination = { _ in end.finish() }

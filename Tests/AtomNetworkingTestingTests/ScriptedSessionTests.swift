@@ -42,8 +42,8 @@ struct ScriptedSessionTests {
         let expiry = wire.clock.date + 900
         let awaited = try await atom.enqueue(Call()).resume(expecting: TokenCredential.self)
         #expect(awaited.expiresAt == expiry)
-        let whole = try await atom.enqueue(Call()).resume(expecting: Answer<TokenCredential>.self)
-        #expect(whole.value.expiresAt == expiry)
+        let whole = try await atom.enqueue(Call()).resume(decoding: TokenCredential.self)
+        #expect(whole.model.expiresAt == expiry)
         let completed = await withCheckedContinuation { continuation in
             atom.enqueue(Call()).resume(expecting: TokenCredential.self) { continuation.resume(returning: $0) }
         }

@@ -8,7 +8,7 @@
 ///     let language: String
 ///
 ///     func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) {
-///         request.setHeader("Accept-Language", language)
+///         request.setHeader("Accept-Language", to: language)
 ///     }
 /// }
 ///

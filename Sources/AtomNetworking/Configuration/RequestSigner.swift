@@ -1,6 +1,6 @@
 import Foundation
 
-/// Adds header fields to each sending of a request, directly before it is sent:
+/// Adds header fields to each attempt of a request, directly before it is sent:
 /// a signature over the whole request, a digest of the body, `traceparent`.
 ///
 /// ```swift
@@ -9,7 +9,7 @@ import Foundation
 /// struct Trace: RequestSigner {
 ///     func sign(_ request: inout SignableRequest) throws {
 ///         let trace = String(format: "%016llx%016llx", UInt64.random(in: 1 ... .max), UInt64.random(in: 0 ... .max))
-///         try request.set("traceparent", to: "00-\(trace)-00f067aa0ba902b7-01")
+///         try request.setHeader("traceparent", to: "00-\(trace)-00f067aa0ba902b7-01")
 ///     }
 /// }
 ///
@@ -19,9 +19,9 @@ import Foundation
 ///
 /// <doc:AddingToRequests> has more.
 public protocol RequestSigner: Sendable {
-    /// Adds header fields to one sending.
+    /// Adds header fields to one attempt.
     ///
-    /// It is called for the first sending of a request and for each later one:
+    /// It is called for the first attempt of a request and for each later one:
     /// after a 401, after a redirect, and for each attempt of a ``RetryPolicy``.
     /// It is called on any thread, while the request holds its place, so it must
     /// not wait.
@@ -69,7 +69,7 @@ public struct SignableRequest: Sendable {
     /// The observers have heard ``RequestEvent/Kind/described`` already.
     public let requestID: UInt64?
 
-    /// Which sending of this request it is, from 1.
+    /// Which attempt of this request it is, from 1.
     ///
     /// A signer may be called again with the same number, if the request could
     /// not be sent after all.
@@ -105,7 +105,7 @@ public struct SignableRequest: Sendable {
     ///   ``RequestableError/invalidHeader(_:)`` if the name or the value can't
     ///   be sent, if only the transport may write the field, or if it is the
     ///   `Authorization` of the service's own authentication method.
-    public mutating func set(_ name: String, to value: String) throws(AtomError) {
+    public mutating func setHeader(_ name: String, to value: String) throws(AtomError) {
         try HTTPGrammar.checkField(name, value)
         if HTTPGrammar.isReservedFieldName(name) {
             throw .requestable(.invalidHeader(.init(subject: name, reason: "the transport writes this field")))

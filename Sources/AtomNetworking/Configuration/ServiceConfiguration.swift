@@ -77,7 +77,7 @@ public struct ServiceConfiguration: Sendable {
     /// default.
     public var adapters: [any RequestAdapter] = []
 
-    /// Add header fields to each sending of a request, in this order; none by
+    /// Add header fields to each attempt of a request, in this order; none by
     /// default.
     public var signers: [any RequestSigner] = []
 

@@ -31,7 +31,7 @@ public struct BearerAuthentication: Sendable {
     }
 
     /// Where a new credential comes from.
-    public enum Renewal: Sendable {
+    public enum Refresh: Sendable {
         /// A token endpoint, with this client.
         case endpoint(AuthorizationEndpoint, ClientCredential)
         /// The app's own source.
@@ -57,7 +57,7 @@ public struct BearerAuthentication: Sendable {
     }
 
     /// Where a new credential comes from.
-    public let renewal: Renewal
+    public let refresh: Refresh
 
     /// Where the tokens are kept.
     let source: CredentialSource
@@ -105,7 +105,7 @@ public struct BearerAuthentication: Sendable {
     public var signInDeadline: Duration? = .seconds(300)
 
     /// The longest time that a provider may take; `nil` for no limit.
-    var providerDeadline: Duration? { if case .provider = renewal { deadline } else { signInDeadline } }
+    var providerDeadline: Duration? { if case .provider = refresh { deadline } else { signInDeadline } }
 
     /// How many refreshes in ``fruitlessRefreshWindow`` may return a token that
     /// is rejected, or has expired, before any request was accepted with it.
@@ -115,20 +115,20 @@ public struct BearerAuthentication: Sendable {
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
     /// The client's secret, if it has one.
-    var clientSecret: String? { renewal.endpoint?.client.secret }
+    var clientSecret: String? { refresh.endpoint?.client.secret }
 
     /// Creates a method of authentication; the other options are variables with
     /// defaults.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, writable: any TokenCredentialWritable
     ) {
-        renewal = .endpoint(endpoint, client)
+        refresh = .endpoint(endpoint, client)
         source = .writable(writable)
     }
 
     /// Creates a method of authentication whose tokens are kept in a store.
     public init(endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore) {
-        renewal = .endpoint(endpoint, client)
+        refresh = .endpoint(endpoint, client)
         source = .store(store)
     }
 
@@ -154,14 +154,14 @@ public struct BearerAuthentication: Sendable {
         endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore,
         signIn provider: any TokenCredentialProvider
     ) {
-        renewal = .endpointOrProvider(endpoint, client, provider)
+        refresh = .endpointOrProvider(endpoint, client, provider)
         source = .store(store)
     }
 
     /// Creates a method of authentication whose tokens come from the app's own
     /// source.
     public init(provider: any TokenCredentialProvider, store: any TokenCredentialStore) {
-        renewal = .provider(provider)
+        refresh = .provider(provider)
         source = .store(store)
         leeway = .zero
         deadline = .seconds(300)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One sending of a request: the first, or one after a redirect.
+/// One attempt of a request: the first, or one after a redirect.
 struct Attempt: Sendable {
     private var message: RequestMessage
     var redirects = 0
@@ -83,7 +83,7 @@ extension Attempt {
     ///   - idleTimeout: The longest idle time.
     ///   - needsFreshConnection: Whether it needs a connection of its own.
     ///   - wantsMetrics: Whether somebody observes it.
-    ///   - number: Which sending it is.
+    ///   - number: Which attempt it is.
     func transportRequest(
         own: [HeaderFields.Field] = [], authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil,
         idleTimeout: Duration,

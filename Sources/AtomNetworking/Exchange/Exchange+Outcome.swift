@@ -22,7 +22,7 @@ extension Exchange {
     func response(
         _ head: TransportResponse, _ body: Data, from target: TargetURL, of wire: AttemptOnWire? = nil
     ) -> AtomResponse {
-        let isSigned = needsSignature && !content.withLock { $0.machine.attempt.hasLeftOrigin }
+        let isSigned = self.isSigned && !content.withLock { $0.machine.attempt.hasLeftOrigin }
         return AtomResponse(
             data: body, statusCode: head.statusCode, headerFields: head.headerFields,
             address: target.absoluteString, decoder: manager.decoder,

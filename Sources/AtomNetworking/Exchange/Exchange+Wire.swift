@@ -25,16 +25,16 @@ extension Exchange {
                 handle { $0.fail(.authentication(.signedOut(delivery: .init($0.delivery)))) }
             }
             guard let own = ownFields(with: signature, cookie) else { continue }
-            let additions = hasSigners ? additions(to: signature, cookie, own) : nil
+            let additions = takesSigners ? additions(to: signature, cookie, own) : nil
             // Signers take their time, and the token may have been rejected meanwhile.
-            if hasSigners, self.signature().version != signature.version { continue }
+            if takesSigners, self.signature().version != signature.version { continue }
             let now = manager.time.now
             let sink = MemorySink(limit: policy.maximumBodySize)
             let (step, wire) = content.withLock { content in
                 let step = content.machine.slotGranted(
                     isSigned: signature.authorization != nil, version: signature.version, at: now)
                 guard case .send = step.action else { return (step, nil as AttemptOnWire?) }
-                let authorization = content.machine.attemptNeedsSignature ? signature.authorization : nil
+                let authorization = content.machine.isAttemptSigned ? signature.authorization : nil
                 let request = content.machine.attempt.transportRequest(
                     own: own, authorization: authorization, cookie: cookie, replacedBy: additions,
                     idleTimeout: idleTimeout, needsFreshConnection: policy.needsFreshConnection,
@@ -55,9 +55,9 @@ extension Exchange {
 
     private func signature() -> Signature {
         guard let gate = manager.gate else {
-            return Signature(authorization: needsSignature ? manager.basicAuthorization : nil)
+            return Signature(authorization: isSigned ? manager.basicAuthorization : nil)
         }
-        guard needsSignature else { return Signature(departures: policy.usesCookies ? manager.departures : 0) }
+        guard isSigned else { return Signature(departures: policy.usesCookies ? manager.departures : 0) }
         return switch gate.signature(for: self) {
         case (.authorization(let value, let version), let departures):
             Signature(authorization: value, version: version, departures: departures)
@@ -92,7 +92,7 @@ extension Exchange {
             let machine = content.machine
             guard machine.isReadyToSend(isSigned: signature.authorization != nil), !machine.attempt.hasLeftOrigin
             else { return nil }
-            let authorization = machine.attemptNeedsSignature ? signature.authorization : nil
+            let authorization = machine.isAttemptSigned ? signature.authorization : nil
             return SignableRequest(
                 machine.attempt.transportRequest(
                     own: own, authorization: authorization, cookie: cookie, idleTimeout: idleTimeout,
@@ -327,10 +327,10 @@ extension Exchange {
                 wire.end()
             }
             let step = event(&content.machine)
-            guard case .deliver = step.action else { return (step, nil as Answer?) }
+            guard case .deliver = step.action else { return (step, nil as FinalResponse?) }
             switch content.machine.outcome {
-            case .answer(let head)?: return (step, Answer(head: head, cost: content.machine.retries?.lastCost ?? 0))
-            case .bodyNotRepeatable(let head)?: return (step, Answer(head: head, isBodyNotRepeatable: true))
+            case .answer(let head)?: return (step, FinalResponse(head: head, cost: content.machine.retries?.lastCost ?? 0))
+            case .bodyNotRepeatable(let head)?: return (step, FinalResponse(head: head, isBodyNotRepeatable: true))
             default: return (step, nil)
             }
         }
@@ -362,7 +362,7 @@ extension Exchange {
         }
     }
 
-    private struct Answer {
+    private struct FinalResponse {
         var head: TransportResponse
         /// What its last retry has cost.
         var cost = 0

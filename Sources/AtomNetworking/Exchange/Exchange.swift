@@ -29,9 +29,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
 
     let manager: RequestableQueueManager
     let policy: ExchangePolicy
-    let needsSignature: Bool
+    let isSigned: Bool
     /// Whether the app's signers add to each attempt.
-    let hasSigners: Bool
+    let takesSigners: Bool
     /// Whether the endpoint asks to be signed, for the app's signers.
     let requiresAuthorization: Bool
     let acceptableStatusCodes: ClosedRange<Int>
@@ -85,9 +85,9 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         self.progress = progress
         bodyLength = request.body?.length
         policy = manager.policy(for: request.purpose)
-        needsSignature = request.needsSignature && manager.signsRequests
-        hasSigners = request.takesSigners && manager.hasSigners
-        requiresAuthorization = request.needsSignature
+        isSigned = request.requiresAuthorization && manager.signsRequests
+        takesSigners = request.takesSigners && manager.hasSigners
+        requiresAuthorization = request.requiresAuthorization
         acceptableStatusCodes = request.acceptableStatusCodes
         idleTimeout = request.timeouts.idle
         retrying = request.retrying
@@ -95,7 +95,7 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         observers = manager.observers
         startedAt = observation?.instant ?? manager.time.now
         let terms = ExchangeMachine.Terms(
-            policy: policy, needsSignature: needsSignature, hasSession: manager.session != nil,
+            policy: policy, isSigned: isSigned, hasSession: manager.session != nil,
             timeouts: request.timeouts,
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
             hasStreamedBody: request.body?.isStream ?? false)
@@ -106,15 +106,15 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         content.withLock { $0.machine.deadline ?? $0.machine.terms.deadline }
     }
 
-    var service: any RenewalService { manager }
-    var renewalMeans: RenewalMeans { manager.renewalMeans }
+    var service: any RefreshService { manager }
+    var refreshMeans: RefreshMeans { manager.refreshMeans }
 
     /// Asks to be sent; called once, by the manager.
     func start() {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
         tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
-        guard needsSignature, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
+        guard isSigned, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
         askSession(isAnew: true)
     }
 

@@ -87,14 +87,14 @@ extension ExchangeMachine {
         }
         number += 1
         let transmission = Transmission(lastActivity: now, holdsSlot: terms.policy.takesSlot)
-        state = .sending(transmission, version: attemptNeedsSignature ? version : nil)
+        state = .sending(transmission, version: isAttemptSigned ? version : nil)
         return Step(action: .send, deadline: armed())
     }
 
     /// Whether the next event, a slot, sends the attempt.
     func isReadyToSend(isSigned: Bool) -> Bool {
         guard case .waitingForSlot = state else { return false }
-        return isSigned || !attemptNeedsSignature
+        return isSigned || !isAttemptSigned
     }
 
     /// The session admits a request that has kept its slot.
@@ -107,7 +107,7 @@ extension ExchangeMachine {
     /// Whether the attempt is signed.
     ///
     /// After a redirect to another origin it never is.
-    var attemptNeedsSignature: Bool { terms.needsSignature && !attempt.hasLeftOrigin }
+    var isAttemptSigned: Bool { terms.isSigned && !attempt.hasLeftOrigin }
 
     /// The caller has cancelled.
     mutating func cancelled() -> Step { fail(.cancelled(delivery)) }

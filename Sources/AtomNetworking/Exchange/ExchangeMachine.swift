@@ -90,7 +90,7 @@ struct ExchangeMachine: Sendable {
     struct Terms: Sendable {
         var policy: ExchangePolicy
         /// Whether the service's authentication method signs the request.
-        var needsSignature: Bool
+        var isSigned: Bool
         /// Whether a session signs, and has to admit the request first.
         var hasSession: Bool
         var timeouts: RequestTimeouts
@@ -127,7 +127,7 @@ struct ExchangeMachine: Sendable {
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
         self.attempt = attempt
         state =
-            terms.needsSignature && terms.hasSession
+            terms.isSigned && terms.hasSession
             ? .waitingForSession(rejection: nil, keepsPlace: false) : .waitingForSlot(keepsPlace: false)
         deadline = terms.deadline
         self.terms = terms

@@ -12,11 +12,11 @@ struct NotedEvents: Sendable {
     struct Turn {
         /// When it happened.
         let instant: MonotonicInstant
-        /// Whether the sending that was noted comes before it.
+        /// Whether the attempt that was noted comes before it.
         let isAfterSending: Bool
     }
 
-    /// A sending that has not been told; it comes before the others.
+    /// An attempt that has not been told; it comes before the others.
     ///
     /// It has a place of its own, because each request has one: it is noted when
     /// the request is handed to the transport, and told afterwards.
@@ -77,7 +77,7 @@ extension NotedEvents {
 
     /// The request is handed to the transport.
     mutating func sent(_ request: TransportRequest, at now: MonotonicInstant) {
-        traffic.sendings = request.number
+        traffic.attempts = request.number
         let hasWaited = admitted(at: now)
         guard !hasWaited, sending == nil, !hasOthers, !isClosed else {
             return append(.sent(SentRequest(request)), at: now)
@@ -113,7 +113,7 @@ extension NotedEvents {
         return true
     }
 
-    /// The sending that was noted, at ``sentAt``.
+    /// The attempt that was noted, at ``sentAt``.
     mutating func takeSending() -> SentRequest? { sending.take() }
 
     /// The next event; `nil` ends the turn.

@@ -157,7 +157,7 @@ extension EventTeller {
         tellRest(observation)
     }
 
-    /// Tells the sending that was noted, if there is one.
+    /// Tells the attempt that was noted, if there is one.
     private func tellSending(_ observation: RequestObservation) {
         var instant = observation.instant
         let request = withEvents { events in

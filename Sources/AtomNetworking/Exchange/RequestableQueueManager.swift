@@ -38,7 +38,7 @@ final class RequestableQueueManager: Sendable {
     let gate: SessionGate?
     /// How the session gets another credential when a request of this service
     /// starts a refresh.
-    let renewalMeans: RenewalMeans
+    let refreshMeans: RefreshMeans
     /// The value of `Authorization` for Basic authentication.
     let basicAuthorization: String?
 
@@ -120,7 +120,7 @@ final class RequestableQueueManager: Sendable {
         case .bearer, .bearerAuthentication:
             bearer = configuration.authenticationMethod.bearer
             session = bearer.map { SessionRegistry.shared.session(for: $0, time: time) }
-            if let bearer, let endpoint = bearer.renewal.endpoint?.address, !bearer.allowedOrigins.allows(endpoint) {
+            if let bearer, let endpoint = bearer.refresh.endpoint?.address, !bearer.allowedOrigins.allows(endpoint) {
                 signingRefusal = AllowedOrigins.refusal(of: endpoint)
             }
         }
@@ -128,7 +128,7 @@ final class RequestableQueueManager: Sendable {
         gate = session?.gate
         signatory = gate.map { .session($0.mark) } ?? basicAuthorization.map { .user(hash: $0.hashValue) }
         self.bearer = bearer
-        renewalMeans = bearer.map(RenewalMeans.init) ?? .refreshToken
+        refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
         refusesSigning = signingRefusal != nil
@@ -180,7 +180,7 @@ final class RequestableQueueManager: Sendable {
                     description, of: observers == nil ? nil : type(of: requestable), timeouts: timeouts,
                     encoder: encoder, common: commonFields)
                 : try adaptedRequest(description, of: requestable)
-            if request.needsSignature {
+            if request.requiresAuthorization {
                 if refusesSigning, let signingRefusal { throw signingRefusal }
                 if !allowedOrigins.allows(request.target.origin) {
                     throw refusal(of: request.target.origin)
@@ -235,7 +235,7 @@ final class RequestableQueueManager: Sendable {
         return description
     }
 
-    /// Whether the app adds to each sending.
+    /// Whether the app adds to each attempt.
     var hasSigners: Bool { !signers.isEmpty }
 
     /// Lets the app's signers add to a request that is about to be sent.
@@ -287,15 +287,15 @@ final class RequestableQueueManager: Sendable {
 
 // MARK: - What the session asks for
 
-extension RequestableQueueManager: RenewalService {
-    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenAnswer {
+extension RequestableQueueManager: RefreshService {
+    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse {
         guard let bearer,
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
         let sent = TokenRequest.isByRefreshToken(bearer) ? credential : nil
         return switch await PendingResponse(request, manager: self).result() {
         case .success(let response):
-            TokenAnswer(response, replacing: sent, clientSecret: bearer.clientSecret, sentAt: sentAt.date)
+            TokenResponse(response, replacing: sent, clientSecret: bearer.clientSecret, sentAt: sentAt.date)
                 .about(response, until: time.now)
         case .failure(let error): .failed(error, retryAfter: nil)
         }
@@ -330,12 +330,12 @@ extension RequestableQueueManager: RenewalService {
     private func revocationRequest(
         of credential: TokenCredential, _ bearer: BearerAuthentication
     ) throws(AtomError) -> PreparedRequest? {
-        guard bearer.renewal.endpoint != nil, let endpoint = bearer.revocationEndpoint else {
+        guard bearer.refresh.endpoint != nil, let endpoint = bearer.revocationEndpoint else {
             throw .requestable(
                 .unsupportedConfiguration(
                     .init(
                         subject: "BearerAuthentication.revocationEndpoint",
-                        reason: bearer.renewal.endpoint == nil
+                        reason: bearer.refresh.endpoint == nil
                             ? "a service with only a provider has no client that could revoke tokens" : "it is nil")))
         }
         guard bearer.allowedOrigins.allows(endpoint) else { throw AllowedOrigins.refusal(of: endpoint) }
@@ -358,7 +358,7 @@ extension RequestableQueueManager: RenewalService {
     }
 
     var provider: (any TokenCredentialProvider)? {
-        bearer?.renewal.provider
+        bearer?.refresh.provider
     }
 
     var providerDeadline: Duration? { bearer?.providerDeadline?.bounded }

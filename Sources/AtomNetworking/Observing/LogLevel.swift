@@ -2,7 +2,7 @@
 public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// What a developer wants to know now and then.
     case debug
-    /// The end of each sending of a request.
+    /// The end of each attempt of a request.
     case info
     /// A request is sent again.
     case notice

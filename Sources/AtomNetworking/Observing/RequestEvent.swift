@@ -48,11 +48,11 @@ public struct RequestEvent: Sendable {
         /// The request will be sent again: after a 401, or because a
         /// ``RetryPolicy`` says so.
         ///
-        /// The delivery says how far this sending got. The delay is `nil` if it is
+        /// The delivery says how far this attempt got. The delay is `nil` if it is
         /// sent again at once, or as soon as the event of kind `queued` that
         /// follows allows it.
         case retried(after: AttemptFailure, delivery: AtomError.Delivery, delay: Duration?)
-        /// The transport has measured the sending with this number, which has
+        /// The transport has measured the attempt with this number, which has
         /// ended.
         indirect case measured(TransportMetrics, number: Int)
         /// The outcome is known; the last event.

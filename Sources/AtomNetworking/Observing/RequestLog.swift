@@ -13,7 +13,7 @@ import Foundation
 /// configuration.observers = [RequestLog.system(from: .info)]
 /// ```
 ///
-/// At ``LogLevel/info`` there is one line for each sending of a request, when it
+/// At ``LogLevel/info`` there is one line for each attempt of a request, when it
 /// has ended. At ``LogLevel/debug`` there are also lines for what the request waits
 /// for, when it is sent and when it is answered. Each line begins with the number
 /// of the request. No line shows a secret: see ``RequestEvent``.

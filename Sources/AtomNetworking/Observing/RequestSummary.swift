@@ -15,11 +15,11 @@ public struct RequestSummary: Sendable {
     /// The time since the request was described, with all waiting.
     public let duration: Duration
     /// How often the request was sent.
-    public var sendings: Int { traffic.sendings }
-    /// The bytes of the bodies that were sent, in all sendings.
+    public var attempts: Int { traffic.attempts }
+    /// The bytes of the bodies that were sent, in all attempts.
     public var bytesSent: Int64 { traffic.bytesSent }
     /// The bytes of the bodies that were received, decoded from the content
-    /// coding, in all sendings.
+    /// coding, in all attempts.
     public var bytesReceived: Int64 { traffic.bytesReceived }
 
     private let traffic: RequestTraffic
@@ -34,7 +34,7 @@ public struct RequestSummary: Sendable {
 
 /// What was sent and received for one request.
 struct RequestTraffic: Sendable {
-    var sendings = 0
+    var attempts = 0
     var bytesSent: Int64 = 0
     var bytesReceived: Int64 = 0
 }

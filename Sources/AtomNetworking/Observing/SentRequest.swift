@@ -1,8 +1,8 @@
-/// One sending of a request, without its secrets.
+/// One attempt of a request, without its secrets.
 public struct SentRequest: Sendable {
-    /// Which sending of the request it is, from 1.
+    /// Which attempt of the request it is, from 1.
     ///
-    /// The first sending has number 1. A redirect, the retry after a 401 and
+    /// The first attempt has number 1. A redirect, the retry after a 401 and
     /// each attempt of a ``RetryPolicy`` have the next number.
     public var number: Int { request.number }
     /// All of it, with its secrets.
@@ -41,7 +41,7 @@ extension SentRequest: CustomStringConvertible, CustomReflectable {
 
 /// The head of a response, without its secrets.
 public struct ReceivedHead: Sendable {
-    /// The number of the sending that it answers, from 1.
+    /// The number of the attempt that it answers, from 1.
     public let number: Int
     /// The status code.
     public var statusCode: Int { head.statusCode }
@@ -56,7 +56,7 @@ public struct ReceivedHead: Sendable {
 }
 
 extension ReceivedHead: CustomStringConvertible, CustomReflectable {
-    /// Shows the number of the sending and the status.
+    /// Shows the number of the attempt and the status.
     public var description: String { "\(number): HTTP \(statusCode)" }
 
     /// Limits `dump` to the content of ``description``.

@@ -104,14 +104,14 @@ extension AtomError {
     /// error that the app's ``TokenCredentialProvider`` threw.
     /// ``isAccessTokenRefreshFailure`` distinguishes the two.
     public var isAuthorizationFailure: Bool {
-        answer?.statusCode == 401
+        response?.statusCode == 401
     }
 
     /// Whether the server's response was a 400 (RFC 9110 §15.5.1).
     ///
     /// ``isAuthorizationFailure`` explains which response that is.
     public var isBadRequest: Bool {
-        answer?.statusCode == 400
+        response?.statusCode == 400
     }
 
     /// Whether the network is the cause: there is no connection, the server's
@@ -235,11 +235,11 @@ extension AtomError {
     ///   `JSONDecoder` throws, and with another declared type such a cast
     ///   compiles and fails.
     public func decodeIfPresent<T: Decodable>(as type: T.Type) throws -> T? {
-        guard let answer, !answer.data.isEmpty else { return nil }
+        guard let response, !response.data.isEmpty else { return nil }
         do {
-            return try (answer.decoder ?? .plain).decode(type, from: answer)
+            return try (response.decoder ?? .plain).decode(type, from: response)
         } catch {
-            if let decoder = answer.decoder, let model = try? decoder.withPlainDecoder.decode(type, from: answer) {
+            if let decoder = response.decoder, let model = try? decoder.withPlainDecoder.decode(type, from: response) {
                 return model
             }
             guard case .decoder(let cause) = error else { throw error }
@@ -251,10 +251,10 @@ extension AtomError {
     ///
     /// It is the server's, or the one of the token endpoint because of which
     /// there is no credential.
-    public var answer: AtomResponse? {
+    public var response: AtomResponse? {
         switch self {
         case .response(let response): response
-        case .authentication(let error): error.answer
+        case .authentication(let error): error.response
         case .transfer(let error): error.response
         case .decoder, .requestable, .session, .cancelled, .unexpected: nil
         }

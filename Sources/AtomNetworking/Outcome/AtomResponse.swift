@@ -96,7 +96,7 @@ public struct AtomResponse: Sendable {
     ///
     /// The decoder is the one of the service that received the response, or a
     /// default `JSONDecoder` for a response of your own. `Data`, `String`,
-    /// ``NoContent``, ``Answer`` and optionals are read as there.
+    /// ``NoContent``, ``DecodedResponse`` and optionals are read as there.
     ///
     /// - Throws: ``AtomError/decoder(_:)``.
     public func decode<T: Decodable>(_ type: T.Type) throws(AtomError) -> T {

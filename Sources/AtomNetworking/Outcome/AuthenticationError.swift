@@ -118,7 +118,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     ///
     /// - Parameters:
     ///   - cause: The reason: an ``AtomError``, an ``OAuthError``, a
-    ///     ``TokenAnswerError``, or an error of the token store.
+    ///     ``TokenResponseError``, or an error of the token store.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case refreshFailed(cause: any Error, retryAt: Date?, delivery: Reach)
 
@@ -263,10 +263,10 @@ extension AuthenticationError.Reach: CustomStringConvertible, CustomReflectable 
 extension AuthenticationError {
     /// The response of the token endpoint, or the one in the error of the app's
     /// provider.
-    var answer: AtomResponse? {
+    var response: AtomResponse? {
         switch self {
         case .refreshRejected(let error, _), .refreshInterrupted(let error, _): error.response
-        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): Self.answer(of: cause)
+        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): Self.response(of: cause)
         case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked,
             .tooManyRefreshes, .signedOut, .noSession, .notSigned, .waitedTooLong:
             nil
@@ -283,11 +283,11 @@ extension AuthenticationError {
         }
     }
 
-    private static func answer(of cause: any Error) -> AtomResponse? {
+    private static func response(of cause: any Error) -> AtomResponse? {
         switch cause {
-        case let error as AtomError: error.answer
+        case let error as AtomError: error.response
         case let error as OAuthError: error.response
-        case let error as any ErrorWithCause: answer(of: error.cause)
+        case let error as any ErrorWithCause: response(of: error.cause)
         default: nil
         }
     }
@@ -295,7 +295,7 @@ extension AuthenticationError {
     /// Whether the token endpoint answered 400 for a reason that doesn't end
     /// the session: the same request won't succeed.
     var isRefusedRefresh: Bool {
-        if case .refreshFailed = self { answer?.statusCode == 400 } else { false }
+        if case .refreshFailed = self { response?.statusCode == 400 } else { false }
     }
 }
 
@@ -357,7 +357,7 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
                 "\(error.wordless) The server may have issued a new token that was lost."
             case let error as AtomError: error.wordless
             case let error as OAuthError: error.named
-            case let error as TokenAnswerError: error.description
+            case let error as TokenResponseError: error.description
             case let error as TokenStoreError: error.description
             case is CancellationError: "It was cancelled"
             default: "\(type(of: cause))"
@@ -379,7 +379,7 @@ extension AtomError {
 }
 
 /// Why a token endpoint's response contains no token (RFC 6749 §5.1).
-public struct TokenAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct TokenResponseError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which request it was, and what was wrong with the response; never its content.
     public let description: String
 

@@ -60,5 +60,5 @@ extension AtomError {
     ///
     /// It is that of the ``answer``. The media type has to be
     /// `application/problem+json`.
-    public var problemDetails: ProblemDetails? { answer.flatMap(ProblemDetails.init(of:)) }
+    public var problemDetails: ProblemDetails? { response.flatMap(ProblemDetails.init(of:)) }
 }

@@ -102,11 +102,11 @@ extension SessionEvent {
         // The failure comes first as `refreshFailed`, and once more here.
         case .ended(let error):
             switch error {
-            case .refreshRejected, .refreshInterrupted: error.answer?.statusCode == 401 ? error : nil
+            case .refreshRejected, .refreshInterrupted: error.response?.statusCode == 401 ? error : nil
             default: nil
             }
         case .refreshFailed(let error):
-            if case .refreshFailed = error, error.answer?.statusCode == 401 { error } else { nil }
+            if case .refreshFailed = error, error.response?.statusCode == 401 { error } else { nil }
         case .signedIn, .signedOut, .refreshed, .credentialChanged, .credentialNotStored, .credentialStored: nil
         }
     }

@@ -25,10 +25,10 @@ import Foundation
 /// ```swift
 /// import AtomNetworking
 ///
-/// var answer = try await atom.enqueue(Pages()).resume(expecting: Answer<Page>.self)
-/// while let next = answer.value.next {
+/// var answer = try await atom.enqueue(Pages()).resume(decoding: Page.self)
+/// while let next = answer.model.next {
 ///     let page = try LinkedEndpoint(next, in: answer.response)
-///     answer = try await atom.enqueue(page).resume(expecting: Answer<Page>.self)
+///     answer = try await atom.enqueue(page).resume(decoding: Page.self)
 /// }
 /// ```
 public struct LinkedEndpoint: Requestable {

@@ -21,7 +21,7 @@ struct PreparedRequest: Sendable {
     /// writes these fields itself.
     let omittedFields: [String]
     /// Whether the service's authentication method signs this.
-    let needsSignature: Bool
+    let requiresAuthorization: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
     /// Whether the app's signers may add to it.
@@ -95,7 +95,7 @@ struct PreparedRequest: Sendable {
         // At once: a request that is made part by part is copied when it is complete.
         self.init(
             purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
-            body: body, needsSignature: endpoint.requiresAuthorization && !ownAuthorization,
+            body: body, requiresAuthorization: endpoint.requiresAuthorization && !ownAuthorization,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
             sharesIdenticalRequests: endpoint.sharesIdenticalRequests && method.name == "GET",
             retrying: endpoint.retrying, endpoint: type)
@@ -108,21 +108,21 @@ struct PreparedRequest: Sendable {
     ) {
         self.init(
             purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
-            body: body, needsSignature: false, acceptableStatusCodes: acceptableStatusCodes,
+            body: body, requiresAuthorization: false, acceptableStatusCodes: acceptableStatusCodes,
             timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false,
             sharesIdenticalRequests: false, retrying: nil, endpoint: nil)
     }
 
     private init(
         purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
-        body: TransportBody?, needsSignature: Bool, acceptableStatusCodes: ClosedRange<Int>,
+        body: TransportBody?, requiresAuthorization: Bool, acceptableStatusCodes: ClosedRange<Int>,
         timeouts: RequestTimeouts, takesSigners: Bool, sharesIdenticalRequests: Bool,
         retrying: EndpointRetrying?, endpoint: Any.Type?
     ) {
         self.purpose = purpose
         message = RequestMessage(method: method, target: target, headerFields: headerFields, body: body)
         self.omittedFields = omittedFields
-        self.needsSignature = needsSignature
+        self.requiresAuthorization = requiresAuthorization
         self.acceptableStatusCodes = acceptableStatusCodes
         self.timeouts = timeouts
         self.takesSigners = takesSigners
@@ -137,7 +137,7 @@ struct PreparedRequest: Sendable {
     func following(_ retryPolicy: RetryPolicy) -> PreparedRequest {
         PreparedRequest(
             purpose: purpose, method: method, target: target, headerFields: headerFields,
-            omittedFields: omittedFields, body: body, needsSignature: needsSignature,
+            omittedFields: omittedFields, body: body, requiresAuthorization: requiresAuthorization,
             acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
             sharesIdenticalRequests: sharesIdenticalRequests,
             retrying: EndpointRetrying(policy: retryPolicy, idempotency: retrying?.idempotency), endpoint: endpoint)

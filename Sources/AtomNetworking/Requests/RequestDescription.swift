@@ -93,7 +93,7 @@ extension RequestDescription {
     }
 
     /// Sets a header field, and removes the ones of that name.
-    public mutating func setHeader(_ name: String, _ value: String) {
+    public mutating func setHeader(_ name: String, to value: String) {
         headerItems.removeAll { HeaderFields.isSameName($0.name, name) }
         headerItems.append(HeaderItem(name: name, value: value))
     }

@@ -222,7 +222,7 @@ extension RetryPolicy {
         case .authentication(.refreshFailed(let cause, _, _)):
             // All is for now but what only the app's developers can mend, or nobody.
             if let error = cause as? OAuthError { return !Self.lastingCodes.contains(error.code) }
-            if let status = error.answer?.statusCode { return status != 400 && status != 401 }
+            if let status = error.response?.statusCode { return status != 400 && status != 401 }
             return (cause as? AtomError).map(isTemporary) ?? true
         // Nobody is asked to sign in again and again.
         case .authentication(.credentialNotProvided): return error.isConnectivityFailure

@@ -7,7 +7,7 @@ final class GuardedMachine: Sendable {
         var alarm: (any Alarm)?
         /// How many events have been announced.
         var eventCount = 0
-        weak var service: (any RenewalService)?
+        weak var service: (any RefreshService)?
         /// The requests of this generation that pause, or whose stream is read.
         var pausing: [ObjectIdentifier: any SessionWaiter] = [:]
         var generation = 0
@@ -91,7 +91,7 @@ final class GuardedMachine: Sendable {
 
     /// The service whose request started the last refresh; it announces what
     /// happens to the session.
-    var lastService: (any RenewalService)? {
+    var lastService: (any RefreshService)? {
         get { content.withLock { $0.service } }
         set { content.withLock { $0.service = newValue } }
     }

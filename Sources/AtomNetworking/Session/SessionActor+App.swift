@@ -36,7 +36,7 @@ extension SessionActor {
     /// - Throws: Why the store could not be emptied, or the token not revoked;
     ///   the session is over nevertheless.
     func signOut(
-        for service: any RenewalService, waitingForRevocation waits: Bool
+        for service: any RefreshService, waitingForRevocation waits: Bool
     ) async throws(AuthenticationError) {
         try refuseWriteInOperation()
         // The same service revokes what a running refresh still gets.

@@ -4,7 +4,7 @@ import Foundation
 extension SessionActor {
     /// Asks the app's provider, and stores what it returns in an exchange with
     /// the keeper.
-    func acquire(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) async {
+    func acquire(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) async {
         let report = RefreshReport()
         var keeperError: (any Error)?
         do {
@@ -14,7 +14,7 @@ extension SessionActor {
                 report.note(.abandoned)
             case .goOn where guarded.with({ $0.means(of: number) }) == .refreshToken:
                 // Another process has signed in.
-                return renewAtEndpoint(number, replacing: credential, for: service)
+                return refreshAtEndpoint(number, replacing: credential, for: service)
             case .goOn(let rejected):
                 let call = Task.detached(priority: .userInitiated) {
                     await self.askProvider(of: service, replacing: rejected, for: number)
@@ -100,7 +100,7 @@ extension SessionActor {
     /// One call at a time: an earlier one that has been given up is waited
     /// for, or the app would show two login screens.
     private func askProvider(
-        of service: any RenewalService, replacing rejected: TokenCredential?, for number: Int
+        of service: any RefreshService, replacing rejected: TokenCredential?, for number: Int
     ) async -> Result<TokenCredential, any Error> {
         guard let provider = service.provider else { return .failure(AtomError.unexpected) }
         // Not within the deadline of this call: it might be shorter than the patience.
@@ -117,9 +117,9 @@ extension SessionActor {
                     try await provider.credential(replacing: rejected)
                 }
                 guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
-                else { throw TokenAnswerError("The provider returned no new access token.") }
+                else { throw TokenResponseError("The provider returned no new access token.") }
                 guard HeldCredential.canBeSent(credential.accessToken) else {
-                    throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
+                    throw TokenResponseError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
                 }
                 return credential
             }

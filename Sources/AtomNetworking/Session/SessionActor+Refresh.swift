@@ -3,20 +3,20 @@ import Foundation
 // Refreshing with a token endpoint. Whatever happens, the machine is told of one end.
 extension SessionActor {
     /// Starts a refresh in a task of its own.
-    func beginRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+    func beginRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) {
         guarded.lastService = service
         // The app may have signed in or out by now: nothing of the old session is sent.
         guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
         if guarded.with({ $0.means(of: number) }) == .provider {
-            renewWithProvider(number, replacing: credential, for: service)
+            refreshWithProvider(number, replacing: credential, for: service)
         } else {
-            renewAtEndpoint(number, replacing: credential, for: service)
+            refreshAtEndpoint(number, replacing: credential, for: service)
         }
     }
 
     /// Goes on with the app's provider.
-    private func renewWithProvider(
-        _ number: Int, replacing credential: TokenCredential?, for service: any RenewalService
+    private func refreshWithProvider(
+        _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) {
         // The store is not held meanwhile: a provider may wait for a person.
         refreshTask = Task.detached(priority: .userInitiated) {
@@ -25,7 +25,7 @@ extension SessionActor {
     }
 
     /// Goes on with the token endpoint.
-    func renewAtEndpoint(_ number: Int, replacing credential: TokenCredential?, for service: any RenewalService) {
+    func refreshAtEndpoint(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) {
         refreshTask = keeper.serially(for: self) {
             await self.refresh(number, replacing: credential, for: service)
         }
@@ -46,7 +46,7 @@ extension SessionActor {
     /// Refreshes in an exchange with the keeper, so that no other process spends
     /// the same refresh token.
     private nonisolated func refresh(
-        _ number: Int, replacing credential: TokenCredential?, for service: any RenewalService
+        _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
     ) async {
         let report = RefreshReport()
         var keeperError: (any Error)?
@@ -66,7 +66,7 @@ extension SessionActor {
         }
         if case .turnedToProvider? = report.outcome, keeperError == nil {
             let rejected = guarded.with { $0.held?.credential }
-            await renewWithProvider(number, replacing: rejected, for: service)
+            await refreshWithProvider(number, replacing: rejected, for: service)
         } else {
             await ended(number, report, error: keeperError)
         }
@@ -88,7 +88,7 @@ extension SessionActor {
     /// Asks the token endpoint, with a note in the store that the refresh token
     /// may be spent.
     private nonisolated func askEndpoint(
-        of service: any RenewalService, replacing credential: TokenCredential?, for number: Int,
+        of service: any RefreshService, replacing credential: TokenCredential?, for number: Int,
         in report: RefreshReport
     ) async {
         let journal = keeper.journal
@@ -144,7 +144,7 @@ extension SessionActor {
 
     /// The token endpoint has answered for a session that is over.
     private nonisolated func cameLate(
-        _ number: Int, _ answer: TokenAnswer, replacing credential: TokenCredential?, sentAt: Moment
+        _ number: Int, _ answer: TokenResponse, replacing credential: TokenCredential?, sentAt: Moment
     ) async {
         switch answer {
         case .granted(let new, let lifetime):

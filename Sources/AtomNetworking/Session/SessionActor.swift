@@ -65,7 +65,7 @@ extension SessionActor {
             let (admission, actions) = guarded.ask { machine in
                 let place = waiter.sessionPlace
                 let result = machine.asked(
-                    waiter, by: waiter.renewalMeans, of: place?.generation, takeover: place?.takeoverCount,
+                    waiter, by: waiter.refreshMeans, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: read, deadline: waiter.totalDeadline, now: now)
                 func keepPlace(_ ticket: Int, _ generation: Int, isWaiting: Bool) {
                     waiter.sessionPlace = SessionPlace(

@@ -7,7 +7,7 @@ import Foundation
 /// pay for it.
 final class SessionGate: Sendable {
     /// What becomes of a request.
-    enum Answer {
+    enum Admission {
         /// It is sent now.
         case go
         /// The session has to be asked, with what was read: the app's variable
@@ -32,14 +32,14 @@ final class SessionGate: Sendable {
     /// - Parameter isAnew: Whether it has been sent before, and was answered by
     ///   a 401 or a redirect: then it joins the end of the queue. A request that
     ///   has only waited keeps its place.
-    func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Answer {
+    func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
         let read = readCurrent()
         let now = time.now
         let goes = guarded.with { machine in
             let place = waiter.sessionPlace
             guard
                 let (ticket, generation) = machine.admitAtOnce(
-                    by: waiter.renewalMeans, of: place?.generation, takeover: place?.takeoverCount,
+                    by: waiter.refreshMeans, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: read, at: now)
             else { return false }
             waiter.sessionPlace = SessionPlace(

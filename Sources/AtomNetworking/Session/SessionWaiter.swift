@@ -8,10 +8,10 @@ protocol SessionWaiter: AnyObject, Sendable {
     var totalDeadline: MonotonicInstant { get }
 
     /// How its service gets another credential.
-    var renewalMeans: RenewalMeans { get }
+    var refreshMeans: RefreshMeans { get }
 
     /// The service whose configuration a refresh uses that this request starts.
-    var service: any RenewalService { get }
+    var service: any RefreshService { get }
 
     /// The request may be sent. Called outside all locks, for one waiter after
     /// the other.

@@ -29,7 +29,7 @@ extension RequestableQueueManager {
         _ request: consuming PreparedRequest, fields: [HeaderFields.Field] = [], after last: StreamedResponse? = nil
     ) -> StreamHandle {
         // What the session doesn't sign is nobody's.
-        let session = request.needsSignature ? session : nil
+        let session = request.requiresAuthorization ? session : nil
         let stream = StreamedResponse(session, after: last, by: time, fields: fields)
         stream.started(run(request, listener: .completion(stream.ended), destination: stream, of: last?.holder))
         return StreamHandle(stream)

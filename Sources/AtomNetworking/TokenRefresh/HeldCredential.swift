@@ -65,7 +65,7 @@ struct HeldCredential: Sendable {
 
     /// Why these means can't renew it any more, if that was found out while the
     /// access token was still good.
-    var finalFailure: (error: AuthenticationError, means: RenewalMeans)?
+    var finalFailure: (error: AuthenticationError, means: RefreshMeans)?
 
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
@@ -126,7 +126,7 @@ struct HeldCredential: Sendable {
     ///
     /// - Parameter means: How the request would get another credential.
     @inline(__always)
-    func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
+    func isGood(at instant: MonotonicInstant, by means: RefreshMeans) -> Bool {
         guard isUsable(at: instant) else { return false }
         // A credential that can't be renewed is used until it expires.
         guard let refreshTime, !ignoresLeeway, means.acquiresEarly || !credential.refreshToken.isEmpty else {

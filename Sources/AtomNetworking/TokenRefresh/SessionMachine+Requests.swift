@@ -15,7 +15,7 @@ extension SessionMachine {
     ///     read; `nil` for a store.
     ///   - deadline: When the request's own time is up.
     mutating func asked(
-        _ waiter: Waiter, by means: RenewalMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
+        _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
         read: (credential: TokenCredential, version: Int)? = nil,
         deadline: MonotonicInstant, now: Moment
     ) -> (Admission, [Action]) {
@@ -70,7 +70,7 @@ extension SessionMachine {
     /// - Returns: `nil` when nothing has been changed and `asked` has to decide.
     @inline(__always)
     mutating func admitAtOnce(
-        by means: RenewalMeans, of generation: Int?, takeover: Int? = nil, ticket: Int?,
+        by means: RefreshMeans, of generation: Int?, takeover: Int? = nil, ticket: Int?,
         read: (credential: TokenCredential, version: Int)? = nil, at instant: MonotonicInstant
     ) -> (ticket: Int, generation: Int)? {
         guard case .active = phase, held?.isGood(at: instant, by: means) == true, isNext(ticket) else { return nil }
@@ -172,7 +172,7 @@ extension SessionMachine {
     /// signed with, if there is none.
     var tokenNumber: Int { held?.number ?? -1 }
 
-    func isGood(at instant: MonotonicInstant, by means: RenewalMeans) -> Bool {
+    func isGood(at instant: MonotonicInstant, by means: RefreshMeans) -> Bool {
         held?.isGood(at: instant, by: means) ?? false
     }
 }

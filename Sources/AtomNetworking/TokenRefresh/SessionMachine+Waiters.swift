@@ -85,7 +85,7 @@ extension SessionMachine {
     }
 
     /// Which of the means a refresh uses now.
-    func usableMeans(of means: RenewalMeans) -> RenewalMeans {
+    func usableMeans(of means: RefreshMeans) -> RefreshMeans {
         guard means == .refreshTokenOrProvider else { return means }
         let isRefused = held.map { $0.credential.refreshToken == refusedRefreshToken } ?? false
         return hasUsefulRefreshToken && !isRefused ? .refreshToken : .provider
@@ -100,7 +100,7 @@ extension SessionMachine {
     /// The credential can't be renewed: the session ends, unless the store holds
     /// something else by now.
     private mutating func endSession(
-        _ error: AuthenticationError, of means: RenewalMeans, hasJustRead: Bool
+        _ error: AuthenticationError, of means: RefreshMeans, hasJustRead: Bool
     ) -> RefreshStart {
         endedMeans = means
         guard needsLoading, !hasJustRead else {

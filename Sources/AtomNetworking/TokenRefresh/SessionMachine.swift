@@ -59,9 +59,9 @@ struct SessionMachine<Waiter> {
     struct RunningRefresh {
         let number: Int
         /// How the request that started it would get another credential.
-        let asked: RenewalMeans
+        let asked: RefreshMeans
         /// How the refresh does.
-        var means: RenewalMeans
+        var means: RefreshMeans
         /// The credential that it replaces; `nil` if there is none.
         var credential: TokenCredential?
         /// Whether the session no longer uses the credential that it replaces.
@@ -122,7 +122,7 @@ struct SessionMachine<Waiter> {
     /// What is known about access tokens that were held before.
     var known = KnownTokens()
     /// The means of the refresh that ended the session.
-    var endedMeans = RenewalMeans.refreshToken
+    var endedMeans = RefreshMeans.refreshToken
     var hasAnnouncedStaleStore = false
 
     /// Makes a session about which nothing is known.
@@ -166,7 +166,7 @@ struct SessionMachine<Waiter> {
     }
 
     /// How this refresh gets a credential; `nil` if it isn't running any more.
-    func means(of number: Int) -> RenewalMeans? { running.flatMap { $0.number == number ? $0.means : nil } }
+    func means(of number: Int) -> RefreshMeans? { running.flatMap { $0.number == number ? $0.means : nil } }
 
     /// When the next refresh may start, if refreshes back off now.
     var pauseEnd: MonotonicInstant? { if case .backingOff(let until) = phase { until } else { nil } }

@@ -58,7 +58,7 @@ enum SessionSignature: Equatable {
 struct SessionWaiting<Waiter> {
     let waiter: Waiter
     /// How its service gets another credential.
-    let means: RenewalMeans
+    let means: RefreshMeans
     /// Whether no session has admitted it before.
     let isNew: Bool
 }

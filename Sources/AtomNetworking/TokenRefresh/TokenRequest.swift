@@ -15,7 +15,7 @@ enum TokenRequest {
     static func token(
         replacing credential: TokenCredential?, with bearer: BearerAuthentication, timeout: Duration
     ) -> PreparedRequest? {
-        guard let (endpoint, client) = bearer.renewal.endpoint else { return nil }
+        guard let (endpoint, client) = bearer.refresh.endpoint else { return nil }
         var form = [QueryItem(name: "grant_type", value: client.grantType.rawValue)]
         switch client.grantType {
         case .refreshToken:
@@ -29,7 +29,7 @@ enum TokenRequest {
 
     /// Whether tokens are renewed with a refresh token.
     static func isByRefreshToken(_ bearer: BearerAuthentication) -> Bool {
-        bearer.renewal.endpoint?.client.grantType == .refreshToken
+        bearer.refresh.endpoint?.client.grantType == .refreshToken
     }
 
     /// A request to revoke a session's tokens (RFC 7009 §2.1): the refresh token,
@@ -37,7 +37,7 @@ enum TokenRequest {
     static func revocation(
         of credential: TokenCredential, with bearer: BearerAuthentication, timeout: Duration
     ) -> PreparedRequest? {
-        guard let client = bearer.renewal.endpoint?.client, let endpoint = bearer.revocationEndpoint,
+        guard let client = bearer.refresh.endpoint?.client, let endpoint = bearer.revocationEndpoint,
             !credential.isEmpty
         else { return nil }
         let hasRefreshToken = !credential.refreshToken.isEmpty

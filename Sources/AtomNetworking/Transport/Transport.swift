@@ -133,13 +133,13 @@ public struct TransportRequest: Sendable {
     /// and otherwise never.
     public let wantsMetrics: Bool
 
-    /// Which sending of the request it is, from 1.
+    /// Which attempt of the request it is, from 1.
     ///
     /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy``
     /// have the next number.
     public let number: Int
 
-    /// Without the fields that were added for this sending.
+    /// Without the fields that were added for this attempt.
     let message: RequestMessage
 
     /// Creates a request, for the tests of a transport.
@@ -154,7 +154,7 @@ public struct TransportRequest: Sendable {
     ///   - idleTimeout: The longest idle time that the SDK accepts.
     ///   - needsFreshConnection: Whether it must be sent over a new connection.
     ///   - wantsMetrics: Whether to report ``TransportEvent/measured(_:)``.
-    ///   - number: Which sending of a request it is, from 1.
+    ///   - number: Which attempt of a request it is, from 1.
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
     public init(

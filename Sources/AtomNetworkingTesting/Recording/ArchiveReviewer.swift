@@ -42,7 +42,7 @@ struct ArchiveReviewer {
         review(entry.requestBody, "request body", number)
         review(entry.responseFields, "response header field", number)
         review(entry.responseBody, "response body", number, isAnswer: true)
-        if case .impossible? = entry.answer.content as ScriptedAnswer.Content? {
+        if case .impossible? = entry.answer.content as ScriptedResponse.Content? {
             found(
                 .unanswerable, "response body", entry.obstacle ?? entry.responseBody.comment ?? "it isn't in the file",
                 number)

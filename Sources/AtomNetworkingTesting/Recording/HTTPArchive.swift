@@ -30,7 +30,7 @@ import Foundation
 /// }
 /// ```
 public struct HTTPArchive: Sendable {
-    /// One sending of a request, and what came back.
+    /// One attempt of a request, and what came back.
     public struct Entry: Sendable {
         /// The place in the file, from 1.
         public let number: Int
@@ -51,14 +51,14 @@ public struct HTTPArchive: Sendable {
         let obstacle: String?
         /// Whether the SDK has sent the request once more afterwards.
         var isSentAgain = false
-        /// Which sending of which request it is, if the SDK has recorded it.
+        /// Which attempt of which request it is, if the SDK has recorded it.
         let sending: HARLog.Sending?
         /// Whether the SDK sent it for itself: for a token, or to revoke one.
         let isForSession: Bool
         let serverAddress: String?
     }
 
-    /// Why a sending has no complete response.
+    /// Why an attempt has no complete response.
     struct Failure: Sendable {
         let code: URLError.Code
         let delivery: AtomError.Delivery

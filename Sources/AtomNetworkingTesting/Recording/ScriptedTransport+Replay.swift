@@ -21,7 +21,7 @@ extension ScriptedTransport {
     /// Answers from a recording; each entry answers one request.
     ///
     /// An answer has the status, the header fields and the body that were
-    /// recorded. A sending that failed fails again in the same way, and one that
+    /// recorded. An attempt that failed fails again in the same way, and one that
     /// was cancelled gets no end. What the recorder has hidden fits everything in
     /// a request, and is the word `HIDDEN` in an answer. A hidden member of JSON
     /// whose name contains `token` has the number of its entry behind that word,
@@ -67,26 +67,26 @@ extension ScriptedTransport {
 
 extension ArchiveMatcher {
     /// The answer for the next request, whatever it is.
-    fileprivate var nextAnswer: ScriptedAnswer {
-        ScriptedAnswer(
+    fileprivate var nextAnswer: ScriptedResponse {
+        ScriptedResponse(
             .computed { request in
                 let mismatches = mismatches(of: request)
                 guard !mismatches.isEmpty else { return entry.answer }
                 let reason = "the recording continues with \(entry), but \(mismatches.joined(separator: ", "))"
-                return ScriptedAnswer(.impossible(reason), name: "impossible")
+                return ScriptedResponse(.impossible(reason), name: "impossible")
             }, name: "\(entry)")
     }
 }
 
 extension HTTPArchive.Entry {
     /// What was recorded.
-    var answer: ScriptedAnswer {
-        if let obstacle { return ScriptedAnswer(.impossible("\(self): \(obstacle)"), name: "\(self)") }
+    var answer: ScriptedResponse {
+        if let obstacle { return ScriptedResponse(.impossible("\(self): \(obstacle)"), name: "\(self)") }
         guard let statusCode else {
             let failure = failure ?? HTTPArchive.Failure(code: .networkConnectionLost, delivery: .maybeSent)
             return failure.code == .cancelled ? .never : .failure(failure.code, delivery: failure.delivery)
         }
-        let ending: ScriptedAnswer.Ending =
+        let ending: ScriptedResponse.Ending =
             switch failure?.code {
             case nil: .complete
             case .cancelled?: .never
@@ -94,10 +94,10 @@ extension HTTPArchive.Entry {
             }
         guard let body = responseBody.data ?? (needsBody ? nil : Data()) else {
             let reason = "the body of its response isn't in the recording"
-            return ScriptedAnswer(.impossible("\(self): \(reason)"), name: "\(self)")
+            return ScriptedResponse(.impossible("\(self): \(reason)"), name: "\(self)")
         }
         let shown = Self.withDistinctTokens(body, number)
-        return ScriptedAnswer(
+        return ScriptedResponse(
             .response(status: statusCode, answerFields(for: shown), parts: [shown], ending), name: "\(self)")
     }
 

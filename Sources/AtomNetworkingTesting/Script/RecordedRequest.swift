@@ -25,7 +25,7 @@ public struct RecordedRequest: Sendable {
     /// The number of bytes of the body.
     public internal(set) var bodyLength: Int64
 
-    /// Which sending of a request it is, from 1: a redirect, the retry after a
+    /// Which attempt of a request it is, from 1: a redirect, the retry after a
     /// 401 and each attempt of a `RetryPolicy` have the next number.
     public var number: Int { transportRequest.number }
 

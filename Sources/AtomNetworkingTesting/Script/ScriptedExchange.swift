@@ -7,7 +7,7 @@ import Foundation
 
 /// One exchange of a ``ScriptedTransport``, which a test can answer by hand.
 ///
-/// With ``ScriptedAnswer/held`` a request waits for the test:
+/// With ``ScriptedResponse/held`` a request waits for the test:
 ///
 /// ```swift
 /// import AtomNetworking
@@ -93,10 +93,10 @@ public final class ScriptedExchange: TransportExchange {
 
     private let state: Guarded<State>
     private let wire: Watched<WireState>
-    private let player: AnswerPlayer
+    private let player: ResponsePlayer
 
     init(
-        _ record: RecordedRequest, index: Int?, wire: Watched<WireState>, player: AnswerPlayer,
+        _ record: RecordedRequest, index: Int?, wire: Watched<WireState>, player: ResponsePlayer,
         receive: @escaping @Sendable (TransportEvent) -> Void
     ) {
         self.index = index
@@ -156,9 +156,9 @@ extension ScriptedExchange {
     /// any more.
     ///
     /// - Parameter answer: What the script could say as well, also another
-    ///   ``ScriptedAnswer/delayed(_:_:)``. How many requests it is for doesn't
+    ///   ``ScriptedResponse/delayed(_:_:)``. How many requests it is for doesn't
     ///   matter.
-    public func answer(_ answer: ScriptedAnswer) {
+    public func answer(_ answer: ScriptedResponse) {
         takeOver { [player] turn in player.perform(answer, self, turn) }
     }
 
@@ -392,7 +392,7 @@ extension TransportEvent {
         }
     }
 
-    /// Whether it is of the response, and not of the sending.
+    /// Whether it is of the response, and not of the attempt.
     fileprivate var isOfResponse: Bool {
         switch self {
         case .sent, .measured: false

@@ -12,7 +12,7 @@ extension ScriptedTransport {
     /// It waits until something has happened since its last return, or since the
     /// beginning: a request has come, has gone on or has ended. Then it waits
     /// until each exchange has ended or waits for the test
-    /// (``ScriptedAnswer/never``, ``ScriptedAnswer/delayed(_:_:)``, a held
+    /// (``ScriptedResponse/never``, ``ScriptedResponse/delayed(_:_:)``, a held
     /// refresh), and each result has reached its caller. Then it lets other tasks
     /// go on. If they send something, all of that begins again.
     ///

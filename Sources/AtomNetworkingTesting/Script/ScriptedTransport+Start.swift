@@ -158,7 +158,7 @@ extension ScriptedTransport {
     }
 
     private enum Choice {
-        case found(ScriptedAnswer)
+        case found(ScriptedResponse)
         /// There is none, for this reason.
         case none(String)
     }

@@ -76,7 +76,7 @@ public final class ScriptedTransport: Transport {
     let state: Watched<WireState>
     let started = Watched(Started())
     let readsBodies: Bool
-    let player: AnswerPlayer
+    let player: ResponsePlayer
     let onProblem: @Sendable (ScriptProblem) -> Void
     /// The place in the test, for what nobody has verified.
     let place: ScriptProblem.Place
@@ -100,7 +100,7 @@ public final class ScriptedTransport: Transport {
     ///   - filePath: The file of the test, for that issue.
     ///   - line: The line of the test, for that issue.
     public init(
-        _ answers: [ScriptedAnswer] = [], exchangesPerOrigin: Int? = nil, readsBodies: Bool = true,
+        _ answers: [ScriptedResponse] = [], exchangesPerOrigin: Int? = nil, readsBodies: Bool = true,
         delivery: Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.report($0) },
         fileID: String = #fileID, filePath: StaticString = #filePath, line: Int = #line
@@ -109,7 +109,7 @@ public final class ScriptedTransport: Transport {
         self.state = state
         self.exchangesPerOrigin = exchangesPerOrigin
         self.readsBodies = readsBodies
-        player = AnswerPlayer(delivery: delivery, clock: clock, wire: state)
+        player = ResponsePlayer(delivery: delivery, clock: clock, wire: state)
         self.clock = clock
         self.onProblem = onProblem
         place = ScriptProblem.Place(fileID, filePath, line)
@@ -196,7 +196,7 @@ extension ScriptedTransport {
         _ method: HTTPMethod, _ path: String, host: String? = nil, query: [QueryItem] = [],
         headerItems: [HeaderItem] = [], times: Int? = nil,
         where condition: (@Sendable (RecordedRequest) throws -> Bool)? = nil,
-        answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedAnswer
+        answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedResponse
     ) {
         add(
             RequestMatcher(
@@ -210,7 +210,7 @@ extension ScriptedTransport {
         _ path: String, host: String? = nil, query: [QueryItem] = [],
         headerItems: [HeaderItem] = [], times: Int? = nil,
         where condition: (@Sendable (RecordedRequest) throws -> Bool)? = nil,
-        answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedAnswer
+        answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedResponse
     ) {
         add(
             RequestMatcher(
@@ -218,19 +218,19 @@ extension ScriptedTransport {
             .computed(answer), times)
     }
 
-    private func add(_ matcher: RequestMatcher, _ answer: ScriptedAnswer, _ times: Int?) {
+    private func add(_ matcher: RequestMatcher, _ answer: ScriptedResponse, _ times: Int?) {
         state.withLock { $0.rules.append(.init(matcher: matcher, answer: answer, uses: times)) }
     }
 
     /// Answers one request.
-    func add(_ matcher: any RequestMatching, _ answer: ScriptedAnswer, isRequired: Bool) {
+    func add(_ matcher: any RequestMatching, _ answer: ScriptedResponse, isRequired: Bool) {
         state.withLock {
             $0.rules.append(.init(matcher: matcher, answer: answer, uses: 1, isRequired: isRequired))
         }
     }
 
     /// Adds answers to the end of the script.
-    func add(_ answers: [ScriptedAnswer], areRequired: Bool) {
+    func add(_ answers: [ScriptedResponse], areRequired: Bool) {
         let answers = answers.map { answer in
             var answer = answer
             answer.isRequired = areRequired
@@ -240,7 +240,7 @@ extension ScriptedTransport {
     }
 
     /// Adds answers to the end of the script.
-    public func add(_ answers: ScriptedAnswer...) {
+    public func add(_ answers: ScriptedResponse...) {
         state.withLock { $0.answers += answers }
     }
 }

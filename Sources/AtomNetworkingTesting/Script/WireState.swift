@@ -5,7 +5,7 @@ struct WireState: Sendable {
     /// An answer that is meant for certain requests.
     struct Rule: Sendable {
         let matcher: any RequestMatching
-        let answer: ScriptedAnswer
+        let answer: ScriptedResponse
         /// How many requests it is for; `nil` for any number.
         let uses: Int?
         /// Whether it is a problem if there are fewer.
@@ -19,7 +19,7 @@ struct WireState: Sendable {
     var rules: [Rule] = []
 
     /// The answers in order, and how often the first one has been given.
-    var answers: [ScriptedAnswer]
+    var answers: [ScriptedResponse]
     var given = 0
     var firstUsed = 0
 
@@ -56,7 +56,7 @@ struct WireState: Sendable {
     var waits = 0
     var isWatched = false
 
-    init(answers: [ScriptedAnswer]) {
+    init(answers: [ScriptedResponse]) {
         self.answers = answers
     }
 
@@ -67,7 +67,7 @@ struct WireState: Sendable {
     var expectsTokenRequest: Bool { !waitingForToken.isEmpty && heldTokenRequests == 0 }
 
     /// The next answer in order.
-    mutating func nextAnswer() -> ScriptedAnswer? {
+    mutating func nextAnswer() -> ScriptedResponse? {
         guard let first = answers.first else { return nil }
         firstUsed += 1
         if let uses = first.uses, firstUsed >= uses {

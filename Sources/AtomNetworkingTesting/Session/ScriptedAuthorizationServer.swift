@@ -216,7 +216,7 @@ extension ScriptedAuthorizationServer {
         }
     }
 
-    func answer(_ request: RecordedRequest) -> ScriptedAnswer {
+    func answer(_ request: RecordedRequest) -> ScriptedResponse {
         let now = clock.now
         return state.withLock { state in
             state.requests.append(request)
@@ -225,7 +225,7 @@ extension ScriptedAuthorizationServer {
                 state.counts.refreshes += 1
                 let fault = state.faults.next()
                 let answer = Self.answer(&state, request, fault, at: now)
-                return state.gate.map { ScriptedAnswer(.gated($0, answer), name: "held") } ?? answer
+                return state.gate.map { ScriptedResponse(.gated($0, answer), name: "held") } ?? answer
             case "/revoke":
                 state.counts.revocations += 1
                 let token = request.form("token") ?? ""
@@ -241,7 +241,7 @@ extension ScriptedAuthorizationServer {
 
     private static func answer(
         _ state: inout State, _ request: RecordedRequest, _ fault: Fault?, at now: MonotonicInstant
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         switch fault {
         case .unavailable(let status, let retryAfter):
             .status(status, headerItems: retryAfter.map { ["Retry-After": "\($0)"] } ?? [])
@@ -261,7 +261,7 @@ extension ScriptedAuthorizationServer {
 
     private static func grant(
         _ state: inout State, _ request: RecordedRequest, at now: MonotonicInstant
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         guard isClient(request) else { return .json(text: #"{"error":"invalid_client"}"#, status: 401) }
         let family: Int
         switch request.form("grant_type") {
@@ -301,7 +301,7 @@ extension ScriptedAuthorizationServer {
         return request.form("client_id") == "client" && request.form("client_secret") == "secret"
     }
 
-    private static func refusal(_ state: inout State) -> ScriptedAnswer {
+    private static func refusal(_ state: inout State) -> ScriptedResponse {
         state.counts.refusals += 1
         return .json(text: #"{"error":"invalid_grant"}"#, status: 400)
     }

@@ -29,7 +29,7 @@ struct RecordedBodiesTests {
         }
     }
 
-    /// Tells a recorder of a sending only when its answer has been heard.
+    /// Tells a recorder of an attempt only when its answer has been heard.
     ///
     /// Parts don't wait for events, so a recorder can hear them so.
     private final class LateTeller: BodyObserver, @unchecked Sendable {
@@ -65,7 +65,7 @@ struct RecordedBodiesTests {
 
     /// Records one response.
     private func recorded(
-        _ answer: ScriptedAnswer, showing disclosure: RequestDisclosure = .allButCredentials, upTo limit: Int = 1_000
+        _ answer: ScriptedResponse, showing disclosure: RequestDisclosure = .allButCredentials, upTo limit: Int = 1_000
     ) async throws -> String? {
         let recorder = HARRecorder(showing: disclosure, responseBodiesUpTo: limit)
         let (atom, wire) = Atom.scripted(answer) { $0.observers = [recorder] }
@@ -148,7 +148,7 @@ struct RecordedBodiesTests {
         ("data: {\ndata: \"a\":1}\n\n", "text/event-stream", nil),
     ])
     func credentialsAreHidden(body: String, type: String, shown: String?) async throws {
-        let answer = ScriptedAnswer.data(Data(body.utf8), headerItems: ["Content-Type": type])
+        let answer = ScriptedResponse.data(Data(body.utf8), headerItems: ["Content-Type": type])
         #expect(try await recorded(answer) == shown)
         #expect(try await recorded(answer, showing: .everything) == body)
     }

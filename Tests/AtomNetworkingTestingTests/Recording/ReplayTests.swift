@@ -15,7 +15,7 @@ struct ReplayTests {
 
     /// Records what a service with these answers does.
     private func recording(
-        _ answers: ScriptedAnswer..., signedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
+        _ answers: ScriptedResponse..., signedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
         run: (Atom, ScriptedTransport) async throws -> Void
     ) async throws -> HTTPArchive {
         let (atom, wire) = Atom.scripted(signedIn: signedIn, expiringIn: lifetime) {
@@ -62,8 +62,8 @@ struct ReplayTests {
         // In another order than they were recorded.
         let image = try await atom.enqueue(Call(route: "/image")).resume()
         #expect(image.data == Data([0xFF, 0x00, 0x80]))
-        let answer = try await atom.enqueue(Call()).resume(expecting: Answer<Page>.self)
-        #expect(answer.value == Page(number: 3, titles: ["é"]))
+        let answer = try await atom.enqueue(Call()).resume(decoding: Page.self)
+        #expect(answer.model == Page(number: 3, titles: ["é"]))
         #expect(answer.response.statusCode == 201 && answer.response.headerFields["X-Seats"] == "12")
         try wire.verify()
     }

@@ -51,7 +51,7 @@ import Testing
             { request, endpoint in
                 #expect(endpoint is Endpoint)
                 #expect(request.headerValue("x-OWN") == "1")
-                request.setHeader("accept-language", "de")
+                request.setHeader("accept-language", to: "de")
                 request.baseURL = try BaseURL(scheme: .http, host: "127.0.0.1", port: 8080)
             },
             { request, _ in
@@ -88,8 +88,8 @@ import Testing
 
     @Test func whatTheySayIsChecked() async throws {
         let wrong: [Change] = [
-            { request, _ in request.setHeader("X Key", "1") },
-            { request, _ in request.setHeader("X-Key", "1\r\nX-Evil: 1") },
+            { request, _ in request.setHeader("X Key", to: "1") },
+            { request, _ in request.setHeader("X-Key", to: "1\r\nX-Evil: 1") },
             { request, _ in request.method = .token("NO SUCH") },
             { request, _ in request.method = .get },
             { request, _ in request.timeout = ServiceTimeout(request: -1, resource: 1) },
@@ -151,7 +151,7 @@ import Testing
         let atom = atom(
             basic,
             { request, _ in
-                request.setHeader("X-Key", "k")
+                request.setHeader("X-Key", to: "k")
                 request.baseURL = try BaseURL(host: "mock.example")
                 request.path = try URLPath("/mock")
                 request.queryItems = ["key": "k"]
@@ -174,7 +174,7 @@ import Testing
     @Test func theSDKsOwnRequestsAreNotChanged() async throws {
         let session = try SessionFixture(lifetime: 0)
         var configuration = session.configuration
-        configuration.adapters = [Adapter { request, _ in request.setHeader("X-Key", "k") }]
+        configuration.adapters = [Adapter { request, _ in request.setHeader("X-Key", to: "k") }]
         let atom = Atom(configuration, time: session.time)
         let call = Task { try await atom.enqueue(PathEndpoint()).resume() }
         let refresh = await session.refresh()

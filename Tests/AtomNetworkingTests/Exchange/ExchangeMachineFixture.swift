@@ -197,7 +197,7 @@ enum ExchangeFixture {
         var machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(
-                policy: policy ?? service, needsSignature: isSigned, hasSession: true, timeouts: request.timeouts,
+                policy: policy ?? service, isSigned: isSigned, hasSession: true, timeouts: request.timeouts,
                 deadline: instant(100), hasStreamedBody: isStreamed))
         for event in events { event.handled(by: &machine) }
         return machine

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AtomNetworking
 
-/// Signers add to each sending, directly before it.
+/// Signers add to each attempt, directly before it.
 @Suite(.timeLimit(.minutes(5))) struct RequestSignerTests {
     /// A signer that a test writes in place.
     private struct Signer: RequestSigner {
@@ -20,7 +20,7 @@ import Testing
     private static let seal = Signer { request in
         let credential = request.headerFields["Authorization"] ?? "none"
         let target = request.target.absoluteString
-        try request.set("X-Seal", to: "\(request.number) \(request.method) \(target) \(credential)")
+        try request.setHeader("X-Seal", to: "\(request.number) \(request.method) \(target) \(credential)")
     }
 
     private func atom(_ session: SessionFixture, _ signers: Signer..., limit: Int? = nil) -> Atom {
@@ -51,8 +51,8 @@ import Testing
                 #expect(request.date == session.time.date)
                 #expect(request.headerFields["Content-Type"] == "application/json")
                 #expect(request.headerFields["X-Seal"]?.hasSuffix("Bearer A0") == true)
-                try request.set("x-seal", to: "second")
-                try request.set("Cookie", to: "own")
+                try request.setHeader("x-seal", to: "second")
+                try request.setHeader("Cookie", to: "own")
             })
         struct Booking: Requestable {
             var method: HTTPMethod { .post }
@@ -136,7 +136,7 @@ import Testing
     @Test(arguments: [true, false])
     func theServicesOwnCredentialStays(signed: Bool) async throws {
         let session = try SessionFixture { $0.answer() }
-        let atom = atom(session, Signer { try $0.set("authorization", to: "AWS4-HMAC-SHA256 x") })
+        let atom = atom(session, Signer { try $0.setHeader("authorization", to: "AWS4-HMAC-SHA256 x") })
         let call = call(atom, signed: signed)
         guard signed else {
             #expect(await call.status() == 200)
@@ -154,7 +154,7 @@ import Testing
     func whatTheyAddIsChecked(name: String, value: String) async throws {
         let session = try SessionFixture { $0.answer() }
         let error = try #require(
-            await call(atom(session, Signer { try $0.set(name, to: value) })).error())
+            await call(atom(session, Signer { try $0.setHeader(name, to: value) })).error())
         guard case .authentication(.notSigned(cause: AtomError.requestable(.invalidHeader), _)) = error else {
             throw Unexpected("\(error)")
         }
@@ -206,7 +206,7 @@ import Testing
     @Test func thousandRequestsStartInTheOrderOfTheirCallsAlsoOverARefresh() async throws {
         let session = try SessionFixture(lifetime: 0)
         var configuration = session.configuration
-        configuration.signers = [Self.seal, Signer { try $0.set("X-Second", to: "2") }]
+        configuration.signers = [Self.seal, Signer { try $0.setHeader("X-Second", to: "2") }]
         configuration.adapters = [Numbering()]
         let atom = Atom(configuration, time: session.time)
         let calls = (0..<500).map { call(atom, "/\($0)") }
@@ -222,7 +222,7 @@ import Testing
 
     private struct Numbering: RequestAdapter {
         func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) {
-            request.setHeader("X-Path", request.path.description)
+            request.setHeader("X-Path", to: request.path.description)
         }
     }
 }

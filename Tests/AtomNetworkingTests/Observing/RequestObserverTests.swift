@@ -20,7 +20,7 @@ import Testing
         return Atom(configuration, time: session.time, random: { 0.5 })
     }
 
-    /// The numbers of the app's sendings that were answered.
+    /// The numbers of the app's attempts that were answered.
     private var answered: [Int] {
         observer.events.compactMap { event in
             if event.purpose == .service, case .answered(let head) = event.kind { head.number } else { nil }
@@ -66,7 +66,7 @@ import Testing
                 "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.025 seconds",
             ])
         let summary = try #require(observer.summaries.first)
-        #expect(summary.bytesSent == 7 && summary.bytesReceived == 5 && summary.sendings == 1)
+        #expect(summary.bytesSent == 7 && summary.bytesReceived == 5 && summary.attempts == 1)
         #expect(summary.failure == nil && summary.duration == .milliseconds(25))
         #expect(observer.events.map(\.elapsed) == [.zero, .zero, .milliseconds(20), .milliseconds(25)])
         #expect(Set(observer.events.map(\.requestID)).count == 1)
@@ -150,7 +150,7 @@ import Testing
         _ = await call.error()
         #expect(observer.story(at: "/x").last?.hasPrefix("✗ GET https://api.example.com/x in 0.0 seconds: ") == true)
         #expect(observer.summaries.last?.failure?.kind == .authentication)
-        #expect(observer.summaries.last?.sendings == 0)
+        #expect(observer.summaries.last?.attempts == 0)
         // The session goes on after its callers have been told.
         #expect(
             await eventually {
@@ -229,7 +229,7 @@ import Testing
                 "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.075 seconds",
             ])
         #expect(answered == [2, 3])
-        #expect(observer.summaries.last?.sendings == 3)
+        #expect(observer.summaries.last?.attempts == 3)
     }
 
     @Test func aDownloadThatIsAskedForAsAWholeIsSentAgain() async throws {

@@ -94,7 +94,7 @@ struct AtomErrorTests {
         let answer = AtomResponse(
             data: Data(#"{"error":"invalid_grant","hint":"hunter2"}"#.utf8), statusCode: status)
         let old = TokenCredential(accessToken: "a", expiresAt: .distantPast, refreshToken: "r")
-        guard case .rejected(let oauth) = TokenAnswer(answer, replacing: old, sentAt: Date()) else {
+        guard case .rejected(let oauth) = TokenResponse(answer, replacing: old, sentAt: Date()) else {
             throw Unexpected("not rejected")
         }
         for reason in [
@@ -279,7 +279,7 @@ struct ErrorBodyTests {
             try failure(#"{"error":"x","error_uri":"https://a.example/e?token=1"}"#)
                 .decodeIfPresent(as: OAuthError.self)?.uri == "https://a.example/e?token=…")
         #expect(throws: DecodingError.self) { try failure(#"{"code":"x"}"#).decodeIfPresent(as: OAuthError.self) }
-        #expect(refused.answer?.statusCode == 400)
-        #expect(AtomError.unexpected.answer == nil)
+        #expect(refused.response?.statusCode == 400)
+        #expect(AtomError.unexpected.response == nil)
     }
 }

@@ -27,7 +27,7 @@ struct RequestInErrorTests {
     private static let url = "https://api.example.com/v1/flights?from=…"
 
     private func error(
-        _ answer: ScriptedAnswer, _ send: @Sendable (Service) async throws -> Void
+        _ answer: ScriptedResponse, _ send: @Sendable (Service) async throws -> Void
     ) async throws -> AtomError {
         try await Atom.withScript(answer) { atom, _ in
             do {

@@ -87,7 +87,7 @@ struct ResponseTextTests {
         #expect(Self.failure(Seat.self, "<html><body>a,b,c</body></html>", "text/html; charset=utf-8") == html)
         #expect(Self.failure(Seat.self, "\n <!DOCTYPE html>", "application/json") == html)
         #expect(Self.failure([Seat].self, "Bad gateway", "text/html") == html)
-        #expect(Self.failure(Answer<Seat>.self, "<p>", nil) == html)
+        #expect(Self.failure(DecodedResponse<Seat>.self, "<p>", nil) == html)
         #expect(Self.failure(Seat.self, "<?xml version='1.0'?>", nil).contains("The response is XML, not JSON."))
         #expect(Self.failure(Seat.self, "<a/>", "application/atom+xml").contains("XML, not JSON"))
         #expect(!Self.failure(Seat.self, "{}", "text/html").contains("HTML"))
@@ -107,24 +107,24 @@ struct ResponseTextTests {
         #expect(throws: AtomError.self) { try response.decode([Int].self) }
     }
 
-    @Test("An answer is the model with its response, also from a completion")
+    @Test("A decoded response is the model with its response, also from a completion")
     func answers() async throws {
         var configuration = ServiceConfiguration()
         configuration.transport = ScriptedTransport.held {
             $0.answer(#"{"row":1}"#, status: 201, headers: [("ETag", "x")])
         }
         let service = Atom(serviceConfiguration: configuration).enqueue(Endpoint())
-        let answer = try await service.resume(expecting: Answer<Seat>.self)
-        #expect(answer.value == Seat(row: 1))
+        let answer = try await service.resume(decoding: Seat.self)
+        #expect(answer.model == Seat(row: 1))
         #expect(answer.statusCode == 201)
         #expect(answer.headerFields["etag"] == "x")
         #expect(answer.response.data == Data(#"{"row":1}"#.utf8))
-        #expect(try await service.resume(expecting: Answer<NoContent>.self).statusCode == 201)
-        #expect(try await service.resume(expecting: Answer<Data>.self).value == answer.response.data)
+        #expect(try await service.resume(decoding: NoContent.self).statusCode == 201)
+        #expect(try await service.resume(decoding: Data.self).model == answer.response.data)
         let delivered = await withCheckedContinuation { continuation in
-            service.resume(expecting: Answer<Seat?>.self) { continuation.resume(returning: $0) }
+            service.resume(expecting: DecodedResponse<Seat?>.self) { continuation.resume(returning: $0) }
         }
-        #expect(try delivered.get().value == Seat(row: 1))
-        #expect(try delivered.get() == Answer(value: Seat(row: 1), response: answer.response))
+        #expect(try delivered.get().model == Seat(row: 1))
+        #expect(try delivered.get() == DecodedResponse(model: Seat(row: 1), response: answer.response))
     }
 }

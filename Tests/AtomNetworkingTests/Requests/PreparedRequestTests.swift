@@ -47,7 +47,7 @@ struct PreparedRequestTests {
         #expect(request.headerFields.map(\.name) == ["X-B", "X-A", "X-B"])
         #expect(request.headerFields.values(for: "x-b") == ["2", "3"])
         #expect(request.body == nil)
-        #expect(request.needsSignature)
+        #expect(request.requiresAuthorization)
         #expect(request.acceptableStatusCodes == 200...404)
         #expect(request.timeouts.idle == .seconds(5))
         #expect(request.timeouts.total == .seconds(6))
@@ -184,14 +184,14 @@ struct PreparedRequestTests {
 
     @Test("An endpoint with its own Authorization header, or without authorization, is not signed")
     func signing() throws {
-        #expect(try Self.prepare(RecordingEndpoint()).needsSignature)
-        #expect(try !Self.prepare(RecordingEndpoint(requiresAuthorization: false)).needsSignature)
+        #expect(try Self.prepare(RecordingEndpoint()).requiresAuthorization)
+        #expect(try !Self.prepare(RecordingEndpoint(requiresAuthorization: false)).requiresAuthorization)
         for name in ["Authorization", "authorization", "AUTHORIZATION"] {
             let request = try Self.prepare(RecordingEndpoint(headerItems: [HeaderItem(name: name, value: "Token x")]))
-            #expect(!request.needsSignature)
+            #expect(!request.requiresAuthorization)
             #expect(request.headerFields.values(for: "Authorization") == ["Token x"])
         }
-        #expect(try Self.prepare(RecordingEndpoint(headerItems: ["Proxy-Authorization": "x"])).needsSignature)
+        #expect(try Self.prepare(RecordingEndpoint(headerItems: ["Proxy-Authorization": "x"])).requiresAuthorization)
     }
 
     @Test("Fields that the transport writes are left out, by name, in any case")

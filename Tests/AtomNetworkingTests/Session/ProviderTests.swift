@@ -80,7 +80,7 @@ import Testing
         guard case .authentication(.credentialNotProvided(let cause, nil, .notSent)) = error else {
             throw Unexpected("\(String(describing: error))")
         }
-        #expect(cause is TokenAnswerError)
+        #expect(cause is TokenResponseError)
         #expect(session.transport.exchanges.isEmpty)
     }
 

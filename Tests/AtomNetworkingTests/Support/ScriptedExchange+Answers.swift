@@ -14,7 +14,7 @@ extension ScriptedTransport {
     static func held(
         exchangesPerOrigin: Int? = nil, endsOnCancel: Bool = true, script: Script? = nil
     ) -> ScriptedTransport {
-        let answer = ScriptedAnswer.held(endsOnCancel: endsOnCancel) { script?($0) }
+        let answer = ScriptedResponse.held(endsOnCancel: endsOnCancel) { script?($0) }
         return ScriptedTransport(
             [answer.always], exchangesPerOrigin: exchangesPerOrigin, readsBodies: false, delivery: .immediate)
     }

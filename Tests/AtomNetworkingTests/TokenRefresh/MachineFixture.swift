@@ -23,7 +23,7 @@ struct MachineFixture {
     private(set) var generations: [String: Int] = [:]
 
     /// How the requests' service gets another credential.
-    var means = RenewalMeans.refreshToken
+    var means = RefreshMeans.refreshToken
 
     init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
         machine = Machine(policy: policy, needsLoading: needsLoading)
@@ -47,7 +47,7 @@ struct MachineFixture {
     ///
     /// - Returns: The answer to the request, and what has to be done.
     mutating func ask(
-        _ who: String, deadline: Double = 1e6, isRetry: Bool = false, by means: RenewalMeans? = nil
+        _ who: String, deadline: Double = 1e6, isRetry: Bool = false, by means: RefreshMeans? = nil
     ) -> String {
         let usual = self.means
         self.means = means ?? usual

@@ -45,7 +45,7 @@ enum MachinePhase: String, CaseIterable, Sendable {
         }
     }
 
-    private var means: RenewalMeans {
+    private var means: RefreshMeans {
         switch self {
         case .acquirable, .acquiring, .acquiringFailed, .acquiringEnded, .acquiredInLeeway, .renewing: .provider
         case .withoutUser: .clientCredentials

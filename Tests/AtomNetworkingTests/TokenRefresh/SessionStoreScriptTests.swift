@@ -300,7 +300,7 @@ struct SessionStoreScriptTests {
 
     /// A session whose credential the server has refused in a first attempt.
     static func rejected(
-        _ credential: TokenCredential = MachineFixture.credential(1), by means: RenewalMeans = .refreshToken
+        _ credential: TokenCredential = MachineFixture.credential(1), by means: RefreshMeans = .refreshToken
     ) -> MachineFixture {
         var session = MachineFixture(needsLoading: true)
         session.means = means

@@ -80,7 +80,7 @@ struct TokenRequestTests {
         let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         #expect(!Self.text(request).contains("expired-access"))
         #expect(request.headerFields.allSatisfy { !$0.value.contains("expired-access") })
-        #expect(!request.needsSignature)
+        #expect(!request.requiresAuthorization)
         #expect(request.purpose == .token)
         #expect(request.acceptableStatusCodes.contains(401))
     }

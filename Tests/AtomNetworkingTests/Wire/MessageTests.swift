@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: ["127.0.0.1", "LocalHost"], TransportUnderTest.all)
     func aSignerSeesTheHostAsItIsSent(host: String, over transport: TransportUnderTest) async throws {
         struct Signer: RequestSigner {
-            func sign(_ request: inout SignableRequest) throws { try request.set("X-Host", to: request.host) }
+            func sign(_ request: inout SignableRequest) throws { try request.setHeader("X-Host", to: request.host) }
         }
         struct Here: Requestable {
             let base: BaseURL

@@ -60,9 +60,9 @@ public struct AWSSigner: RequestSigner {
         let credentials = try credentials()
         let time = Self.time(of: request.date)
         let payload = try payloadHash(of: request)
-        try request.set("X-Amz-Date", to: time)
-        if let token = credentials.sessionToken { try request.set("X-Amz-Security-Token", to: token) }
-        if isS3 { try request.set("X-Amz-Content-Sha256", to: payload) }
+        try request.setHeader("X-Amz-Date", to: time)
+        if let token = credentials.sessionToken { try request.setHeader("X-Amz-Security-Token", to: token) }
+        if isS3 { try request.setHeader("X-Amz-Content-Sha256", to: payload) }
 
         let (names, lines) = Self.fields(of: request)
         let canonicalRequest = [

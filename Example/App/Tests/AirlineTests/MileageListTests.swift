@@ -97,11 +97,11 @@ import Testing
     }
 
     /// The line 2, and a link to the last page.
-    private var first: ScriptedAnswer { page([2], next: "/account/activity?before=2") }
+    private var first: ScriptedResponse { page([2], next: "/account/activity?before=2") }
 
-    private var last: ScriptedAnswer { page([1]) }
+    private var last: ScriptedResponse { page([1]) }
 
-    private func page(_ numbers: [Int], next: String? = nil) -> ScriptedAnswer {
+    private func page(_ numbers: [Int], next: String? = nil) -> ScriptedResponse {
         let lines = numbers.map { Activity(number: $0, title: "Flight", miles: 250) }
         return .json(ActivityPage(activities: lines, next: next))
     }
@@ -110,7 +110,7 @@ import Testing
 /// Runs a test with the service of somebody who is signed in, and with the
 /// answers to its requests instead of a network.
 func withScriptedService(
-    _ answers: ScriptedAnswer..., test: (AirlineService, ScriptedTransport) async throws -> Void
+    _ answers: ScriptedResponse..., test: (AirlineService, ScriptedTransport) async throws -> Void
 ) async throws {
     // `verify` tells what is wrong with the script.
     let wire = ScriptedTransport(answers, onProblem: { _ in })

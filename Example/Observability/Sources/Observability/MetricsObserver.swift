@@ -1,7 +1,7 @@
 import AtomNetworking
 import Metrics
 
-/// Measures each sending of a request with swift-metrics, by OpenTelemetry's
+/// Measures each attempt of a request with swift-metrics, by OpenTelemetry's
 /// conventions for HTTP clients.
 ///
 /// ```swift
@@ -42,7 +42,7 @@ public final class MetricsObserver: RequestObserver {
         template = urlTemplate
     }
 
-    /// Counts and measures sendings.
+    /// Counts and measures attempts.
     public func observe(_ event: RequestEvent) {
         guard let id = event.requestID, let request = event.request else { return }
         let change = content.withLock { content in

@@ -37,7 +37,7 @@ public enum MetricName {
 
     // In development
 
-    /// How many sendings are on their way.
+    /// How many attempts are on their way.
     public static let activeRequests = "http.client.active_requests"
     /// The bytes of the body that was sent.
     public static let requestBodySize = "http.client.request.body.size"

@@ -5,9 +5,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One sending of a request, from the transport's start to its end.
+/// One attempt of a request, from the transport's start to its end.
 ///
-/// OpenTelemetry counts, times and traces sendings, not requests: a request that
+/// OpenTelemetry counts, times and traces attempts, not requests: a request that
 /// is sent again after a 401 is two.
 struct Sending: Sendable {
     /// Why a sending failed.
@@ -66,7 +66,7 @@ extension Sending.Failure {
         }
     }
 
-    /// The outcome of the whole request, which its last sending has caused.
+    /// The outcome of the whole request, which its last attempt has caused.
     init(_ failure: RequestFailure, statusCode: Int?) {
         if case .response = failure.kind {
             self.init(type: statusCode.map { "\($0)" } ?? "response", message: nil)

@@ -1,15 +1,15 @@
 import AtomNetworking
 
-/// The sendings of one request, put together from its events.
+/// The attempts of one request, put together from its events.
 ///
-/// A sending has two ends. The SDK is done with it when it is judged: it is sent
+/// An attempt has two ends. The SDK is done with it when it is judged: it is sent
 /// again, redirected, or the request has its outcome. The transport reports what
 /// it has measured before that or afterwards, when the rest of a body that
 /// nobody needs has been read, or not at all.
 struct SendingRecord: Sendable {
     /// What an event has brought.
     struct Change: Sendable {
-        /// This sending has begun.
+        /// This attempt has begun.
         var begun: Sending?
         /// The SDK is done with this one.
         var judged: Sending?
@@ -73,11 +73,11 @@ struct SendingRecord: Sendable {
     }
 
     /// The bytes of the body as they were transferred, if that is known: the SDK
-    /// counts them decoded, and for all sendings together.
+    /// counts them decoded, and for all attempts together.
     private func bodySize(_ summary: RequestSummary) -> Int64? {
         guard let last = open.last, last.request.method != "HEAD", let head = last.head else { return nil }
         if let length = head.headerFields["Content-Length"].flatMap(Int64.init) { return length }
-        guard summary.sendings == 1, !head.headerFields.contains("Content-Encoding") else { return nil }
+        guard summary.attempts == 1, !head.headerFields.contains("Content-Encoding") else { return nil }
         return summary.bytesReceived
     }
 

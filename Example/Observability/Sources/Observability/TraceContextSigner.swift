@@ -1,7 +1,7 @@
 import AtomNetworking
 import Tracing
 
-/// Adds the trace context of a sending's span to its header fields:
+/// Adds the trace context of an attempt's span to its header fields:
 /// `traceparent`, or what the tracer uses.
 ///
 /// The span is the one of the ``TracingObserver``, which begins here: the
@@ -19,7 +19,7 @@ public struct TraceContextSigner: RequestSigner {
         self.observer = observer
     }
 
-    /// Begins the span of a sending and adds its context.
+    /// Begins the span of an attempt and adds its context.
     ///
     /// - Throws: An error of the SDK if the tracer has made a header field that
     ///   can't be sent.

@@ -2,7 +2,7 @@ import AtomNetworking
 import Foundation
 import Tracing
 
-/// Makes a client span of each sending of a request with
+/// Makes a client span of each attempt of a request with
 /// swift-distributed-tracing, by OpenTelemetry's conventions for HTTP clients.
 ///
 /// ```swift
@@ -30,7 +30,7 @@ public final class TracingObserver: RequestObserver {
         var context: ServiceContext
         /// The span of the whole request, if it has one.
         var whole: OpenSpan?
-        /// The spans of the sendings, by number.
+        /// The spans of the attempts, by number.
         var spans: [Int: OpenSpan] = [:]
         var record = SendingRecord()
         var template: String?
@@ -47,7 +47,7 @@ public final class TracingObserver: RequestObserver {
     /// - Parameters:
     ///   - tracer: Makes the spans; by default the one of
     ///     `InstrumentationSystem`.
-    ///   - recordsRequests: Whether there is also a span around all sendings of
+    ///   - recordsRequests: Whether there is also a span around all attempts of
     ///     a request, with the time that it waits.
     ///   - urlTemplate: The value of `url.template` for an endpoint, for example
     ///     `/flights/{number}`; one of few. It is a part of the span's name.
@@ -112,7 +112,7 @@ public final class TracingObserver: RequestObserver {
 
     // MARK: - A sending
 
-    /// The context of a sending's span, which begins now if it hasn't begun;
+    /// The context of an attempt's span, which begins now if it hasn't begun;
     /// `nil` for a request that isn't observed.
     func context(of number: Int, of id: UInt64, method: String, at date: Date) -> ServiceContext? {
         span(of: number, of: id, method: method, at: Self.instant(date))?.context
@@ -124,7 +124,7 @@ public final class TracingObserver: RequestObserver {
         guard let trace = traces.withLock({ $0[id] }) else { return nil }
         if let open = trace.spans[number] { return open.span }
         let word = ConventionalMethod(method).word
-        // A sending is signed, sent and answered in this order, so no other thread begins the same span. The tracer
+        // An attempt is signed, sent and answered in this order, so no other thread begins the same span. The tracer
         // isn't called under the lock.
         let open = start(trace.template.map { "\(word) \($0)" } ?? word, trace.context, .client, at: instant)
         traces.withLock { $0[id]?.spans[number] = open }

@@ -38,7 +38,7 @@ struct TokenEndpoints {
         }
         let response: LoopbackServer.Response
         do throws(Refusal) {
-            response = .encoding(TokenAnswer(try issue(for: request)), headers: [("Cache-Control", "no-store")])
+            response = .encoding(TokenResponse(try issue(for: request)), headers: [("Cache-Control", "no-store")])
         } catch {
             state.withLock { $0.counters.tokenRequestsRefused += 1 }
             response = error.response
@@ -124,7 +124,7 @@ struct TokenEndpoints {
 }
 
 /// The token response (RFC 6749 §5.1).
-private struct TokenAnswer: Encodable {
+private struct TokenResponse: Encodable {
     let accessToken: String
     let tokenType = "Bearer"
     let expiresIn: Double

@@ -36,7 +36,7 @@ struct LinkSteps {
     /// Reads the list to its end, and returns the last response.
     private func readPages(_ atom: Atom, _ checklist: inout Checklist) async -> AtomResponse? {
         let first = await outcome { () async throws(AtomError) in
-            try await atom.enqueue(AccountEndpoint.activity(tour.airline)).resume(expecting: Answer<MileagePage>.self)
+            try await atom.enqueue(AccountEndpoint.activity(tour.airline)).resume(decoding: MileagePage.self)
         }
         checklist.check(
             first.error == nil && tour.server.counters.signIns == 1,
@@ -44,27 +44,27 @@ struct LinkSteps {
             detail: first.error?.description)
         guard var answer = first.value else { return nil }
 
-        var count = answer.value.activities.count
+        var count = answer.model.activities.count
         var pages = 1
-        while let next = answer.value.next {
+        while let next = answer.model.next {
             // The token dies between two pages.
             if pages == 1 { tour.server.expireAccessTokens() }
             let response = answer.response
             let page = await outcome { () async throws(AtomError) in
                 try await atom.enqueue(LinkedEndpoint(next, in: response)).resume(
-                    expecting: Answer<MileagePage>.self)
+                    decoding: MileagePage.self)
             }
             guard let value = page.value else {
                 checklist.check(false, "GET \(next) returns a page", detail: page.error?.description)
                 return nil
             }
             answer = value
-            count += value.value.activities.count
+            count += value.model.activities.count
             pages += 1
         }
         let counters = tour.server.counters
         checklist.check(
-            count == answer.value.total, "its links lead through the whole list, signed like the first request",
+            count == answer.model.total, "its links lead through the whole list, signed like the first request",
             detail: "\(count) lines on \(pages) pages")
         checklist.check(
             counters.refreshes == 1 && counters.signIns == 1,

@@ -101,7 +101,7 @@ extension Exchange {
 
     /// The session has to know of a pause, so that a sign-out ends it.
     func pause() {
-        if needsSignature, let session = manager.session, !session.pauses(self) {
+        if isSigned, let session = manager.session, !session.pauses(self) {
             return refused(.signedOut(delivery: .notSent))
         }
         handle { $0.pauseNoted() }

@@ -140,7 +140,7 @@ extension ExchangeMachine {
 
     /// Asks for what the next attempt needs.
     mutating func beginAgain(_ step: inout Step) {
-        if attemptNeedsSignature, terms.hasSession {
+        if isAttemptSigned, terms.hasSession {
             state = .waitingForSession(rejection: nil, keepsPlace: false)
             step.action = .askSession(isAnew: true)
         } else {

@@ -7,7 +7,7 @@ struct SharingKey: Hashable, Sendable {
     /// The header fields with the service's cookies, in order, with the names in
     /// lower case.
     private let fields: [UInt8]
-    private let needsSignature: Bool
+    private let requiresAuthorization: Bool
     private let takesSigners: Bool
     private let acceptableStatusCodes: ClosedRange<Int>
     private let idleNanoseconds: Int64
@@ -20,7 +20,7 @@ struct SharingKey: Hashable, Sendable {
     /// Reads whose session it is, in the caller's isolation.
     init(_ request: borrowing PreparedRequest, _ manager: RequestableQueueManager) {
         target = request.target
-        needsSignature = request.needsSignature
+        requiresAuthorization = request.requiresAuthorization
         takesSigners = request.takesSigners
         acceptableStatusCodes = request.acceptableStatusCodes
         idleNanoseconds = request.timeouts.idleNanoseconds

@@ -8,7 +8,7 @@
         let hasHTTP2: Bool
         /// The content codings that the SDK can decode, for `Accept-Encoding`.
         let contentCodings: String
-        /// Whether the transport is told before each sending of a request, also
+        /// Whether the transport is told before each attempt of a request, also
         /// when libcurl repeats one (7.80).
         let tellsOfSending: Bool
         /// Whether one stream of HTTP/2 can be left unread without the others of its

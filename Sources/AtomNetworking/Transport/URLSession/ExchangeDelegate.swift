@@ -13,9 +13,9 @@ import Foundation
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The session's delegate queue.
     let queue = CallbackQueue()
-    private let challenges: ChallengeAnswer
+    private let challenges: ChallengeDisposition
 
-    init(challenges: ChallengeAnswer = .system) {
+    init(challenges: ChallengeDisposition = .system) {
         self.challenges = challenges
     }
 

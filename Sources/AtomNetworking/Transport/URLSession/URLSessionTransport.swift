@@ -20,10 +20,10 @@ public final class URLSessionTransport: Transport {
     let delegate: ExchangeDelegate
     private let configuration: SessionConfiguration
     private let configure: @Sendable (URLSessionConfiguration) -> Void
-    private let challenges: ChallengeAnswer
+    private let challenges: ChallengeDisposition
 
     private init(
-        _ configuration: SessionConfiguration, _ challenges: ChallengeAnswer,
+        _ configuration: SessionConfiguration, _ challenges: ChallengeDisposition,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
         self.configuration = configuration

@@ -63,7 +63,7 @@ struct ModelledExchange {
         machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(
-                policy: policy, needsSignature: isSigned, hasSession: true, timeouts: request.timeouts,
+                policy: policy, isSigned: isSigned, hasSession: true, timeouts: request.timeouts,
                 deadline: Self.instant(Self.end)))
         if !isIdempotent { machine.attempt.method = "POST" }
         self.bug = bug

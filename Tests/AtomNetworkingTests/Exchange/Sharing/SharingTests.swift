@@ -347,7 +347,7 @@ extension SharingTests {
                 "] ← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
         #expect(observer.events.count { if case .sent = $0.kind { true } else { false } } == 1)
-        #expect(observer.summaries.map(\.sendings) == [1, 0])
+        #expect(observer.summaries.map(\.attempts) == [1, 0])
     }
 
     @Test func whoAsksAgainWhenTheEndIsHeardStartsAnotherExchange() async throws {

@@ -42,7 +42,7 @@ struct ModelSettings: Sendable {
         case clientCredentials
         case provider
 
-        var means: RenewalMeans {
+        var means: RefreshMeans {
             switch self {
             case .refreshToken: .refreshToken
             case .clientCredentials: .clientCredentials

@@ -63,7 +63,7 @@ struct ModelledMachine {
     }
 
     mutating func asked(
-        _ waiter: Int, by means: RenewalMeans, of generation: Int?, ticket: Int?,
+        _ waiter: Int, by means: RefreshMeans, of generation: Int?, ticket: Int?,
         read: (credential: TokenCredential, version: Int)?,
         deadline: MonotonicInstant, now: Moment
     ) -> (Machine.Admission, [Action]) {

@@ -84,7 +84,7 @@
             #expect(await atom.outcome(of: server.endpoint("/warm")).text == "warm")
             #expect(await atom.outcome(of: server.endpoint("/again")).text == "fresh")
             #expect(server.requests.count { $0.path == "/again" } == 2)
-            #expect(observer.summaries.map(\.sendings) == [1, 2], "\(observer.story())")
+            #expect(observer.summaries.map(\.attempts) == [1, 2], "\(observer.story())")
         }
 
         @Test("A request that may not be repeated isn't sent again by the SDK either", arguments: End.allCases)

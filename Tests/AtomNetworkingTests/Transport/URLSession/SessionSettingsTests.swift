@@ -81,7 +81,7 @@ import Testing
             ("NSURLAuthenticationMethodClientCertificate", true),
         ])
     func challenges(method: String, isForApp: Bool) {
-        #expect(ChallengeAnswer.isOfConnection(method, isProxy: false) == isForApp)
-        #expect(ChallengeAnswer.isOfConnection(method, isProxy: true))
+        #expect(ChallengeDisposition.isOfConnection(method, isProxy: false) == isForApp)
+        #expect(ChallengeDisposition.isOfConnection(method, isProxy: true))
     }
 }

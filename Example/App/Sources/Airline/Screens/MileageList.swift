@@ -44,12 +44,12 @@ public final class MileageList {
         isLoading = true
         defer { if generation == self.generation { isLoading = false } }
         do {
-            let answer = try await request.resume(expecting: Answer<ActivityPage>.self)
+            let answer = try await request.resume(decoding: ActivityPage.self)
             guard generation == self.generation else { return }
-            activities = (replacing ? [] : activities) + answer.value.activities
+            activities = (replacing ? [] : activities) + answer.model.activities
             next = nil
             message = nil
-            if let link = answer.value.next { next = try LinkedEndpoint(link, in: answer.response) }
+            if let link = answer.model.next { next = try LinkedEndpoint(link, in: answer.response) }
         } catch {
             guard generation == self.generation else { return }
             message = ErrorMessage.text(for: error)

@@ -2,7 +2,7 @@
 ///
 /// Services that share a session may differ in it: the request that starts a
 /// refresh decides.
-enum RenewalMeans: Sendable {
+enum RefreshMeans: Sendable {
     /// With the refresh token.
     case refreshToken
     /// With the client's own credentials: nobody signs such a session out
@@ -22,16 +22,16 @@ enum RenewalMeans: Sendable {
 
     /// Whether it is of no use any more after this other means has failed for
     /// good.
-    func ends(with failed: RenewalMeans) -> Bool {
+    func ends(with failed: RefreshMeans) -> Bool {
         self == failed || (self == .refreshTokenOrProvider && failed == .provider)
     }
 }
 
-extension RenewalMeans {
+extension RefreshMeans {
     /// What an app has configured.
     init(_ bearer: BearerAuthentication) {
         self =
-            switch bearer.renewal {
+            switch bearer.refresh {
             case .provider: .provider
             case .endpoint(_, let client) where client.grantType == .clientCredentials,
                 .endpointOrProvider(_, let client, _) where client.grantType == .clientCredentials:

@@ -6,7 +6,7 @@ import Foundation
 #endif
 
 /// Sends what an answer says.
-struct AnswerPlayer: Sendable {
+struct ResponsePlayer: Sendable {
     let delivery: ScriptedTransport.Delivery
     let clock: ManualClock
     let wire: Watched<WireState>
@@ -30,7 +30,7 @@ struct AnswerPlayer: Sendable {
 
     /// - Parameter turn: What the exchange does now. An answer that waits is given
     ///   up when it has gone on to something else.
-    func perform(_ answer: ScriptedAnswer, _ exchange: ScriptedExchange, _ turn: Int) {
+    func perform(_ answer: ScriptedResponse, _ exchange: ScriptedExchange, _ turn: Int) {
         switch answer.content {
         case .response(let status, let fields, let parts, let ending):
             begin(TransportResponse(statusCode: status, headerFields: fields), exchange)

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 /// Who answers the challenges of a session.
-enum ChallengeAnswer: Sendable {
+enum ChallengeDisposition: Sendable {
     /// The system evaluates trust; without a stored credential a 401 is
     /// returned unchanged.
     case system

@@ -14,7 +14,7 @@ extension AtomError {
 }
 
 @Suite(.timeLimit(.minutes(5)))
-struct ScriptedAnswerTests {
+struct ScriptedResponseTests {
     /// The error of a call.
     private func failure(_ atom: Atom, _ call: Call = Call()) async -> AtomError? {
         do {
@@ -37,7 +37,7 @@ struct ScriptedAnswerTests {
         #expect(fourth.headerFields["X-Answer"] == "4")
         #expect(fourth.headerFields["Content-Type"] == "application/octet-stream")
         #expect(try await atom.enqueue(Call()).resume().statusCode == 204)
-        #expect(await failure(atom)?.answer?.statusCode == 404)
+        #expect(await failure(atom)?.response?.statusCode == 404)
         try wire.verify()
     }
 
@@ -159,8 +159,8 @@ struct ScriptedAnswerTests {
         await wire.idle()
     }
 
-    @Test(arguments: [ScriptedAnswer.never, .delayed(.seconds(1), .status(200)), .chunks([Data([1])], ending: .never)])
-    func whatWaitsEndsWhenItIsCancelled(_ answer: ScriptedAnswer) async throws {
+    @Test(arguments: [ScriptedResponse.never, .delayed(.seconds(1), .status(200)), .chunks([Data([1])], ending: .never)])
+    func whatWaitsEndsWhenItIsCancelled(_ answer: ScriptedResponse) async throws {
         let (atom, wire) = Atom.scripted(answer)
         let task = Task { await failure(atom) }
         await wire.idle()

@@ -4,7 +4,7 @@ import Testing
 @testable import AtomNetworking
 
 @Suite("The answer of a token endpoint")
-struct TokenAnswerTests {
+struct TokenResponseTests {
     static let sentAt = Date(timeIntervalSince1970: 1_790_000_000)
     static let old = TokenCredential(
         accessToken: "old-access", expiresAt: .distantPast, refreshToken: "old-refresh", scope: "old-scope",
@@ -13,7 +13,7 @@ struct TokenAnswerTests {
     static func read(_ body: String, status: Int = 200, headers: [String: String] = [:]) -> String {
         let fields = HeaderFields(headers.map { HeaderFields.Field(name: $0.key, value: $0.value) })
         let response = AtomResponse(data: Data(body.utf8), statusCode: status, headerFields: fields)
-        switch TokenAnswer(response, replacing: old, sentAt: sentAt) {
+        switch TokenResponse(response, replacing: old, sentAt: sentAt) {
         case .granted(let credential, let lifetime):
             let life = lifetime.map { $0 == $0.rounded() ? String(Int($0)) : String($0) } ?? "unknown"
             return "\(credential.accessToken) \(credential.refreshToken) \(life)"
@@ -22,7 +22,7 @@ struct TokenAnswerTests {
             let kind =
                 switch error {
                 case let error as OAuthError: error.code
-                case is TokenAnswerError: "unreadable"
+                case is TokenResponseError: "unreadable"
                 case AtomError.response(let response): "\(response.statusCode ?? 0)"
                 default: "\(error)"
                 }
@@ -79,7 +79,7 @@ struct TokenAnswerTests {
             (#"{"access_token":"new","token_type":null,"scope":null,"id_token":null}"#, "old-scope", nil, "old-id"),
         ] {
             let response = AtomResponse(data: Data(body.utf8), statusCode: 200)
-            guard case .granted(let credential, nil) = TokenAnswer(response, replacing: Self.old, sentAt: Self.sentAt)
+            guard case .granted(let credential, nil) = TokenResponse(response, replacing: Self.old, sentAt: Self.sentAt)
             else {
                 Issue.record("\(body)")
                 continue
@@ -185,7 +185,7 @@ struct TokenAnswerTests {
             #"{"error":"invalid_grant","error_description":"Invalid refresh token: old-refresh (for old-access)","#
             + #""error_uri":"https://x.example/old-refresh"}"#
         let response = AtomResponse(data: Data(body.utf8), statusCode: 400)
-        guard case .rejected(let error) = TokenAnswer(response, replacing: Self.old, sentAt: Self.sentAt) else {
+        guard case .rejected(let error) = TokenResponse(response, replacing: Self.old, sentAt: Self.sentAt) else {
             Issue.record("not rejected")
             return
         }
@@ -200,7 +200,7 @@ struct TokenAnswerTests {
     func echoedElsewhere() {
         let body = #"{"error":"no such token: old-refresh","error_description":"not the secret: hunter2"}"#
         let response = AtomResponse(data: Data(body.utf8), statusCode: 400)
-        let answer = TokenAnswer(response, replacing: Self.old, clientSecret: "hunter2", sentAt: Self.sentAt)
+        let answer = TokenResponse(response, replacing: Self.old, clientSecret: "hunter2", sentAt: Self.sentAt)
         guard case .failed(let error as OAuthError, _, _) = answer else {
             Issue.record("\(answer)")
             return
@@ -225,7 +225,7 @@ struct TokenAnswerTests {
         ]
         for code in ["invalid_grant", echo] {
             let body = try JSONSerialization.data(withJSONObject: members.merging(["error": code]) { $1 })
-            let answer = TokenAnswer(AtomResponse(data: body, statusCode: 400), replacing: old, sentAt: Self.sentAt)
+            let answer = TokenResponse(AtomResponse(data: body, statusCode: 400), replacing: old, sentAt: Self.sentAt)
             let error: OAuthError? =
                 switch answer {
                 case .rejected(let error): error
@@ -251,7 +251,7 @@ struct TokenAnswerTests {
             accessToken: "eyJhbGciOiJIUzI1NiJ9.e30.x", expiresAt: .distantPast, refreshToken: "8xLOxBtZp8-v1.MjQ4ZTM1")
         let body = try JSONSerialization.data(withJSONObject: ["error": "invalid_grant", "error_description": text])
         guard
-            case .rejected(let error) = TokenAnswer(
+            case .rejected(let error) = TokenResponse(
                 AtomResponse(data: body, statusCode: 400), replacing: old, sentAt: Self.sentAt)
         else {
             Issue.record("not rejected")
@@ -263,7 +263,7 @@ struct TokenAnswerTests {
     @Test("A secret that equals an error code does not hide the code")
     func secretLikeACode() {
         let response = AtomResponse(data: Data(#"{"error":"invalid_grant"}"#.utf8), statusCode: 400)
-        let answer = TokenAnswer(response, replacing: Self.old, clientSecret: "grant", sentAt: Self.sentAt)
+        let answer = TokenResponse(response, replacing: Self.old, clientSecret: "grant", sentAt: Self.sentAt)
         guard case .rejected(let error) = answer else {
             Issue.record("\(answer)")
             return

@@ -2,7 +2,8 @@ import Foundation
 
 /// A decoded body together with the response that it came in.
 ///
-/// Expect it where the status code or a header field matters:
+/// ``Service/resume(decoding:)`` returns one. Elsewhere expect it in place of
+/// the model, for example with a completion.
 ///
 /// <!-- given:
 /// import AtomNetworking
@@ -13,19 +14,19 @@ import Foundation
 /// let atom = Atom()
 /// -->
 /// ```swift
-/// let answer = try await atom.enqueue(Seats()).resume(expecting: Answer<[Seat]>.self)
-/// print(answer.value.count, answer.headerFields["ETag"] ?? "no tag", answer.statusCode ?? 0)
+/// let seats = try await atom.enqueue(Seats()).resume(decoding: [Seat].self)
+/// print(seats.model.count, seats.headerFields["ETag"] ?? "no tag", seats.statusCode ?? 0)
 /// ```
-public struct Answer<Value> {
+public struct DecodedResponse<Model> {
     /// The decoded body.
-    public let value: Value
+    public let model: Model
 
     /// The response, with the body as it arrived.
     public let response: AtomResponse
 
-    /// Creates an answer, for tests.
-    public init(value: Value, response: AtomResponse) {
-        self.value = value
+    /// Creates a decoded response, for tests.
+    public init(model: Model, response: AtomResponse) {
+        self.model = model
         self.response = response
     }
 
@@ -36,21 +37,21 @@ public struct Answer<Value> {
     public var headerFields: HeaderFields { response.headerFields }
 }
 
-extension Answer: Sendable where Value: Sendable {}
+extension DecodedResponse: Sendable where Model: Sendable {}
 
-extension Answer: Equatable where Value: Equatable {}
+extension DecodedResponse: Equatable where Model: Equatable {}
 
-extension Answer: Decodable where Value: Decodable {
-    /// Decodes the value alone, with an empty response; a service fills it in.
+extension DecodedResponse: Decodable where Model: Decodable {
+    /// Decodes the model alone, with an empty response; a service fills it in.
     public init(from decoder: any Decoder) throws {
-        self.init(value: try Value(from: decoder), response: AtomResponse(statusCode: nil))
+        self.init(model: try Model(from: decoder), response: AtomResponse(statusCode: nil))
     }
 }
 
-extension Answer: WithResponse where Value: Decodable {
+extension DecodedResponse: WithResponse where Model: Decodable {
     static func decoding(_ response: AtomResponse, with decoder: JSONDecoder) throws(AtomError) -> Self {
-        Answer(
-            value: try ResponseDecoding.decode(Value.self, from: response, with: decoder), response: response)
+        DecodedResponse(
+            model: try ResponseDecoding.decode(Model.self, from: response, with: decoder), response: response)
     }
 }
 

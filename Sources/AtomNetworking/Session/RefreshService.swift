@@ -2,7 +2,7 @@
 ///
 /// Services that share a session may differ in all of it. The session knows
 /// nothing else about the services.
-protocol RenewalService: AnyObject, Sendable {
+protocol RefreshService: AnyObject, Sendable {
     /// The app's own way to get a credential, if the service is configured so.
     var provider: (any TokenCredentialProvider)? { get }
 
@@ -17,7 +17,7 @@ protocol RenewalService: AnyObject, Sendable {
     /// - Parameters:
     ///   - credential: The credential to replace, if there is one.
     ///   - sentAt: The time now, from which the token's lifetime counts.
-    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenAnswer
+    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse
 
     /// Revokes a credential, if there is an endpoint for it; nobody waits for
     /// that.

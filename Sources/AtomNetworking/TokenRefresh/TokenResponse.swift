@@ -9,7 +9,7 @@ import Foundation
 /// It tolerates wrong types and status codes, which servers do send. It refuses
 /// what would be sent on: a token that can't stand in a header field, or that
 /// is not a bearer token.
-enum TokenAnswer {
+enum TokenResponse {
     /// A new credential and the lifetime of its access token in seconds,
     /// counted from when the request was sent; `nil` if the server didn't say.
     case granted(TokenCredential, lifetime: Double?)
@@ -60,8 +60,8 @@ enum TokenAnswer {
             self = .failed(AtomError.response(response), retryAfter: retryAfter)
             return
         }
-        do throws(TokenAnswerError) {
-            guard let members else { throw TokenAnswerError("The token endpoint's answer is not a JSON object.") }
+        do throws(TokenResponseError) {
+            guard let members else { throw TokenResponseError("The token endpoint's answer is not a JSON object.") }
             self = try Self.granted(members, replacing: old, sentAt: sentAt, serverDate: serverDate)
         } catch {
             // The refresh token that was sent is spent nevertheless.
@@ -71,12 +71,12 @@ enum TokenAnswer {
     }
 
     /// The same answer; an error has its request.
-    func about(_ response: AtomResponse, until now: MonotonicInstant) -> TokenAnswer {
+    func about(_ response: AtomResponse, until now: MonotonicInstant) -> TokenResponse {
         guard case .failed(var cause, let retryAfter, let refreshToken) = self else { return self }
         if let error = cause as? AtomError {
             cause = error.about(response, until: now)
-        } else if let error = cause as? TokenAnswerError, let request = response.request(until: now) {
-            cause = TokenAnswerError(request.naming(error.description))
+        } else if let error = cause as? TokenResponseError, let request = response.request(until: now) {
+            cause = TokenResponseError(request.naming(error.description))
         }
         return .failed(cause, retryAfter: retryAfter, refreshToken: refreshToken)
     }
@@ -87,16 +87,16 @@ enum TokenAnswer {
 
     private static func granted(
         _ members: [String: Any], replacing old: TokenCredential?, sentAt: Date, serverDate: Date?
-    ) throws(TokenAnswerError) -> TokenAnswer {
+    ) throws(TokenResponseError) -> TokenResponse {
         guard let accessToken = members["access_token"] as? String, !accessToken.isEmpty else {
-            throw TokenAnswerError("The token endpoint's answer has no access_token.")
+            throw TokenResponseError("The token endpoint's answer has no access_token.")
         }
         guard accessToken.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw TokenAnswerError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
+            throw TokenResponseError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
         }
         let tokenType = (members["token_type"] as? String)?.trimmingCharacters(in: .whitespacesAndNewlines)
         if let tokenType, !Self.isBearer(tokenType) {
-            throw TokenAnswerError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
+            throw TokenResponseError("The token endpoint issued a token of another type than Bearer (RFC 6749 §7.1).")
         }
         let refreshToken = old.map { newRefreshToken(members) ?? $0.refreshToken }
         let lifetime = lifetime(members, sentAt: sentAt, serverDate: serverDate)

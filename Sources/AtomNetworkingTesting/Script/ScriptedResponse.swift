@@ -5,7 +5,7 @@ import Foundation
 ///
 /// An answer serves one request, unless ``times(_:)`` or ``always`` says
 /// otherwise.
-public struct ScriptedAnswer: Sendable {
+public struct ScriptedResponse: Sendable {
     /// How the parts of a body end.
     public enum Ending: Sendable, Hashable {
         /// The response is complete.
@@ -21,10 +21,10 @@ public struct ScriptedAnswer: Sendable {
         case file(URL, HeaderFields)
         case failure(URLError.Code, AtomError.Delivery)
         case never
-        case delayed(Duration, ScriptedAnswer)
-        case computed(@Sendable (RecordedRequest) throws -> ScriptedAnswer)
+        case delayed(Duration, ScriptedResponse)
+        case computed(@Sendable (RecordedRequest) throws -> ScriptedResponse)
         /// It comes when the gate is opened.
-        case gated(ReleaseGate, ScriptedAnswer)
+        case gated(ReleaseGate, ScriptedResponse)
         /// The test gives it, in the closure or later.
         case byHand(endsOnCancel: Bool, @Sendable (ScriptedExchange) -> Void)
         /// It can't be given, for this reason.
@@ -54,7 +54,7 @@ public struct ScriptedAnswer: Sendable {
     /// The same answer for so many requests.
     ///
     /// - Parameter count: At least one; a smaller number counts as one.
-    public func times(_ count: Int) -> ScriptedAnswer {
+    public func times(_ count: Int) -> ScriptedResponse {
         var answer = self
         answer.uses = max(count, 1)
         return answer
@@ -63,7 +63,7 @@ public struct ScriptedAnswer: Sendable {
     /// The same answer for any number of requests, also none.
     ///
     /// Answers after it are never given.
-    public var always: ScriptedAnswer {
+    public var always: ScriptedResponse {
         var answer = self
         answer.uses = nil
         return answer
@@ -78,7 +78,7 @@ public struct ScriptedAnswer: Sendable {
 
 // MARK: - Responses
 
-extension ScriptedAnswer {
+extension ScriptedResponse {
     /// A value as JSON.
     ///
     /// - Parameters:
@@ -91,26 +91,26 @@ extension ScriptedAnswer {
     public static func json(
         _ value: any Encodable & Sendable, status: Int = 200, headerItems: [HeaderItem] = [],
         encoder: JSONEncoder = JSONEncoder()
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         do {
             let data = try encoder.encode(value)
-            return ScriptedAnswer(
+            return ScriptedResponse(
                 status, headerItems, contentType: "application/json", parts: [data], name: "json, status \(status)")
         } catch {
             let type = type(of: value)
-            return ScriptedAnswer(.impossible("a value of the type \(type) can't be encoded as JSON"), name: "json")
+            return ScriptedResponse(.impossible("a value of the type \(type) can't be encoded as JSON"), name: "json")
         }
     }
 
     /// A text as a value of JSON, in quotation marks, which is rarely meant.
     @available(*, deprecated, message: "This is a text in quotation marks. Use json(text:) for JSON as text.")
-    public static func json(_ text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
+    public static func json(_ text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
         json(text as any Encodable & Sendable, status: status, headerItems: headerItems)
     }
 
     /// Bytes as a value of JSON, a text in Base64, which is rarely meant.
     @available(*, deprecated, message: "This is a text in Base64. Use data(_:status:headerItems:) for the bytes.")
-    public static func json(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
+    public static func json(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
         json(data as any Encodable & Sendable, status: status, headerItems: headerItems)
     }
 
@@ -121,28 +121,28 @@ extension ScriptedAnswer {
     ///   - status: The status code.
     ///   - headerItems: The header fields; the media type is
     ///     `application/json` unless one of them says otherwise.
-    public static func json(text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        ScriptedAnswer(
+    public static func json(text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
+        ScriptedResponse(
             status, headerItems, contentType: "application/json", parts: [Data(text.utf8)],
             name: "json, status \(status)")
     }
 
     /// A response without a body.
-    public static func status(_ status: Int, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        ScriptedAnswer(status, headerItems, name: "status \(status)")
+    public static func status(_ status: Int, headerItems: [HeaderItem] = []) -> ScriptedResponse {
+        ScriptedResponse(status, headerItems, name: "status \(status)")
     }
 
     /// Plain text.
-    public static func text(_ text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        ScriptedAnswer(
+    public static func text(_ text: String, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
+        ScriptedResponse(
             status, headerItems, contentType: "text/plain; charset=utf-8", parts: [Data(text.utf8)],
             name: "text, status \(status)")
     }
 
     /// Bytes; the media type is `application/octet-stream` unless a header field
     /// says otherwise.
-    public static func data(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        ScriptedAnswer(
+    public static func data(_ data: Data, status: Int = 200, headerItems: [HeaderItem] = []) -> ScriptedResponse {
+        ScriptedResponse(
             status, headerItems, contentType: "application/octet-stream", parts: [data],
             name: "data, status \(status)")
     }
@@ -151,8 +151,8 @@ extension ScriptedAnswer {
     /// is asked for.
     ///
     /// If it can't be read, the request fails, and says so.
-    public static func file(_ file: URL, headerItems: [HeaderItem] = []) -> ScriptedAnswer {
-        ScriptedAnswer(
+    public static func file(_ file: URL, headerItems: [HeaderItem] = []) -> ScriptedResponse {
+        ScriptedResponse(
             .file(file, fields(headerItems, "application/octet-stream")), name: "file \(file.lastPathComponent)")
     }
 
@@ -165,8 +165,8 @@ extension ScriptedAnswer {
     ///   - ending: What comes after the last part.
     public static func chunks(
         _ parts: [Data], status: Int = 200, headerItems: [HeaderItem] = [], ending: Ending = .complete
-    ) -> ScriptedAnswer {
-        ScriptedAnswer(
+    ) -> ScriptedResponse {
+        ScriptedResponse(
             status, headerItems, parts: parts, ending: ending, name: "\(parts.count) chunks, status \(status)")
     }
 
@@ -179,7 +179,7 @@ extension ScriptedAnswer {
     ///   - ending: What comes after the last event.
     public static func events(
         _ events: [ServerSentEvent], headerItems: [HeaderItem] = [], ending: Ending = .complete
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         var lastID = ""
         let parts = events.map { event in
             var text = ""
@@ -192,7 +192,7 @@ extension ScriptedAnswer {
             }
             return Data((text + "\n").utf8)
         }
-        return ScriptedAnswer(
+        return ScriptedResponse(
             200, headerItems, contentType: "text/event-stream", parts: parts, ending: ending,
             name: "\(parts.count) events")
     }
@@ -200,31 +200,31 @@ extension ScriptedAnswer {
     /// A stream of server-sent events of which only the data matters.
     public static func events(
         _ texts: [String], headerItems: [HeaderItem] = [], ending: Ending = .complete
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         events(texts.map { ServerSentEvent(data: $0) }, headerItems: headerItems, ending: ending)
     }
 
     /// A redirect to another URL, which may be relative (RFC 9110 §15.4).
     public static func redirect(
         to location: String, status: Int = 302, headerItems: [HeaderItem] = []
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         let items = headerItems + [HeaderItem(name: "Location", value: location)]
-        return ScriptedAnswer(status, items, name: "redirect, status \(status)")
+        return ScriptedResponse(status, items, name: "redirect, status \(status)")
     }
 
     /// A 401 as a server sends it for an access token that it doesn't accept
     /// (RFC 6750 §3.1).
     public static func unauthorized(
         challenge: String = #"Bearer error="invalid_token""#, headerItems: [HeaderItem] = []
-    ) -> ScriptedAnswer {
+    ) -> ScriptedResponse {
         let items = headerItems + [HeaderItem(name: "WWW-Authenticate", value: challenge)]
-        return ScriptedAnswer(401, items, name: "status 401")
+        return ScriptedResponse(401, items, name: "status 401")
     }
 }
 
 // MARK: - Everything else
 
-extension ScriptedAnswer {
+extension ScriptedResponse {
     /// No response: the exchange fails.
     ///
     /// - Parameters:
@@ -234,25 +234,25 @@ extension ScriptedAnswer {
     ///     needs an answer for that too.
     public static func failure(
         _ code: URLError.Code, delivery: AtomError.Delivery = .maybeSent
-    ) -> ScriptedAnswer {
-        ScriptedAnswer(.failure(code, delivery), name: "failure \(code.rawValue)")
+    ) -> ScriptedResponse {
+        ScriptedResponse(.failure(code, delivery), name: "failure \(code.rawValue)")
     }
 
     /// No response, ever; the exchange ends when it is cancelled.
     ///
     /// That is also done by its timeout, which goes by the clock.
-    public static var never: ScriptedAnswer { ScriptedAnswer(.never, name: "never") }
+    public static var never: ScriptedResponse { ScriptedResponse(.never, name: "never") }
 
     /// An answer that comes when the wire's clock has been advanced so far.
-    public static func delayed(_ duration: Duration, _ answer: ScriptedAnswer) -> ScriptedAnswer {
-        ScriptedAnswer(.delayed(duration, answer), name: "\(answer.name) after \(duration)")
+    public static func delayed(_ duration: Duration, _ answer: ScriptedResponse) -> ScriptedResponse {
+        ScriptedResponse(.delayed(duration, answer), name: "\(answer.name) after \(duration)")
     }
 
     /// An answer that the test gives by hand, with
     /// ``ScriptedTransport/exchange(_:fileID:filePath:line:)``.
     ///
     /// Until then the exchange waits, as with ``never``.
-    public static var held: ScriptedAnswer { held { _ in } }
+    public static var held: ScriptedResponse { held { _ in } }
 
     /// An answer that the test gives by hand, in the closure or later.
     ///
@@ -264,8 +264,8 @@ extension ScriptedAnswer {
     ///     immediate delivery, inside the call that starts the request.
     public static func held(
         endsOnCancel: Bool = true, _ begin: @escaping @Sendable (ScriptedExchange) -> Void = { _ in }
-    ) -> ScriptedAnswer {
-        ScriptedAnswer(.byHand(endsOnCancel: endsOnCancel, begin), name: "held")
+    ) -> ScriptedResponse {
+        ScriptedResponse(.byHand(endsOnCancel: endsOnCancel, begin), name: "held")
     }
 
     /// An answer that depends on the request.
@@ -274,13 +274,13 @@ extension ScriptedAnswer {
     ///   the wire's ``ScriptedTransport/Delivery`` says. If it throws, the request
     ///   fails, and says so.
     public static func computed(
-        _ answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedAnswer
-    ) -> ScriptedAnswer {
-        ScriptedAnswer(.computed(answer), name: "computed")
+        _ answer: @escaping @Sendable (RecordedRequest) throws -> ScriptedResponse
+    ) -> ScriptedResponse {
+        ScriptedResponse(.computed(answer), name: "computed")
     }
 }
 
-extension ScriptedAnswer: CustomStringConvertible {
+extension ScriptedResponse: CustomStringConvertible {
     /// What kind of answer it is.
     public var description: String {
         switch uses {
