@@ -159,7 +159,9 @@ struct ScriptedResponseTests {
         await wire.idle()
     }
 
-    @Test(arguments: [ScriptedResponse.never, .delayed(.seconds(1), .status(200)), .chunks([Data([1])], ending: .never)])
+    @Test(arguments: [
+        ScriptedResponse.never, .delayed(.seconds(1), .status(200)), .chunks([Data([1])], ending: .never),
+    ])
     func whatWaitsEndsWhenItIsCancelled(_ answer: ScriptedResponse) async throws {
         let (atom, wire) = Atom.scripted(answer)
         let task = Task { await failure(atom) }

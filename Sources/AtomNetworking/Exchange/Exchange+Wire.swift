@@ -329,7 +329,8 @@ extension Exchange {
             let step = event(&content.machine)
             guard case .deliver = step.action else { return (step, nil as FinalResponse?) }
             switch content.machine.outcome {
-            case .answer(let head)?: return (step, FinalResponse(head: head, cost: content.machine.retries?.lastCost ?? 0))
+            case .answer(let head)?:
+                return (step, FinalResponse(head: head, cost: content.machine.retries?.lastCost ?? 0))
             case .bodyNotRepeatable(let head)?: return (step, FinalResponse(head: head, isBodyNotRepeatable: true))
             default: return (step, nil)
             }

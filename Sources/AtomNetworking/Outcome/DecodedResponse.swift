@@ -17,15 +17,15 @@ import Foundation
 /// let seats = try await atom.enqueue(Seats()).resume(decoding: [Seat].self)
 /// print(seats.model.count, seats.headerFields["ETag"] ?? "no tag", seats.statusCode ?? 0)
 /// ```
-public struct DecodedResponse<Model> {
+public struct DecodedResponse<Body> {
     /// The decoded body.
-    public let model: Model
+    public let model: Body
 
     /// The response, with the body as it arrived.
     public let response: AtomResponse
 
     /// Creates a decoded response, for tests.
-    public init(model: Model, response: AtomResponse) {
+    public init(model: Body, response: AtomResponse) {
         self.model = model
         self.response = response
     }
@@ -37,21 +37,21 @@ public struct DecodedResponse<Model> {
     public var headerFields: HeaderFields { response.headerFields }
 }
 
-extension DecodedResponse: Sendable where Model: Sendable {}
+extension DecodedResponse: Sendable where Body: Sendable {}
 
-extension DecodedResponse: Equatable where Model: Equatable {}
+extension DecodedResponse: Equatable where Body: Equatable {}
 
-extension DecodedResponse: Decodable where Model: Decodable {
+extension DecodedResponse: Decodable where Body: Decodable {
     /// Decodes the model alone, with an empty response; a service fills it in.
     public init(from decoder: any Decoder) throws {
-        self.init(model: try Model(from: decoder), response: AtomResponse(statusCode: nil))
+        self.init(model: try Body(from: decoder), response: AtomResponse(statusCode: nil))
     }
 }
 
-extension DecodedResponse: WithResponse where Model: Decodable {
+extension DecodedResponse: WithResponse where Body: Decodable {
     static func decoding(_ response: AtomResponse, with decoder: JSONDecoder) throws(AtomError) -> Self {
         DecodedResponse(
-            model: try ResponseDecoding.decode(Model.self, from: response, with: decoder), response: response)
+            model: try ResponseDecoding.decode(Body.self, from: response, with: decoder), response: response)
     }
 }
 

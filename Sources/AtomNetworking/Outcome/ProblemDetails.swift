@@ -58,7 +58,7 @@ extension AtomError {
     /// What the server says of the error in a problem document (RFC 9457); `nil`
     /// if it has sent none.
     ///
-    /// It is that of the ``answer``. The media type has to be
+    /// It is that of the ``response-property``. The media type has to be
     /// `application/problem+json`.
     public var problemDetails: ProblemDetails? { response.flatMap(ProblemDetails.init(of:)) }
 }

@@ -38,10 +38,14 @@ final class EndpointRetrying: Sendable {
     let policy: RetryPolicy?
     let idempotency: Idempotency
 
-    init?(policy: RetryPolicy?, idempotency: Idempotency?) {
-        guard policy != nil || idempotency != nil else { return nil }
+    /// `nil` for an endpoint that says nothing: an initializer that fails would have allocated it.
+    static func of(_ policy: RetryPolicy?, _ idempotency: Idempotency?) -> EndpointRetrying? {
+        policy == nil && idempotency == nil ? nil : EndpointRetrying(policy, idempotency ?? .byMethod)
+    }
+
+    private init(_ policy: RetryPolicy?, _ idempotency: Idempotency) {
         self.policy = policy
-        self.idempotency = idempotency ?? .byMethod
+        self.idempotency = idempotency
     }
 }
 

@@ -140,7 +140,7 @@ struct PreparedRequest: Sendable {
             omittedFields: omittedFields, body: body, requiresAuthorization: requiresAuthorization,
             acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
             sharesIdenticalRequests: sharesIdenticalRequests,
-            retrying: EndpointRetrying(policy: retryPolicy, idempotency: retrying?.idempotency), endpoint: endpoint)
+            retrying: EndpointRetrying.of(retryPolicy, retrying?.idempotency), endpoint: endpoint)
     }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.

@@ -56,7 +56,7 @@ extension RequestDescription {
         sharesIdenticalRequests = endpoint.allowsDeduplication || shares
         acceptableStatusCodes = endpoint.acceptableStatusCodes
         timeout = endpoint.timeout
-        retrying = EndpointRetrying(policy: endpoint.retryPolicy, idempotency: endpoint.idempotency)
+        retrying = EndpointRetrying.of(endpoint.retryPolicy, endpoint.idempotency)
     }
 
     /// Where the request goes.
@@ -74,14 +74,14 @@ extension RequestDescription {
     /// policy.
     public var retryPolicy: RetryPolicy? {
         get { retrying?.policy }
-        set { retrying = EndpointRetrying(policy: newValue, idempotency: retrying?.idempotency) }
+        set { retrying = EndpointRetrying.of(newValue, retrying?.idempotency) }
     }
 
     /// Whether the request may be sent again after the server may have received
     /// it.
     public var idempotency: Idempotency {
         get { retrying?.idempotency ?? .byMethod }
-        set { retrying = EndpointRetrying(policy: retrying?.policy, idempotency: newValue) }
+        set { retrying = EndpointRetrying.of(retrying?.policy, newValue) }
     }
 }
 

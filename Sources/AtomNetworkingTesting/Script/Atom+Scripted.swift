@@ -34,7 +34,8 @@ extension Atom {
     ///   - line: The line of the test, for that issue.
     /// - Returns: The service and its wire. The service keeps the wire.
     public static func scripted(
-        _ answers: ScriptedResponse..., signedIn isSignedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
+        _ answers: ScriptedResponse..., signedIn isSignedIn: Bool? = nil,
+        expiringIn lifetime: Duration = .seconds(3_600),
         delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         configure: (inout ServiceConfiguration) -> Void = { _ in },
         onProblem: @escaping @Sendable (ScriptProblem) -> Void = { ScriptProblem.report($0) },
@@ -81,7 +82,8 @@ extension Atom {
     /// - Returns: What the test returns.
     /// - Throws: The error of the test, or a ``ScriptProblem``.
     public static func withScript<Value>(
-        _ answers: ScriptedResponse..., signedIn isSignedIn: Bool? = nil, expiringIn lifetime: Duration = .seconds(3_600),
+        _ answers: ScriptedResponse..., signedIn isSignedIn: Bool? = nil,
+        expiringIn lifetime: Duration = .seconds(3_600),
         delivery: ScriptedTransport.Delivery = .asynchronous, clock: ManualClock = ManualClock(),
         configure: (inout ServiceConfiguration) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation,

@@ -211,7 +211,8 @@ import Testing
         let atom = Atom.forTest(over: transport)
         let outcome = await atom.outcome(of: server.endpoint())
         switch transport.kind {
-        case .curl: #expect(outcome.error != nil, "\(outcome)")
+        // Newer versions of libcurl unfold a line before the SDK sees it, so it has one meaning (RFC 9112 §5.2).
+        case .curl: #expect(outcome.error != nil || lines.hasSuffix(":\r\n 5") && outcome.text == "hello", "\(outcome)")
         // It reads another transfer coding as it is, up to the end of the connection.
         case .asyncHTTPClient: #expect(outcome.error != nil || lines.hasPrefix("Transfer-Encoding: "), "\(outcome)")
         // Foundation on Linux believes what libcurl lets through.
