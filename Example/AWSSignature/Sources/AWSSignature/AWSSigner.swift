@@ -72,7 +72,7 @@ public struct AWSSigner: RequestSigner {
         let text = [Self.algorithm, time, scope, Self.hash(Data(canonicalRequest.utf8))].joined(separator: "\n")
         let key = key(of: credentials, on: String(time.prefix(8)))
         let signature = Self.hexadecimal(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key))
-        try request.set(
+        try request.setHeader(
             "Authorization",
             to: "\(Self.algorithm) Credential=\(credentials.accessKeyID)/\(scope), "
                 + "SignedHeaders=\(names), Signature=\(signature)")

@@ -27,6 +27,6 @@ public struct TraceContextSigner: RequestSigner {
         guard let id = request.requestID,
             let context = observer.context(of: request.number, of: id, method: request.method, at: request.date)
         else { return }
-        for field in observer.fields(for: context) { try request.set(field.name, to: field.value) }
+        for field in observer.fields(for: context) { try request.setHeader(field.name, to: field.value) }
     }
 }
