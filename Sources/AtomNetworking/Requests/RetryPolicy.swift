@@ -55,8 +55,9 @@ public struct RetryPolicy: Sendable {
 
     private let box: Box
 
-    /// Only a request that can't have reached the server is sent again: once,
-    /// and at once.
+    /// A request is sent again once, and at once: if it can't have reached the
+    /// server, for example because the connection was refused, and over libcurl if
+    /// the server has closed a kept connection and the request is idempotent.
     ///
     /// This is the default of a service.
     public static let none = RetryPolicy(maximumAttempts: 1)
