@@ -9,9 +9,10 @@ public struct AtomCommand: AsyncParsableCommand {
         abstract: "Demonstrates AtomNetworking with an airline server that is included.",
         discussion: """
             Without a subcommand the tour runs: it starts the server on a free port of this machine, books a seat, \
-            causes failures, sends and receives files, lets a token expire and get revoked during fifty requests, \
-            listens to announcements while a token expires, and shares a session as two processes would. It takes a \
-            few seconds and exits with status 0 if everything was as expected.
+            shares identical requests, causes failures, sends and receives files, lets a token expire and get revoked \
+            during fifty requests, signs in when needed for a list with pages, listens to announcements while a token \
+            expires, and shares a session as two processes would. It takes a few seconds and exits with status 0 if \
+            everything was as expected.
             """,
         version: "atom 0.1.0, the example of AtomNetworking",
         subcommands: [

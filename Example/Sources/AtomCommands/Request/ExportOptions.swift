@@ -8,7 +8,7 @@ import Terminal
 struct ExportOptions: ParsableArguments {
     @Flag(
         name: .customLong("curl"),
-        help: "Write a curl command for each sending to standard error, without credentials.")
+        help: "Write a curl command for each attempt to standard error, without credentials.")
     var showsCommands = false
 
     @Flag(

@@ -17,7 +17,7 @@ struct RequestCommand: AsyncParsableCommand {
               atom request GET http://127.0.0.1:8080/me --basic ada:lovelace
               atom request GET http://127.0.0.1:8080/account --session
 
-            With --session the request is signed with the session of “atom login”, whose access token is renewed \
+            With --session the request is signed with the session of “atom login”, whose access token is refreshed \
             when necessary. Any number of processes may use the session at once. The tokens are sent only to the \
             server that issued them.
 

@@ -29,7 +29,7 @@ struct SessionAdvice: Equatable {
         case .refreshInterrupted(let answer, _):
             self.init(
                 """
-                The session was lost: a process was stopped while it renewed the tokens, before it could store the \
+                The session was lost: a process was stopped while it refreshed the tokens, before it could store the \
                 new ones, and the server doesn't accept the old ones again (\(answer.description)). Sign in again \
                 with “atom login”.
                 """, .signInNeeded)
@@ -41,7 +41,7 @@ struct SessionAdvice: Equatable {
             self.init(login: cause)
         case .refreshFailed(let cause as AtomError, _, _):
             self.init(
-                "The access token could not be renewed: \(cause.description) The session continues; try again.",
+                "The access token could not be refreshed: \(cause.description) The session continues; try again.",
                 RequestExitStatus(cause))
         case .waitedTooLong:
             self.init(error.description, .timedOut)

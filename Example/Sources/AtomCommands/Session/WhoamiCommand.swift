@@ -9,7 +9,7 @@ struct WhoamiCommand: AsyncParsableCommand {
         commandName: "whoami",
         abstract: "Asks the server who is signed in.",
         discussion: """
-            Renews the access token first if necessary. The exit status is that of “atom request”: 0 if a user is \
+            Refreshes the access token first if necessary. The exit status is that of “atom request”: 0 if a user is \
             signed in, 77 if not or if the session has ended, 74 if its file can't be used.
             """
     )

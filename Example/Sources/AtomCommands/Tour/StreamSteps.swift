@@ -33,7 +33,7 @@ struct StreamSteps {
             tour.server.expireAccessTokens()
             try await atom.enqueue(AccountEndpoint.account(tour.airline)).resume()
             checklist.check(
-                tour.server.counters.refreshes == 1, "its token expires, and another request renews it",
+                tour.server.counters.refreshes == 1, "its token expires, and another request refreshes it",
                 detail: "the server counted \(tour.server.counters.refreshes) refresh")
         }
         let counters = tour.server.counters
