@@ -132,7 +132,7 @@ extension HeaderFields {
                 // Shorter ones are choices, such as a language.
                 return field.value.split(separator: ";").map { String($0.drop { $0 != "=" }.dropFirst()) }
                     .filter { $0.utf8.count > 3 }
-            default: return []
+            default: return CredentialName.isOne(field.name) ? [field.value] : []
             }
         }
     }

@@ -167,9 +167,10 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
         let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"
         guard let text = ProblemDetails(of: self)?.title ?? (isText ? try? ResponseText.text(of: self) : nil),
-            !Redaction.namesCredential(String(text.prefix(400)))
+            case let start = String(text.prefix(400)), !Redaction.namesCredential(start)
         else { return nil }
-        return Redaction.words(text, without: secrets)
+        // What has not been searched isn't shown.
+        return Redaction.words(start, without: secrets)
     }
 
     /// Whether the body isn't in ``data``: it goes to a file or a stream, or is

@@ -43,7 +43,8 @@ package enum CredentialName {
         "authorization", "token", "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential",
         "apikey", "accesskey", "privatekey", "cookie", "jwt", "assertion", "bearer", "codeverifier", "csrf", "xsrf",
         "authentication", "dpop", "samlresponse", "devicecode", "usercode", "mfacode", "verificationcode",
-        "recoverycode", "otpcode", "authcode", "authorizationcode", "backupcode", "securitycode", "oauthverifier",
+        "recoverycode", "otpcode", "pincode", "authcode", "authorizationcode", "backupcode", "securitycode",
+        "oauthverifier",
     ]
     package static let whole: Set<String> = [
         "auth", "sig", "sid", "session", "sessionid", "sessid", "jsessionid", "phpsessid", "pwd", "pin", "otp", "hmac",

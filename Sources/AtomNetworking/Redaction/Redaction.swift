@@ -85,7 +85,7 @@ package enum Redaction {
             || text.split { !$0.isLetter }.contains { word in
                 // Words end so, as in `apikey`; few others do.
                 ["pass", "key", "keys", "auth", "basic", "pin"].contains { word.hasSuffix($0) }
-                    || hasNumber && word.hasPrefix("code")
+                    || hasNumber && word.hasPrefix("code") || CredentialName.isOne(String(word))
             }
     }
 

@@ -43,7 +43,8 @@ extension RequestDescription {
             throw .thrown(error, by: "baseURL()", otherwise: RequestableError.endpointFailed)
         }
         do {
-            path = try endpoint.path()
+            // Here already: an adapter may make another path of its text.
+            path = try endpoint.path().checked()
         } catch {
             throw .thrown(error, by: "path()", otherwise: RequestableError.endpointFailed)
         }

@@ -166,7 +166,7 @@ public struct TransportRequest: Sendable {
             throw .requestable(.invalidMethod(.init(subject: method, reason: "a method is a token (RFC 9110 §9.1)")))
         }
         self.init(
-            method: method, target: TargetURL(base: base, path: path, queryItems: queryItems),
+            method: method, target: TargetURL(base: base, path: try path.checked(), queryItems: queryItems),
             headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout,
             needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
     }

@@ -232,7 +232,11 @@ extension URLPath {
             }
 
             /// Adds a whole path, whose slashes stay slashes.
-            public mutating func appendInterpolation(path: URLPath) { text += path.text }
+            public mutating func appendInterpolation(path: URLPath) {
+                // Its text alone doesn't show it.
+                if path.refusal == .emptyValue { hasEmptyValue = true }
+                text += path.text
+            }
 
             private mutating func add(_ value: String) {
                 if value.isEmpty { hasEmptyValue = true }

@@ -170,8 +170,10 @@ struct RequestInErrorTests {
         #expect(text("application/problem+json", #"{"title":"No\nseat left"}"#).hasSuffix(": “No seat left”."))
         #expect(text("text/plain", "No seat\nleft").hasSuffix(": “No seat left”."))
         #expect(text("text/plain", String(repeating: "word ", count: 1_000)).utf8.count < 300)
-        for body in ["wrong password: hunter2", "Bearer hunter2", "session hunter2", "apiKey hunter2", "the code 4711"]
-        {
+        for body in [
+            "wrong password: hunter2", "Bearer hunter2", "session hunter2", "apiKey hunter2", "the code 4711",
+            "The authCode 4711 has expired", "Wrong pincode 4711", "sid hunter2",
+        ] {
             #expect(text("text/plain", body).hasSuffix("bytes."))
             #expect(text("application/problem+json", #"{"title":"\#(body)"}"#).hasSuffix("bytes."))
         }
@@ -179,6 +181,8 @@ struct RequestInErrorTests {
             #expect(text("text/plain", body).hasSuffix(": “\(body)”."))
         }
         #expect(text("text/plain", " \n").hasSuffix("bytes."))
+        // What is too far behind to be searched isn't shown.
+        #expect(text("text/plain", String(repeating: "\n", count: 400) + "password hunter2").hasSuffix("bytes."))
         #expect(
             text("text/plain", "No route for /v1/flights?from=hunter2").hasSuffix(
                 ": “No route for /v1/flights?from=…”."))

@@ -109,6 +109,7 @@ struct SecrecyTests {
             (.bearer(endpoint, ClientCredential(id: "app"), InMemoryTokenCredentialStore(token)), nil),
             (.none, [HeaderItem(name: "Authorization", value: "Key hunter2")]),
             (.none, [HeaderItem(name: "Cookie", value: "a=b; s=hunter2")]),
+            (.none, [HeaderItem(name: "X-Api-Key", value: "hunter2")]),
         ] {
             let (atom, _) = Atom.scripted(
                 .text("nobody called hunter2 lives here", status: status),

@@ -138,7 +138,8 @@ struct RedactionTests {
     @Test(
         "Of a header field that is shown, no value is that has the name of a credential",
         arguments: [
-            ("a/b; token=hunter2", "a/b; token=…"), ("a; Api-Key = \"hunter2;hunter2\", b=1", "a; Api-Key =…"),
+            ("a/b; token=hunter2", "a/b; token=…"), ("a/b; sid=hunter2", "a/b; sid=…"),
+            ("a; Api-Key = \"hunter2;hunter2\", b=1", "a; Api-Key =…"),
             ("private, max-age=0", "private, max-age=0"), ("a=b, c;d=e=hunter2, f", "a=b, c;d=e=hunter2, f"),
             ("attachment; filename=boarding-pass.pdf", "attachment; filename=boarding-pass.pdf"),
             ("a; x=token; session_id=hunter2;token=hunter2", "a; x=token; session_id=…"),

@@ -89,6 +89,24 @@ struct URLPathLiteralTests {
         #expect(target.absoluteString == "https://a.example/")
     }
 
+    @Test("A path with an empty value is refused within another one as well, and before an adapter sees it")
+    func nested() async throws {
+        let user: URLPath = .literal("/users/\("")")
+        await #expect(throws: AtomError.self) { try await Self.sent("/v1\(path: user)") }
+        struct Prefix: RequestAdapter {
+            func adapt(_ request: inout RequestDescription, of endpoint: any Requestable) throws {
+                request.path = try URLPath("/proxy" + request.path.description)
+            }
+        }
+        let transport = ScriptedTransport.held { $0.answer("") }
+        var configuration = ServiceConfiguration()
+        configuration.transport = transport
+        configuration.adapters = [Prefix()]
+        let service = Atom(serviceConfiguration: configuration).enqueue(Endpoint(value: user))
+        await #expect(throws: AtomError.self) { try await service.resume() }
+        #expect(transport.exchanges.isEmpty)
+    }
+
     @Test("A path that is made with an initializer is checked at once, also if it is a literal")
     func initializers() throws {
         #expect(throws: AtomError.self) { try URLPath("no slash") }

@@ -16,7 +16,8 @@
         }
 
         private struct State {
-            var waiting: [Item] = []
+            /// What has been delivered is let go of there, and not under the lock.
+            var waiting: [Item?] = []
             /// How many of them have been delivered.
             var first = 0
             /// Whose events are being delivered, one for each thread.
@@ -32,7 +33,7 @@
 
             /// Whether events wait that nobody's own delivery holds up.
             var isBehind: Bool {
-                waiting[first...].contains { item in !busy.contains { $0 === item.exchange } }
+                waiting[first...].contains { item in !busy.contains { $0 === item?.exchange } }
             }
 
             /// The next event whose exchange isn't busy.
@@ -40,9 +41,9 @@
                 guard !isEmpty else { return nil }
                 if busy.isEmpty {
                     defer { move(to: first + 1) }
-                    return waiting[first]
+                    return waiting[first].take()
                 }
-                for index in first..<waiting.count where !busy.contains(where: { $0 === waiting[index].exchange }) {
+                for index in first..<waiting.count where !busy.contains(where: { $0 === waiting[index]?.exchange }) {
                     defer { move(to: first) }
                     return waiting.remove(at: index)
                 }
@@ -87,7 +88,7 @@
         func add(_ items: inout [Item], isLate: Bool = false) -> Bool {
             let (starts, helps, isBehind) = state.withLock { state in
                 let wasEmpty = state.isEmpty
-                state.waiting.append(contentsOf: items)
+                for item in items { state.waiting.append(item) }
                 // Whoever delivers the last event of an exchange lets go of it.
                 items.removeAll(keepingCapacity: true)
                 if wasEmpty { state.noted.since = 0 }

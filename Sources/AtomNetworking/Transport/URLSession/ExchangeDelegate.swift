@@ -221,9 +221,9 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
         let hasResponse = exchange.statusCode != nil
+        // A temporary file isn't needed any more, and is removed outside the lock.
+        _ = exchanges.withLock { _ in exchange.spooledBody.take() }
         let (isCancelled, isBodyLost, bodyFailure) = exchanges.withLock { _ in
-            // A temporary file isn't needed any more.
-            exchange.spooledBody = nil
             // Evaluated here: the exchange can still be cancelled, but that has
             // no effect any more.
             return (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)

@@ -63,6 +63,35 @@
             release.signal()
         }
 
+        @Test("What an exchange has held is released where others can add events")
+        func released() async throws {
+            final class Canary: Sendable {
+                let released: @Sendable () -> Void
+                init(_ released: @escaping @Sendable () -> Void) { self.released = released }
+                deinit { released() }
+            }
+            let loop = try #require(
+                CurlLoop(CurlSettings(CurlTransport.Configuration(), library: CurlLibrary.loaded.get())))
+            defer { loop.stop() }
+            let (delivery, hasEnded) = (EventDelivery(), Signal())
+            func item(_ receive: @escaping @Sendable (TransportEvent) -> Void) throws -> EventDelivery.Item {
+                let request = try TransportRequest(base: BaseURL(host: "a.example"), path: URLPath("/"))
+                return .init(exchange: CurlExchange(request, loop: loop, receive: receive), event: .finished)
+            }
+            var items: [EventDelivery.Item] = []
+            do {
+                let canary = Canary {
+                    var none: [EventDelivery.Item] = []
+                    _ = delivery.add(&none)
+                }
+                items.append(try item { _ in withExtendedLifetime(canary) {} })
+            }
+            items.append(try item { _ in })
+            items.append(try item { _ in hasEnded.raise() })
+            _ = delivery.add(&items)
+            await hasEnded.wait(seconds: 120)
+        }
+
         @Test("Callers that block all threads of GCD's pool hold up no event")
         func blockedPool() async {
             await #expect(processExitsWith: .success) {
