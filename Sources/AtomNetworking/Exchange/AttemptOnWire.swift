@@ -20,9 +20,7 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     /// Whether it was sent with some of them.
     let hasCookies: Bool
 
-    // Only the deadline queue uses these, under its lock.
-    var deadlinePosition: Int?
-    var deadlineNumber = 0
+    var deadlinePlace = DeadlinePlace()
 
     /// The state after the exchange has let go of the attempt; `nil` before.
     ///

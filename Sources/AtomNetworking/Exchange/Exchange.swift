@@ -2,56 +2,35 @@ import Foundation
 
 /// One `resume`, from admission to its outcome.
 ///
-/// An ``ExchangeMachine`` under this object's lock decides what happens. This
-/// object does what the machine says, outside the lock. Events after the outcome
-/// change nothing, but a slot is always given back.
+/// An ``ExchangeMachine`` under this object's lock decides what happens. Whatever
+/// happens comes to it as an event, and ``perform(_:_:)`` does what it says,
+/// outside the lock. Events after the outcome change nothing, but a slot is
+/// always given back.
 final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
-    typealias Completion = @Sendable (Result<AtomResponse, AtomError>) -> Void
-
-    /// The receiver of the outcome.
-    enum Listener {
-        /// A caller that calls `wake` and then `takeOutcome`.
-        case awaiting
-        /// A completion of the SDK, called on the thread of the outcome.
-        case completion(Completion)
-        /// The callers that share the exchange with this number.
-        case sharing(RequestSharing, Int)
-        /// A completion of the app, called on the configuration's queue.
-        case dispatched(Completion)
-    }
-
-    // The deadline queue, the slots and the session use these, each under its own lock. So no two accesses can overlap,
-    // and the check for that at each access is not needed (SE-0176). All other properties are constant.
-    @exclusivity(unchecked) var deadlinePosition: Int?
-    @exclusivity(unchecked) var deadlineNumber = 0
-    @exclusivity(unchecked) var slotPlace: SlotPlace?
+    // The deadline queue and the session use these, each under its own lock. So no two accesses can overlap, and the
+    // check for that at each access is not needed (SE-0176). All other properties are constant.
+    @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
     @exclusivity(unchecked) var sessionPlace: SessionPlace?
 
     let manager: RequestableQueueManager
-    let policy: ExchangePolicy
-    let isSigned: Bool
-    /// Whether the app's signers add to each attempt.
-    let takesSigners: Bool
-    /// Whether the endpoint asks to be signed, for the app's signers.
-    let requiresAuthorization: Bool
-    let acceptableStatusCodes: ClosedRange<Int>
-    let idleTimeout: Duration
-    let startedAt: MonotonicInstant
-    let listener: Listener
+    private let signing: AttemptSigning
+    private let outcomes: OutcomeTerms
     /// Where an acceptable body goes; `nil` for memory.
-    let destination: (any ResponseDestination)?
+    private let destination: (any ResponseDestination)?
+    /// Whether a caller takes the outcome.
+    private let isAwaited: Bool
     /// Hears how much of the body has been sent.
-    let progress: ProgressReporter?
+    private let progress: ProgressReporter?
     /// The length of the request's body.
-    let bodyLength: Int64?
+    private let bodyLength: Int64?
     /// What the endpoint says about sending the request again, if anything.
-    let retrying: EndpointRetrying?
+    private let retrying: EndpointRetrying?
     /// For the app's observers; `nil` if there are none.
     let observation: RequestObservation?
     let observers: ObserverChain?
 
     /// The state, under the lock.
-    struct Content {
+    private struct Content {
         var machine: ExchangeMachine
         /// The attempt that the machine goes by, until its last event.
         var wire: AttemptOnWire?
@@ -59,257 +38,565 @@ final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @u
         var running: (any TransportExchange)?
         /// The number of the last attempt that was `wire` at its last event.
         var lastEnded = 0
+        /// Until it is told; `nil` for an awaiting caller.
+        var listener: Listener?
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
         /// For the observers, if there are any.
         var events = NotedEvents()
 
-        /// Lets go of the attempt that a step stops or discards, so that no later
-        /// step concerns it.
-        mutating func letGo(for step: ExchangeMachine.Step) -> AttemptOnWire? {
-            guard !step.effects.isDisjoint(with: [.stop, .letGo]), let wire = wire.take() else { return nil }
+        /// Lets go of the attempt, so that no later command concerns it.
+        mutating func letGo() -> AttemptOnWire? {
+            guard let wire = wire.take() else { return nil }
             wire.letGo(running.take())
             return wire
         }
     }
 
-    let content: Guarded<Content>
+    private let content: Guarded<Content>
 
     init(
         _ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener,
-        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil, of holder: SessionHolder? = nil
     ) {
         self.manager = manager
-        self.listener = listener
         self.destination = destination
         self.progress = progress
         bodyLength = request.body?.length
-        policy = manager.policy(for: request.purpose)
-        isSigned = request.requiresAuthorization && manager.signsRequests
-        takesSigners = request.takesSigners && manager.hasSigners
-        requiresAuthorization = request.requiresAuthorization
-        acceptableStatusCodes = request.acceptableStatusCodes
-        idleTimeout = request.timeouts.idle
+        if case .awaiting = listener { isAwaited = true } else { isAwaited = false }
         retrying = request.retrying
         observation = manager.observation(of: request)
         observers = manager.observers
-        startedAt = observation?.instant ?? manager.time.now
+        let startedAt = observation?.instant ?? manager.time.now
+        signing = AttemptSigning(request, manager: manager, destination: destination, observation: observation)
+        outcomes = OutcomeTerms(
+            acceptableStatusCodes: request.acceptableStatusCodes, isSigned: signing.isSigned, startedAt: startedAt,
+            manager: manager, destination: destination)
+        sessionPlace = holder.map {
+            SessionPlace(ticket: 0, generation: $0.generation, takeoverCount: $0.takeoverCount, isWaiting: false)
+        }
         let terms = ExchangeMachine.Terms(
-            policy: policy, isSigned: isSigned, hasSession: manager.session != nil,
+            policy: signing.policy, isSigned: signing.isSigned, hasSession: manager.session != nil,
             timeouts: request.timeouts,
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
             hasStreamedBody: request.body?.isStream ?? false)
-        content = Guarded(Content(machine: ExchangeMachine(Attempt(request), terms)))
+        content = Guarded(Content(machine: ExchangeMachine(Attempt(request), terms), listener: isAwaited ? nil : listener))
     }
+}
 
-    var totalDeadline: MonotonicInstant {
-        content.withLock { $0.machine.deadline ?? $0.machine.terms.deadline }
-    }
+// MARK: - What happens
 
-    var service: any RefreshService { manager }
-    var refreshMeans: RefreshMeans { manager.refreshMeans }
-
+extension Exchange {
     /// Asks to be sent; called once, by the manager.
     func start() {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
         tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
-        guard isSigned, manager.gate != nil else { return enterLane(of: origin, keepsPlace: false) }
-        askSession(isAnew: true)
+        if signing.isSigned, manager.gate != nil { askSession(isAnew: true) } else { enterLane(place: nil) }
     }
 
     /// The caller has cancelled.
     ///
     /// The outcome is known at once.
-    func cancel() { handle { $0.cancelled() } }
+    func cancel() { handle { $0.machine.cancelled() } }
 
     func deadlinePassed(at now: MonotonicInstant) {
-        guard let (retry, silent) = retryAfterSilence(at: now) else {
-            handle { $0.deadlinePassed(at: now) }
-            return
-        }
-        let (step, wire) = content.withLock { content in
-            let step = content.machine.deadlinePassed(at: now, retry: retry)
-            return (step, content.letGo(for: step))
-        }
-        settleQuota(of: retry, step, at: silent)
-        perform(step, wire)
-        if step.effects.contains(.giveSlotBack) { manager.slots.release(origin: silent.target.origin) }
+        let question = question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent))
+        handle { $0.machine.deadlinePassed(at: now, question) }
     }
 
-    func released() {
-        let (step, wire, origin, hasWaited) = content.withLock { content in
-            let step = content.machine.admitted()
-            return (step, content.letGo(for: step), content.machine.attempt.target.origin, content.events.isQueued)
-        }
-        if hasWaited, case .enterLane = step.action { tellAdmitted() }
-        if let wire { limitRest(of: wire, to: AttemptOnWire.unwantedRestDuration, number: 2) }
-        if case .enterLane(let keepsPlace) = step.action { enterLane(of: origin, keepsPlace: keepsPlace) }
-    }
+    func released() { admitted(nil) }
 
     func refused(_ error: AuthenticationError) {
         if destination?.revoke() == true {
-            return handle { $0.fail(.authentication(.signedOut(delivery: .answered))) }
+            return handle { $0.machine.fail(.authentication(.signedOut(delivery: .answered))) }
         }
         let now = manager.time.now
+        var question: RetryQuestion?
+        if let code = AtomError.authentication(error).connectivityCode, manager.connectivity != nil {
+            question = self.question(after: RetryPolicy.Setback(.connection(code), delivery: .notSent))
+        }
         // Before the machine decides: as soon as it has, another thread may end the response and release the notices.
         manager.session?.notices.hold()
-        let networkWait = networkWait(after: error, at: now)
-        let (step, wire) = content.withLock { content in
-            let step = content.machine.refused(error, networkWait: networkWait, at: now)
-            return (step, content.letGo(for: step))
-        }
-        if let networkWait, step.effects.contains(.sendAgain) { tellRetry(networkWait) }
-        perform(step, wire)
-        if !step.effects.contains(.keepNotice) { manager.session?.notices.release() }
+        handle { $0.machine.refused(error, question, at: now) }
     }
 
-    func slotGranted(of origin: Origin) { send(inSlotOf: origin) }
-}
+    func slotGranted(of origin: Origin, place: Int) { sign(place: place, nil) }
 
-// MARK: - Performing what the machine asks for
-
-extension Exchange {
-    /// Handles an event under the lock, and performs the step outside of it.
-    func handle(_ event: (inout ExchangeMachine) -> ExchangeMachine.Step) {
-        let (step, wire) = content.withLock { content in
-            let step = event(&content.machine)
-            return (step, content.letGo(for: step))
-        }
-        perform(step, wire)
-    }
-
-    /// Performs a step.
+    /// The session admits the request.
     ///
-    /// - Parameter wire: The attempt that the step stops or discards.
-    func perform(_ step: ExchangeMachine.Step, _ wire: AttemptOnWire?) {
-        prepare(step)
-        act(on: step)
-        if step.effects.contains(.releaseNotice) { manager.session?.notices.release() }
-        if let wire, step.effects.contains(.stop) { stop(wire) }
-    }
-
-    /// Performs the action of a step.
-    @inline(__always)
-    func act(on step: ExchangeMachine.Step) {
-        switch step.action {
-        case .nothing, .keepPart, .keepBody, .deliver, .sign, .send, .askSessionWithSlot:
-            break
-        case .askSession(let isAnew):
-            askSession(isAnew: isAnew)
-        case .retry(let version):
-            manager.session?.rejected(version: version)
-            askSession(isAnew: true)
-        case .enterLane(let keepsPlace):
-            enterLane(of: origin, keepsPlace: keepsPlace)
-        case .pause:
-            pause()
-        case .tell:
-            tellOutcome()
+    /// - Parameter signature: What it is signed with, if it is sent at once.
+    private func admitted(_ signature: AttemptSigning.Signature?, hasSlot: Bool = false) {
+        let now = observation == nil ? nil : manager.time.now
+        handle(Occasion(signature: signature)) { content in
+            if let now, content.machine.isWaitingForSession { _ = content.events.admitted(at: now) }
+            return hasSlot ? content.machine.admittedWithSlot() : content.machine.admitted()
         }
     }
 
-    /// Performs what a step needs before its action.
-    func prepare(_ step: ExchangeMachine.Step) {
-        switch step.deadline {
-        case .none: break
-        case .set(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
-        case .removed(let number): manager.deadlines.remove(self, number: number)
-        }
-        if let version = step.acceptedVersion { manager.gate?.accepted(version: version) }
-        if let version = step.rejectedVersion { manager.session?.rejected(version: version) }
-        guard !step.effects.isEmpty else { return }
-        if step.effects.contains(.leaveSession) { manager.session?.left(self) }
-        if step.effects.contains(.leaveLane) { manager.slots.leave(self, origin: origin) }
-        if step.effects.contains(.leavePause) { pauseEnded() }
-        if case .tell = step.action { giveBackUnusedRetry() }
-    }
-
-    private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
-
-    private func askSession(isAnew: Bool) {
-        if isAdmitted(anew: isAnew) { released() } else { queuedBySession() }
-    }
-
-    func queuedBySession() {
-        queued(for: .refresh) { $0.queuedBySession() }
-    }
-
-    private func queuedForSlot() {
-        queued(for: .slot) { $0.queuedForSlot() }
-    }
-
-    private func queued(
-        for reason: RequestEvent.QueueReason, _ event: (inout ExchangeMachine) -> ExchangeMachine.Step
-    ) {
-        guard observation != nil else {
-            handle(event)
-            return
-        }
-        let now = manager.time.now
-        let (step, wire) = content.withLock { content in
+    private func queuedBySession(hasSlot: Bool) {
+        let now = observation == nil ? nil : manager.time.now
+        handle { content in
             // It may have ended, or gone on already.
-            switch (reason, content.machine.state) {
-            case (.refresh, .waitingForSession), (.slot, .waitingForSlot): content.events.queued(for: reason, at: now)
-            default: break
+            if let now, content.machine.isWaitingForSession { content.events.queued(for: .refresh, at: now) }
+            return content.machine.queuedBySession(hasSlot: hasSlot)
+        }
+    }
+
+    private func queuedForSlot(place: Int) {
+        let now = observation == nil ? nil : manager.time.now
+        handle { content in
+            if let now, content.machine.isWaitingForSlot { content.events.queued(for: .slot, at: now) }
+            return content.machine.queuedForSlot(place: place)
+        }
+    }
+
+    private func receive(_ event: TransportEvent, from wire: AttemptOnWire) {
+        switch event {
+        case .sent(let count): sent(count, of: wire)
+        case .response(let head): received(head, from: wire)
+        case .data(let part): received(part, from: wire)
+        case .measured(let metrics): tell(.measured(metrics, number: wire.number), at: manager.time.now)
+        case .finished: ended(wire) { $0.finished(wire.number) }
+        case .failed(let failure):
+            var question: RetryQuestion?
+            // Not after a body that could not be read, and the like.
+            if !(failure.error is AtomError) {
+                let code = (failure.error as? URLError)?.code ?? .unknown
+                var setback = RetryPolicy.Setback(.connection(code), delivery: failure.delivery)
+                setback.isOfKeptConnection = failure.isOfKeptConnection
+                question = self.question(after: setback)
             }
-            let step = event(&content.machine)
-            return (step, content.letGo(for: step))
+            let now = manager.time.now
+            ended(wire) { $0.failed(failure, wire.number, question, at: now) }
         }
-        perform(step, wire)
-        deliver()
     }
 
-    @inline(never)
-    private func tellAdmitted() {
+    private func sent(_ count: Int, of wire: AttemptOnWire) {
         let now = manager.time.now
-        content.withLock { _ = $0.events.admitted(at: now) }
-        deliver()
+        content.withLock { content in
+            content.machine.sent(count, by: wire.number, at: now)
+            if observation != nil { content.events.countSent(count) }
+        }
+        guard let progress, count > 0 else { return }
+        // The body counts anew in each attempt.
+        wire.sent += Int64(count)
+        let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
+        progress.report(
+            TransferProgress(completed: completed, total: bodyLength), isLast: completed == bodyLength, at: now)
     }
 
-    func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { content.withLock { body(&$0.events) } }
-
-    /// Whether the request may go on now; otherwise the session has queued or
-    /// refused it.
-    func isAdmitted(anew isAnew: Bool) -> Bool {
-        switch manager.gate?.admit(self, anew: isAnew) {
-        case .go: true
-        case .askSession(let read): manager.session?.ask(for: self, anew: isAnew, read: read) == .go
-        case nil: false
+    private func received(_ head: TransportResponse, from wire: AttemptOnWire) {
+        let now = manager.time.now
+        let isStreamed = outcomes.isStreamed(head)
+        var question: RetryQuestion?
+        if head.statusCode >= 400, !outcomes.acceptableStatusCodes.contains(head.statusCode) {
+            let delay = RetryAfter.duration(in: head.headerFields, now: manager.time.date)
+            question = self.question(
+                after: RetryPolicy.Setback(.status(head.statusCode), delivery: .answered, serverDelay: delay))
+        }
+        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
+        var turn: NotedEvents.Turn?
+        handle(Occasion(wire: wire, head: head)) { content in
+            if observation != nil, content.machine.awaitsHead(of: wire.number) {
+                turn = content.events.turn(at: now)
+                if turn == nil { content.events.append(.answered(ReceivedHead(head, number: wire.number)), at: now) }
+            }
+            return content.machine.headArrived(
+                head, of: wire.number, isBodySpent: content.machine.attempt.body?.isSpent ?? false,
+                isStreamed: isStreamed, question, at: now)
+        } telling: {
+            guard let turn, let observation else { return }
+            tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)
         }
     }
 
-    /// Gets a slot at once, or waits for one.
-    @inline(__always)
-    private func enterLane(of origin: Origin, keepsPlace: Bool) {
-        guard policy.takesSlot else { return send(inSlotOf: nil) }
-        if manager.slots.enter(self, origin: origin, isBack: keepsPlace) { queuedForSlot() }
+    private func received(_ part: Data, from wire: AttemptOnWire) {
+        let now = manager.time.now
+        if let observers, observers.wantsBodies, let requestID = observation?.requestID {
+            observers.tell(part, of: requestID, number: wire.number)
+        }
+        handle(Occasion(wire: wire, part: part)) { content in
+            if observation != nil { content.events.countReceived(part.count) }
+            return content.machine.partArrived(part.count, of: wire.number, at: now)
+        }
     }
 
-    /// Stops an attempt that was let go of, as soon as its handle is known.
-    func stop(_ wire: AttemptOnWire) {
-        let running = content.withLock { _ in wire.stop() }
-        running?.cancel()
-    }
-
-    /// Limits the time for which the rest of a response is read.
-    func limitRest(of wire: AttemptOnWire, to duration: Duration, number: Int) {
-        // The attempt has a deadline of its own, because the exchange may end first.
-        manager.deadlines.set(manager.time.now.advanced(by: duration), for: wire, number: number)
+    /// The transport's last event of an attempt.
+    private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Commands) {
+        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3, disarms: true) }
+        handle(Occasion(wire: wire)) { content in
+            if content.wire === wire {
+                content.wire = nil
+                content.running = nil
+                content.lastEnded = wire.number
+            } else {
+                wire.end()
+            }
+            return event(&content.machine)
+        }
     }
 
     /// The rest of a response that may not be needed took too long: its
     /// connection is closed.
     func restExpired(_ wire: AttemptOnWire) {
-        // At once: between two accesses the exchange could let go of the attempt.
-        let (step, concerned, running) = content.withLock { content in
-            guard content.wire === wire else {
-                return (ExchangeMachine.Step(), nil as AttemptOnWire?, wire.stop())
-            }
-            let step = content.machine.restExpired(wire.number)
-            return (step, content.letGo(for: step), nil)
+        var running: (any TransportExchange)?
+        handle { content in
+            // At once: between two accesses the exchange could let go of the attempt.
+            if content.wire === wire { return content.machine.restExpired(wire.number) }
+            running = wire.stop()
+            return ExchangeMachine.Commands()
         }
-        perform(step, concerned)
         running?.cancel()
     }
+
+    private func sinkFailed(_ error: AtomError, of wire: AttemptOnWire) {
+        let asksAgain = destination?.asksAgain == true
+        let now = manager.time.now
+        handle { $0.machine.sinkFailed(error, of: wire.number, asksAgain: asksAgain, at: now) }
+    }
+
+    /// Holds the body of a response back, or lets it go on.
+    ///
+    /// - Returns: Whether the transport can do that.
+    func setPaused(_ isPaused: Bool, _ wire: AttemptOnWire) -> Bool {
+        guard let running = content.withLock({ $0.wire === wire ? $0.running : nil }), !isPaused || running.pause()
+        else { return false }
+        let now = manager.time.now
+        handle { $0.machine.pauseChanged(isPaused, of: wire.number, at: now) }
+        if !isPaused { running.resume() }
+        return true
+    }
+
+    /// What decides whether the policy sends the request again after this;
+    /// `nil` if no policy applies.
+    private func question(after setback: RetryPolicy.Setback) -> RetryQuestion? {
+        guard signing.policy.retries else { return nil }
+        return RetryQuestion(
+            setback: setback, policy: retrying?.policy ?? manager.retryPolicy,
+            isDeclaredIdempotent: retrying?.idempotency == .declared, chance: manager.random(),
+            isOffline: manager.connectivity?.isOffline == true)
+    }
+}
+
+// MARK: - What is done
+
+extension Exchange {
+    /// What an event is about, for the commands that it comes to.
+    private struct Occasion {
+        var wire: AttemptOnWire?
+        var head: TransportResponse?
+        var part: Data?
+        var signature: AttemptSigning.Signature?
+        var outcome: ExchangeMachine.Outcome?
+    }
+
+    /// Handles an event under the lock, and performs its commands outside of it.
+    ///
+    /// - Parameter telling: Tells observers, before that.
+    @inline(__always)
+    private func handle(
+        _ occasion: consuming Occasion = Occasion(), _ event: (inout Content) -> ExchangeMachine.Commands,
+        telling: () -> Void = {}
+    ) {
+        var occasion = occasion
+        let (commands, wire, outcome, tells) = content.withLock { content in
+            let commands = event(&content)
+            return (
+                commands, commands.letGo ? content.letGo() : nil, commands.tells ? content.machine.outcome : nil,
+                observation != nil && content.events.beginsDelivery()
+            )
+        }
+        if let wire { occasion.wire = wire }
+        occasion.outcome = outcome
+        telling()
+        if tells, let observation { tellNoted(observation) }
+        perform(commands, occasion)
+    }
+
+    /// Performs commands in their order.
+    ///
+    /// The answer to one of them is an event, whose commands come before the
+    /// others.
+    private func perform(_ commands: ExchangeMachine.Commands, _ occasion: borrowing Occasion) {
+        for index in 0..<commands.count {
+            switch commands[index] {
+            case .nothing: break
+            // The session and its queue.
+            case .askSession(let isAnew): askSession(isAnew: isAnew)
+            case .askSessionWithSlot: askSession(isAnew: false, hasSlot: true)
+            case .leaveSession: manager.session?.left(self)
+            case .tokenAccepted(let version): manager.gate?.accepted(version: version)
+            case .tokenRejected(let version): manager.session?.rejected(version: version)
+            case .releaseNotice: manager.session?.notices.release()
+            // The lane.
+            case .enterLane(let place): enterLane(place: place, occasion.signature)
+            case .leaveLane(let place): manager.slots.leave(place: place, origin: origin)
+            case .giveSlotBack: manager.slots.release(origin: occasion.wire?.target.origin ?? origin)
+            // The attempt.
+            case .sign(let place): sign(place: place, occasion.signature)
+            case .send: if let wire = occasion.wire { send(wire) }
+            case .stop: if let wire = occasion.wire { stop(wire) }
+            case .limitRest(let isKept):
+                guard let wire = occasion.wire else { break }
+                // Only the thread of the attempt's events uses this.
+                if occasion.head != nil { wire.hasRestLimit = true }
+                // The attempt has a deadline of its own, because the exchange may end first.
+                manager.deadlines.set(
+                    manager.time.now.advanced(
+                        by: isKept ? AttemptOnWire.keptRestDuration : AttemptOnWire.unwantedRestDuration),
+                    for: wire, number: isKept ? 1 : 2)
+            // The response.
+            case .keepCookies:
+                if let wire = occasion.wire, let head = occasion.head { manager.keepCookies(of: head, from: wire) }
+            case .openDestination:
+                if let wire = occasion.wire, let head = occasion.head { openDestination(for: head, of: wire) }
+            case .keepPart:
+                guard let wire = occasion.wire, let part = occasion.part else { break }
+                do {
+                    try wire.keep(part)
+                } catch {
+                    sinkFailed(error, of: wire)
+                }
+            case .dropPart:
+                if let wire = occasion.wire, let part = occasion.part, wire.discard(part) { stop(wire) }
+            case .keepBody: if let wire = occasion.wire { keepBody(of: wire) }
+            case .abandonBody: occasion.wire?.abandonSink()
+            case .deliver: deliver(occasion)
+            case .tell: tellOutcome(occasion.outcome)
+            // Another attempt.
+            case .payForRetry: payForRetry(occasion)
+            case .giveBack(let cost): manager.quotas.giveBack(cost, at: origin)
+            case .pause: pause()
+            case .leavePause:
+                manager.session?.pauseEnded(self)
+                manager.connectivity?.forget(ObjectIdentifier(self))
+            // The deadline.
+            case .setDeadline(let instant, let number): manager.deadlines.set(instant, for: self, number: number)
+            case .removeDeadline(let number): manager.deadlines.remove(self, number: number)
+            // The observers.
+            case .noteRetry: if observation != nil { tellRetry() }
+            case .noteRetryAfter(let status):
+                tell(.retried(after: .status(status), delivery: .answered, delay: nil), at: manager.time.now)
+            case .noteRedirect:
+                guard observation != nil else { break }
+                let target = content.withLock { $0.machine.attempt.target.description }
+                tell(.redirected(to: target), at: manager.time.now)
+            }
+        }
+    }
+
+    private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
+
+    private func askSession(isAnew: Bool, hasSlot: Bool = false) {
+        switch manager.gate?.admit(self, anew: isAnew) {
+        case .go(let signature, let departures): admitted(AttemptSigning.Signature(signature, departures), hasSlot: hasSlot)
+        case .askSession(let read) where manager.session?.ask(for: self, anew: isAnew, read: read) == .go:
+            admitted(nil, hasSlot: hasSlot)
+        case .askSession, nil: queuedBySession(hasSlot: hasSlot)
+        }
+    }
+
+    /// Gets a slot at once, or waits for one.
+    private func enterLane(place: Int?, _ signature: AttemptSigning.Signature? = nil) {
+        guard signing.policy.takesSlot else { return sign(place: 0, signature) }
+        let (place, isGranted) = manager.slots.enter(self, origin: origin, place: place)
+        if isGranted { sign(place: place, signature) } else { queuedForSlot(place: place) }
+    }
+
+    private func send(_ wire: AttemptOnWire) {
+        let running = manager.transport.start(wire.request) { wire.exchange.receive($0, from: wire) }
+        // The exchange may have let go of the attempt while it was being started.
+        let (unwanted, tells) = content.withLock { content in
+            var unwanted: (any TransportExchange)?
+            if content.wire === wire {
+                content.running = running
+            } else if content.lastEnded != wire.number {
+                unwanted = wire.started(running)
+            }
+            return (unwanted, observation != nil && content.events.beginsDelivery())
+        }
+        unwanted?.cancel()
+        if tells, let observation { tellNoted(observation) }
+    }
+
+    /// Stops an attempt that was let go of, as soon as its handle is known.
+    private func stop(_ wire: AttemptOnWire) {
+        let running = content.withLock { _ in wire.stop() }
+        running?.cancel()
+    }
+
+    /// Lets the body go to its destination.
+    private func openDestination(for head: TransportResponse, of wire: AttemptOnWire) {
+        do {
+            let response = response(head, Data(), of: wire)
+            if let sink = try destination?.sink(for: response, of: wire) { wire.replaceSink(sink) }
+        } catch {
+            sinkFailed(error, of: wire)
+        }
+    }
+
+    private func keepBody(of wire: AttemptOnWire) {
+        do {
+            let body = try wire.finishSink()
+            handle { $0.machine.bodyKept(body, of: wire.number) }
+        } catch {
+            sinkFailed(error, of: wire)
+        }
+    }
+
+    private func payForRetry(_ occasion: borrowing Occasion) {
+        let (retry, origin) = content.withLock { ($0.machine.unpaidRetry, $0.machine.attempt.target.origin) }
+        guard let retry else { return }
+        let isPaid = manager.quotas.pay(retry.cost, of: retry.quota, at: origin)
+        handle(copy occasion) { $0.machine.paid(isPaid, for: retry) }
+    }
+
+    /// The session has to know of a pause, so that a sign-out ends it.
+    private func pause() {
+        if signing.isSigned, let session = manager.session, !session.pauses(self) {
+            return refused(.signedOut(delivery: .notSent))
+        }
+        handle { $0.machine.pauseNoted() }
+        guard let connectivity = manager.connectivity else { return }
+        let (waits, number) = content.withLock { ($0.machine.waitsForNetwork, $0.machine.number) }
+        guard waits else { return }
+        connectivity.whenOnline(ObjectIdentifier(self)) { [self] in
+            handle { $0.machine.networkReturned(after: number) }
+        }
+        // It may have ended before it was entered there.
+        if !content.withLock({ $0.machine.isPausing }) { connectivity.forget(ObjectIdentifier(self)) }
+    }
+
+    private func tellRetry() {
+        let now = manager.time.now
+        guard let retry = content.withLock({ $0.machine.retries?.last }) else { return }
+        let delay = retry.waitsForNetwork ? nil : retry.until.map { now.duration(to: $0) }
+        tell(.retried(after: retry.setback.failure, delivery: retry.setback.delivery, delay: delay), at: now)
+        guard retry.waitsForNetwork else { return }
+        withEvents { $0.queued(for: .network, at: now) }
+        deliver()
+    }
+}
+
+// MARK: - To the transport, and to the caller
+
+extension Exchange {
+    /// Signs the attempt, with its slot in hand.
+    private func sign(place: Int, _ known: consuming AttemptSigning.Signature?) {
+        let additions: AttemptSigning.Additions
+        do throws(AuthenticationError) {
+            additions = try signing.additions(known, for: self) { isSigned in
+                content.withLock { $0.machine.nextAttempt(isSigned: isSigned) }
+            }
+        } catch {
+            return handle { $0.machine.slotGranted(error) }
+        }
+        let now = manager.time.now
+        let sink = MemorySink(limit: signing.policy.maximumBodySize)
+        let (commands, wire) = content.withLock { content in
+            let commands = content.machine.slotGranted(
+                place: place, isSigned: additions.signature.authorization != nil,
+                version: additions.signature.version, at: now)
+            guard case .send = commands.last else { return (commands, nil as AttemptOnWire?) }
+            let request = signing.request(
+                content.machine.attempt, additions, isSigned: content.machine.isAttemptSigned,
+                number: content.machine.number)
+            if observation != nil { content.events.sent(request, at: now) }
+            let wire = AttemptOnWire(
+                of: self, request, sink: sink, cookieEra: additions.cookieEra, hasCookies: additions.cookie != nil)
+            content.wire = wire
+            return (commands, wire)
+        }
+        perform(commands, Occasion(wire: wire))
+    }
+
+    /// Ends the sink, and tells the response: before anyone can be told of the end.
+    private func deliver(_ occasion: borrowing Occasion) {
+        guard let wire = occasion.wire else { return }
+        if bodyLength == nil, wire.sent > 0 {
+            progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: manager.time.now)
+        }
+        do throws(AtomError) {
+            let body = try wire.finishSink()
+            switch occasion.outcome {
+            case .response(let head):
+                let response = response(head, body, of: wire)
+                guard outcomes.accepts(head.statusCode) else { throw .response(response) }
+                settle(.success(response))
+                let cost = wire.number == 1 ? 0 : content.withLock { $0.machine.retries?.cost ?? 0 }
+                manager.quotas.giveBack(max(cost, 1), at: wire.target.origin)
+            case .bodyNotRepeatable(let head): throw outcomes.notRepeated(response(head, body, of: wire))
+            case .rejection, .failure, nil: break
+            }
+        } catch {
+            settle(.failure(completed(error, of: wire)))
+        }
+    }
+
+    /// Tells an outcome for which no sink has to be ended.
+    private func tellOutcome(_ outcome: ExchangeMachine.Outcome?) {
+        switch outcome {
+        case .failure(let error): settle(.failure(completed(error)))
+        case .rejection(let head, let body):
+            let response = response(head, body, of: nil)
+            settle(outcomes.accepts(head.statusCode) ? .success(response) : .failure(completed(.response(response))))
+        case .response, .bodyNotRepeatable, nil: break
+        }
+    }
+
+    /// A response as the caller gets it.
+    ///
+    /// - Parameter wire: The attempt that brought it; `nil` for the last one.
+    private func response(_ head: TransportResponse, _ body: Data, of wire: AttemptOnWire?) -> AtomResponse {
+        // Nearly every request is a GET that is sent once.
+        if let wire, wire.number == 1, wire.request.method == "GET" {
+            return outcomes.response(head, body, from: wire.target, ExchangeStory())
+        }
+        let (story, target) = content.withLock { ($0.machine.story, $0.machine.attempt.target) }
+        return outcomes.response(head, body, from: wire?.target ?? target, story)
+    }
+
+    /// The error with its request, the attempts before, and when to come back.
+    private func completed(_ error: AtomError, of wire: AttemptOnWire? = nil) -> AtomError {
+        let (story, target) = content.withLock { ($0.machine.story, $0.machine.attempt.target) }
+        return outcomes.completed(error, to: target, story, fields: wire?.request.headerFields)
+    }
+
+    /// Tells the outcome; called once.
+    private func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
+        // A listener is let go of when it is told: it may hold whoever holds this exchange.
+        let listener = isAwaited ? nil : content.withLock { $0.listener.take() }
+        listener?.close()
+        if let observation { tellEnd(outcome, observation, at: manager.time.now) }
+        if let listener { return listener.tell(outcome, manager) }
+        var outcome = Optional(outcome)
+        content.withLock { $0.awaited.settle(&outcome) }?.resume()
+    }
+
+    /// How far the request got, for an error.
+    var delivery: AtomError.Delivery { content.withLock { $0.machine.delivery } }
+
+    // These two are never inlined: else an async frame would reserve memory for them.
+
+    /// Whether the outcome is known.
+    @inline(never)
+    var hasOutcome: Bool { content.withLock { $0.awaited.isKnown } }
+
+    /// Resumes the continuation once the outcome is known; called once.
+    @inline(never)
+    func wake(_ continuation: UnsafeContinuation<Void, Never>) {
+        if content.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
+    }
+
+    /// The outcome, if it is known.
+    ///
+    /// It can be taken once.
+    func takeOutcome() -> Result<AtomResponse, AtomError>? { content.withLock { $0.awaited.take() } }
+
+    var totalDeadline: MonotonicInstant { content.withLock { $0.machine.totalDeadline } }
+    var service: any RefreshService { manager }
+    var refreshMeans: RefreshMeans { manager.refreshMeans }
+
+    func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { content.withLock { body(&$0.events) } }
 }

@@ -1,240 +1,76 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The decisions of one exchange, from admission to its outcome, as a pure
 /// value.
 ///
-/// An event changes the state and returns a ``Step``: one action and a set of
-/// effects. ``Exchange`` keeps the machine under a lock and performs each step
-/// outside the lock. So another thread may handle an event before a step has
-/// been performed. Each action therefore ends with an event, and the machine
-/// answers with the effect that undoes an action that came too late.
+/// An event changes the state and returns ``Commands``, in order. ``Exchange``
+/// keeps the machine under a lock and performs the commands outside of it. So
+/// another thread may handle an event before a command has been performed. Each
+/// command whose answer matters comes back as an event, and the machine answers
+/// with what undoes a command that came too late.
 ///
 /// An exchange makes one attempt. It makes another one after each redirect,
 /// after a 401 for its first attempt, and where a ``RetryPolicy`` says so.
 /// Attempts are numbered; events of an older attempt change nothing.
 struct ExchangeMachine: Sendable {
-    enum State: Sendable {
-        /// It asks the session, or waits for a refresh.
-        ///
-        /// - Parameters:
-        ///   - rejection: The 401 that a refresh was asked for.
-        ///   - keepsPlace: Whether it got a slot and could not use it. Then it
-        ///     keeps its place in the lane.
-        case waitingForSession(rejection: Rejection?, keepsPlace: Bool)
-        /// It asks for a slot, or waits in the lane.
-        case waitingForSlot(keepsPlace: Bool)
-        /// It waits before another attempt. It has no slot, and is in no queue.
-        case pausing(until: MonotonicInstant)
-        /// The transport has the request; no head has arrived.
-        ///
-        /// - Parameter version: The version of the session's credential that
-        ///   signed it; `nil` if no session did.
-        case sending(Transmission, version: Int?)
-        /// The head has been judged: the caller gets this response.
-        case receiving(Transmission, TransportResponse)
-        /// The outcome is known.
-        ///
-        /// - Parameter holdsSlot: Whether the last event of the attempt still has
-        ///   to give the slot back.
-        case ended(Outcome, holdsSlot: Bool)
-    }
-
-    /// What the caller gets.
-    enum Outcome: Sendable {
-        /// A response; the sink has its body.
-        case answer(TransportResponse)
-        /// A 401 whose body was complete before the session refused a refresh.
-        case rejection(TransportResponse, Data)
-        /// A response after which the body had to be sent again, but can't be
-        /// read again; the sink has the response's body.
-        case bodyNotRepeatable(TransportResponse)
-        case failure(AtomError)
-    }
-
-    /// An attempt that is on the wire.
-    struct Transmission: Sendable {
-        /// The time of the last byte sent or received.
-        var lastActivity: MonotonicInstant
-        /// Whether its slot still has to be given back.
-        var holdsSlot: Bool
-        /// Whether the notification of the session's end waits for this
-        /// response.
-        var holdsNotice = false
-        /// Whether the body of the response is held back, because its reader
-        /// doesn't keep up.
-        ///
-        /// Then silence is not the server's.
-        var isPaused = false
-        /// Whether the response goes to a file or a stream.
-        var isStreamed = false
-        /// Whether the response would have been followed by another attempt,
-        /// for which the body can't be read again.
-        var needsSpentBody = false
-    }
-
-    /// A 401 that a refresh is asked for.
-    struct Rejection: Sendable {
-        var head: TransportResponse
-        var body: Body
-
-        /// The caller gets it if there is nothing to refresh with.
-        enum Body: Sendable {
-            case arriving(received: Int)
-            case complete(Data)
-            /// It was too long, or the connection was lost.
-            case givenUp
-        }
-    }
-
-    /// What doesn't change during an exchange.
-    struct Terms: Sendable {
-        var policy: ExchangePolicy
-        /// Whether the service's authentication method signs the request.
-        var isSigned: Bool
-        /// Whether a session signs, and has to admit the request first.
-        var hasSession: Bool
-        var timeouts: RequestTimeouts
-        var deadline: MonotonicInstant
-        /// Whether the body is read while it is sent.
-        ///
-        /// Then the resource timeout counts from the last byte that was sent.
-        var hasStreamedBody = false
-    }
-
     /// The size up to which the body of a 401 is kept during a refresh, and up
     /// to which an unwanted body is read, in bytes.
     ///
     /// Reading that much is cheaper than a new connection.
     static let maximumRest = 1 << 16
 
-    let terms: Terms
+    private let terms: Terms
     var attempt: Attempt
     var state: State
     /// The number of the current attempt, or of the last one.
-    var number = 0
-    /// How far the earlier attempts got.
-    var reach = AtomError.Delivery.notSent
+    private(set) var number = 0
     /// What a policy has sent again; `nil` for nothing.
     var retries: Retries?
-    /// Whether a 401 has been retried.
-    var hasRetried = false
-    /// The number of the last change of the deadline; 0 for none.
-    var lastDeadline = 0
     /// The end of the exchange's time; `nil` if it has no end any more.
     var deadline: MonotonicInstant?
+    /// How far the earlier attempts got.
+    var reach = AtomError.Delivery.notSent
+    /// Whether a 401 has been retried.
+    var hasRetried = false
+    /// The time of the last byte sent or received.
+    private var lastActivity = MonotonicInstant(nanoseconds: 0)
+    /// The number of the last change of the deadline; 0 for none.
+    private(set) var lastDeadline = 0
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
         self.attempt = attempt
         state =
             terms.isSigned && terms.hasSession
-            ? .waitingForSession(rejection: nil, keepsPlace: false) : .waitingForSlot(keepsPlace: false)
+            ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
         deadline = terms.deadline
         self.terms = terms
     }
 }
 
-// MARK: - Steps
-
-extension ExchangeMachine {
-    /// The result of an event.
-    ///
-    /// It is small and holds no references, because every event returns one.
-    struct Step {
-        var action = Action.nothing
-        var effects = Effects()
-        /// The change for the deadline queue.
-        var deadline = DeadlineChange.none
-        /// The version of the session's credential that the server has accepted.
-        var acceptedVersion: Int?
-        /// The version of the session's credential that the server has rejected,
-        /// for a request that is not sent again.
-        var rejectedVersion: Int?
-    }
-
-    /// The next thing to do.
-    enum Action {
-        case nothing
-        /// Ask the session for admission.
-        ///
-        /// - Parameter isAnew: Whether it has been sent before.
-        case askSession(isAnew: Bool)
-        /// Tell the session that the token of this version was rejected, then
-        /// ask it for admission anew.
-        case retry(rejectedVersion: Int)
-        /// Tell the session that the exchange pauses.
-        case pause
-        /// Ask for a slot.
-        case enterLane(keepsPlace: Bool)
-        /// Ask the session for admission and keep the slot meanwhile.
-        case askSessionWithSlot
-        /// Sign again, with the same slot.
-        case sign
-        /// Hand the attempt to the transport.
-        case send
-        /// Pass this part of the body to the sink.
-        case keepPart
-        /// End the sink, and give its data to the machine.
-        case keepBody
-        /// End the sink, and tell the caller the response.
-        case deliver
-        /// Tell the caller the outcome in the state.
-        case tell
-    }
-
-    /// What is done besides the action.
-    struct Effects: OptionSet {
-        let rawValue: UInt16
-
-        // Before the action:
-        /// Keep the cookies that the head sets.
-        static let keepCookies = Effects(rawValue: 1 << 0)
-        /// Leave the session's queue.
-        static let leaveSession = Effects(rawValue: 1 << 1)
-        /// Leave the lane.
-        static let leaveLane = Effects(rawValue: 1 << 2)
-        /// Tell the session that the pause is over.
-        static let leavePause = Effects(rawValue: 1 << 9)
-
-        // After the action:
-        /// Give the slot back.
-        ///
-        /// The session must know of a rejected token before the next request
-        /// gets the slot.
-        static let giveSlotBack = Effects(rawValue: 1 << 3)
-        /// Stop the attempt on the wire.
-        static let stop = Effects(rawValue: 1 << 4)
-        /// Let go of the attempt: its response is not needed any more.
-        static let letGo = Effects(rawValue: 1 << 5)
-        /// Keep the notification of the session's end back: the caller comes first, and its response is incomplete.
-        static let keepNotice = Effects(rawValue: 1 << 6)
-        /// Release this notification: the caller has been told.
-        static let releaseNotice = Effects(rawValue: 1 << 7)
-        /// Limit the time for which the rest of this response is read.
-        static let limitRest = Effects(rawValue: 1 << 8)
-
-        /// The retry that was offered is used.
-        static let sendAgain = Effects(rawValue: 1 << 10)
-    }
-
-    /// A change of the deadline, with a number.
-    ///
-    /// If two changes are performed in the wrong order, the one with the higher
-    /// number counts.
-    enum DeadlineChange {
-        case none
-        case set(MonotonicInstant, Int)
-        case removed(Int)
-    }
-}
+// MARK: - What is known
 
 extension ExchangeMachine {
     /// The outcome, if it is known.
     var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 
-    /// Whether the caller gets the response whose head has arrived.
-    var deliversHead: Bool {
-        if case .receiving(let transmission, _) = state { !transmission.needsSpentBody } else { false }
+    /// The retry that is being paid for.
+    var unpaidRetry: Retry? { if case .paying(let retry) = state { retry } else { nil } }
+
+    var isPausing: Bool { if case .pausing = state { true } else { false } }
+
+    /// Whether it asks the session, or waits for a refresh.
+    var isWaitingForSession: Bool { if case .waitingForSession = state { true } else { false } }
+
+    var isWaitingForSlot: Bool { if case .waitingForSlot = state { true } else { false } }
+
+    /// Whether the next head of this attempt counts.
+    func awaitsHead(of number: Int) -> Bool {
+        if case .sending = state { number == self.number } else { false }
     }
 
     /// How far the request got, for an error.
@@ -242,64 +78,618 @@ extension ExchangeMachine {
         switch state {
         case .sending: .maybeSent
         case .receiving: .answered
-        case .waitingForSession, .waitingForSlot, .pausing, .ended: reach
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: reach
         }
     }
 
-    /// Sets the deadline: the end of the exchange's time, or of its idle time.
-    mutating func armed() -> DeadlineChange {
-        var next = deadline
-        switch state {
-        case .sending(let transmission, _), .receiving(let transmission, _):
-            if let end = silenceEnd(transmission) { next = next.map { min($0, end) } ?? end }
-        case .pausing(let until): next = next.map { min($0, until) } ?? until
-        case .waitingForSession, .waitingForSlot, .ended: break
-        }
-        guard let next else { return disarmed() }
-        lastDeadline += 1
-        return .set(next, lastDeadline)
+    /// Whether the attempt is signed.
+    ///
+    /// After a redirect to another origin it never is.
+    var isAttemptSigned: Bool { terms.isSigned && !attempt.hasLeftOrigin }
+
+    /// Whether a slot sends the attempt.
+    private func isReadyToSend(isSigned: Bool) -> Bool { isWaitingForSlot && (isSigned || !isAttemptSigned) }
+
+    /// The next attempt, if there is a signature or not.
+    func nextAttempt(isSigned: Bool) -> NextAttempt {
+        NextAttempt(
+            attempt: attempt, number: number + 1, isSigned: isAttemptSigned, isReady: isReadyToSend(isSigned: isSigned))
     }
 
-    mutating func disarmed() -> DeadlineChange {
-        guard lastDeadline > 0 else { return .none }
-        lastDeadline += 1
-        return .removed(lastDeadline)
+    /// What an outcome tells of the exchange.
+    var story: ExchangeStory {
+        ExchangeStory(
+            asked: attempt.asked, attempts: number, hasLeftOrigin: attempt.hasLeftOrigin,
+            failures: retries?.failures ?? [])
+    }
+
+    /// When the exchange's time is over, or would be.
+    var totalDeadline: MonotonicInstant { deadline ?? terms.deadline }
+
+    /// What was paid for a retry that has not been sent.
+    var unusedCost: Int { retries.map { $0.lastNumber == number ? $0.cost : 0 } ?? 0 }
+
+    /// Whether the last retry waits, or has waited, for a network.
+    var waitsForNetwork: Bool { retries?.last.waitsForNetwork ?? false }
+
+    /// Whether the attempt on the wire still has to give its slot back.
+    private var holdsSlot: Bool {
+        guard terms.policy.takesSlot else { return false }
+        return switch state {
+        case .sending, .receiving(_, .whole), .receiving(_, .bodyNotRepeatable): true
+        case .paying(let retry): if case .response = retry.alternative { true } else { false }
+        case .ended(_, let holdsSlot): holdsSlot
+        case .receiving, .waitingForSession, .waitingForSlot, .pausing: false
+        }
     }
 
     /// When the server has been silent for too long; `nil` while it is made to
-    /// wait.
-    func silenceEnd(_ transmission: Transmission) -> MonotonicInstant? {
-        transmission.isPaused
-            ? nil : transmission.lastActivity.advanced(byNanoseconds: terms.timeouts.idleNanoseconds)
+    /// wait, or nothing is on the wire.
+    private var silenceEnd: MonotonicInstant? {
+        switch state {
+        case .receiving(_, .streamed(isPaused: true)): nil
+        case .sending, .receiving: lastActivity.advanced(byNanoseconds: terms.timeouts.idleNanoseconds)
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: nil
+        }
+    }
+}
+
+// MARK: - Before an attempt is on the wire
+
+extension ExchangeMachine {
+    /// The session admits the request, at once or after a wait.
+    mutating func admitted() -> Commands {
+        guard case .waitingForSession(let rejection, let place) = state else { return Commands() }
+        state = .waitingForSlot(place: place)
+        var commands = Commands()
+        // The 401 can't be the outcome any more.
+        if case .arriving? = rejection?.body { commands.append(.limitRest(isKept: false)) }
+        commands.append(.enterLane(place: place))
+        return commands
+    }
+
+    /// The session admits a request that has kept its slot.
+    mutating func admittedWithSlot() -> Commands {
+        guard case .waitingForSession(_, let place?) = state else { return slotNotUsed() }
+        state = .waitingForSlot(place: place)
+        return Commands(.sign(place: place))
+    }
+
+    /// The session has queued the request, and may have released it already.
+    ///
+    /// - Parameter hasSlot: Whether it has kept its slot until then.
+    mutating func queuedBySession(hasSlot: Bool = false) -> Commands {
+        var commands = Commands()
+        switch state {
+        case .waitingForSession: arm(&commands)
+        // It ended before it was queued, and must not stay in the queue.
+        case .ended: commands.append(.leaveSession)
+        case .waitingForSlot, .sending, .paying, .pausing, .receiving: break
+        }
+        if hasSlot, terms.policy.takesSlot { commands.append(.giveSlotBack) }
+        return commands
+    }
+
+    /// The session doesn't admit the request, or whoever it belongs to has gone.
+    ///
+    /// - Parameter question: Whether it waits for a network instead, and asks again.
+    mutating func refused(
+        _ error: AuthenticationError, _ question: RetryQuestion? = nil, at now: MonotonicInstant
+    ) -> Commands {
+        var commands = Commands()
+        switch state {
+        case .waitingForSession(let rejection, _):
+            if let wait = question?.networkWait(after: retries, or: .failure(.authentication(error)), at: now) {
+                // The 401 can't be the outcome any more.
+                if case .arriving? = rejection?.body { commands.append(.stop) }
+                goOn(with: wait, &commands)
+            } else if let rejection, case .missingCredential = error {
+                // There is nothing to refresh with. The server's 401 says more than that.
+                switch rejection.body {
+                case .arriving:
+                    lastActivity = now
+                    state = .receiving(rejection.head, .rejected)
+                    arm(&commands)
+                    return commands
+                case .complete(let body): end(.rejection(rejection.head, body), .tell, &commands)
+                case .givenUp: end(.rejection(rejection.head, Data()), .tell, &commands)
+                }
+            } else {
+                commands = fail(.authentication(error.delivered(.init(delivery))))
+            }
+        case .pausing: commands = fail(.authentication(error.delivered(.init(delivery))))
+        case .waitingForSlot, .sending, .paying, .receiving, .ended: break
+        }
+        commands.append(.releaseNotice)
+        return commands
+    }
+
+    /// The request is in the lane, or has left it already.
+    mutating func queuedForSlot(place: Int) -> Commands {
+        var commands = Commands()
+        switch state {
+        case .waitingForSlot:
+            state = .waitingForSlot(place: place)
+            arm(&commands)
+        case .ended: commands.append(.leaveLane(place: place))
+        case .waitingForSession, .sending, .paying, .pausing, .receiving: break
+        }
+        return commands
+    }
+
+    /// The request has a slot, or needs none, and was signed if possible.
+    ///
+    /// - Parameters:
+    ///   - isSigned: Whether there is a signature.
+    ///   - version: The version of the session's credential that signed it;
+    ///     `nil` if no session did.
+    mutating func slotGranted(place: Int, isSigned: Bool, version: Int?, at now: MonotonicInstant) -> Commands {
+        guard isWaitingForSlot else { return slotNotUsed() }
+        guard isReadyToSend(isSigned: isSigned) else {
+            // The token expired or was rejected while this waited for its slot. It asks again before it gives the slot
+            // back, else a later request could be sent first.
+            state = .waitingForSession(rejection: nil, place: place)
+            return Commands(.askSessionWithSlot)
+        }
+        number += 1
+        lastActivity = now
+        state = .sending(version: isAttemptSigned ? version : nil)
+        var commands = Commands()
+        arm(&commands)
+        commands.append(.send)
+        return commands
+    }
+
+    /// The request has a slot, and must not be sent.
+    mutating func slotGranted(_ error: AuthenticationError) -> Commands {
+        guard isWaitingForSlot else { return slotNotUsed() }
+        var commands = fail(.authentication(error.delivered(.init(delivery))))
+        if terms.policy.takesSlot { commands.append(.giveSlotBack) }
+        return commands
+    }
+
+    private func slotNotUsed() -> Commands { terms.policy.takesSlot ? Commands(.giveSlotBack) : Commands() }
+}
+
+// MARK: - The transport's events
+
+extension ExchangeMachine {
+    /// Bytes of the request's body were sent.
+    mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) {
+        guard number == self.number else { return }
+        lastActivity = now
+        guard count > 0, terms.hasStreamedBody, deadline != nil else { return }
+        // A body may be as large as it likes, also after an early response; the deadline queue asks again.
+        switch state {
+        case .sending, .receiving: deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: break
+        }
+    }
+
+    /// The head of a response has arrived.
+    ///
+    /// It decides how the exchange goes on.
+    ///
+    /// - Parameters:
+    ///   - isBodySpent: Whether the request's body has been read and can't be read again.
+    ///   - isStreamed: Whether the response goes to a file or a stream. Then it
+    ///     has its own pace: the head ends the resource timeout, and gives the
+    ///     slot back.
+    ///   - question: Whether another attempt follows instead of this response.
+    mutating func headArrived(
+        _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, isStreamed: Bool = false,
+        _ question: RetryQuestion? = nil, at now: MonotonicInstant
+    ) -> Commands {
+        guard number == self.number else { return Commands() }
+        lastActivity = now
+        guard case .sending(let version) = state else { return Commands() }
+        reach = .answered
+        var commands = Commands()
+        if terms.policy.usesCookies, head.headerFields.contains("Set-Cookie") { commands.append(.keepCookies) }
+        if let version, head.statusCode != 401 {
+            commands.append(.tokenAccepted(version: version))
+        } else if let version, !hasRetried {
+            guard !isBodySpent else {
+                // The session has to know, and the caller gets the 401.
+                commands.append(.tokenRejected(version: version))
+                receive(head, .bodyNotRepeatable, &commands)
+                return commands
+            }
+            hasRetried = true
+            commands.append(.noteRetryAfter(status: 401))
+            commands.append(.limitRest(isKept: true))
+            // The session must know of a rejected token before the next request gets the slot.
+            commands.append(.tokenRejected(version: version))
+            commands.append(.askSession(isAnew: true))
+            if holdsSlot { commands.append(.giveSlotBack) }
+            state = .waitingForSession(rejection: Rejection(head: head), place: nil)
+            return commands
+        }
+        if let question, let retry = retry(question, or: .response(head, isStreamed: isStreamed), at: now) {
+            offer(retry, &commands)
+        } else {
+            follow(head, isBodySpent: isBodySpent, isStreamed: isStreamed, &commands)
+        }
+        return commands
+    }
+
+    /// Follows a redirect, or lets the caller have the response.
+    private mutating func follow(
+        _ head: TransportResponse, isBodySpent: Bool, isStreamed: Bool, _ commands: inout Commands
+    ) {
+        switch attempt.following(head, policy: terms.policy.redirects) {
+        case .none:
+            receive(head, isStreamed ? .streamed(isPaused: false) : .whole, &commands)
+        case .redirected(let next) where next.body != nil && isBodySpent:
+            receive(head, .bodyNotRepeatable, &commands)
+        case .redirected(let next):
+            // What a retry has cost belongs to the server that was asked.
+            if let made = retries, next.target.origin != attempt.target.origin {
+                retries = Retries(failures: made.failures, last: made.last, cost: 0, lastNumber: made.lastNumber)
+            }
+            attempt = next
+            commands.append(.noteRedirect)
+            commands.append(.limitRest(isKept: false))
+            let givesSlotBack = holdsSlot
+            beginAgain(&commands)
+            if givesSlotBack { commands.append(.giveSlotBack) }
+        case .tooManyRedirects:
+            let explanation = "The server redirected more than \(attempt.redirects) times"
+            fail(.session(URLError(.httpTooManyRedirects, explanation, delivery: .answered)), &commands)
+        }
+    }
+
+    /// The caller gets this response.
+    private mutating func receive(_ head: TransportResponse, _ reception: Reception, _ commands: inout Commands) {
+        guard case .streamed = reception else {
+            state = .receiving(head, reception)
+            return
+        }
+        let givesSlotBack = holdsSlot
+        state = .receiving(head, reception)
+        deadline = nil
+        arm(&commands)
+        commands.append(.openDestination)
+        if givesSlotBack { commands.append(.giveSlotBack) }
+    }
+
+    /// The reader of a streamed response doesn't keep up, or wants more.
+    mutating func pauseChanged(_ isPaused: Bool, of number: Int, at now: MonotonicInstant) -> Commands {
+        var commands = Commands()
+        guard number == self.number, case .receiving(let head, .streamed) = state else { return commands }
+        lastActivity = now
+        state = .receiving(head, .streamed(isPaused: isPaused))
+        arm(&commands)
+        return commands
+    }
+
+    /// A part of the response's body has arrived.
+    mutating func partArrived(_ count: Int, of number: Int, at now: MonotonicInstant) -> Commands {
+        guard number == self.number else { return Commands(.dropPart) }
+        switch state {
+        case .receiving:
+            lastActivity = now
+            return Commands(.keepPart)
+        case .waitingForSession(var rejection?, let place):
+            guard case .arriving(let received) = rejection.body else { return Commands(.dropPart) }
+            guard count <= Self.maximumRest - received else { return giveRestUp() }
+            rejection.body = .arriving(received: received + count)
+            state = .waitingForSession(rejection: rejection, place: place)
+            return Commands(.keepPart)
+        case .sending:
+            // A body before its head is an error of the transport, but no silence.
+            lastActivity = now
+            return Commands(.dropPart)
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended:
+            return Commands(.dropPart)
+        }
+    }
+
+    /// The rest of an attempt's response took too long.
+    mutating func restExpired(_ number: Int) -> Commands { number == self.number ? giveRestUp() : Commands() }
+
+    /// Stops reading the body of a 401.
+    private mutating func giveRestUp() -> Commands {
+        guard case .waitingForSession(var rejection?, let place) = state, case .arriving = rejection.body
+        else { return Commands() }
+        rejection.body = .givenUp
+        state = .waitingForSession(rejection: rejection, place: place)
+        return Commands(.stop)
+    }
+
+    /// The sink could not take a part of the body.
+    ///
+    /// - Parameter asksAgain: Whether the destination can't use the response
+    ///   that has begun to go there, and asks for another one. It does so once, at
+    ///   the same place and without a part of the response.
+    mutating func sinkFailed(
+        _ error: AtomError, of number: Int, asksAgain: Bool = false, at now: MonotonicInstant
+    ) -> Commands {
+        guard number == self.number else { return Commands() }
+        guard case .receiving(let head, let reception) = state else { return giveRestUp() }
+        guard asksAgain, case .streamed = reception else { return fail(error) }
+        // The head has ended the time for all, and another one is waited for.
+        deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        var commands = Commands(.noteRetryAfter(status: head.statusCode))
+        beginAgain(&commands)
+        arm(&commands)
+        commands.append(.stop)
+        return commands
+    }
+
+    /// The attempt is complete; this is its last event.
+    mutating func finished(_ number: Int) -> Commands {
+        guard number == self.number else { return Commands(.abandonBody) }
+        var commands = Commands()
+        switch state {
+        case .receiving(let head, .bodyNotRepeatable): end(.bodyNotRepeatable(head), .deliver, &commands)
+        case .receiving(let head, _): end(.response(head), .deliver, &commands)
+        case .sending:
+            let explanation = "The transport ended without a response"
+            commands.append(.abandonBody)
+            end(
+                .failure(.session(URLError(.badServerResponse, explanation, delivery: delivery))), .tell, &commands)
+        case .waitingForSession(let rejection?, _):
+            if case .arriving = rejection.body { return Commands(.keepBody) }
+            commands.append(.abandonBody)
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: attemptOver(&commands)
+        }
+        return commands
+    }
+
+    /// The sink has returned the complete body of a 401.
+    mutating func bodyKept(_ body: Data, of number: Int) -> Commands {
+        var commands = Commands()
+        guard number == self.number else { return commands }
+        switch state {
+        case .waitingForSession(var rejection?, let place):
+            guard case .arriving = rejection.body else { return commands }
+            rejection.body = .complete(body)
+            state = .waitingForSession(rejection: rejection, place: place)
+        case .receiving(let head, _):
+            // The session has refused between `finished` and this event.
+            end(.rejection(head, body), .tell, &commands)
+        case .waitingForSession, .waitingForSlot, .sending, .paying, .pausing, .ended: break
+        }
+        return commands
+    }
+
+    /// The attempt has failed; this is its last event.
+    ///
+    /// - Parameter question: Whether another attempt follows.
+    mutating func failed(
+        _ failure: TransportFailure, _ number: Int, _ question: RetryQuestion? = nil, at now: MonotonicInstant
+    ) -> Commands {
+        var commands = Commands(.abandonBody)
+        guard number == self.number else { return commands }
+        let error: AtomError
+        switch state {
+        // Nothing more is known of this attempt than of the earlier ones.
+        case .sending: error = failure.atomError(delivery: failure.delivery == .notSent ? reach : failure.delivery)
+        case .receiving: error = failure.atomError(delivery: .answered)
+        case .waitingForSession:
+            // It has stopped by itself.
+            _ = giveRestUp()
+            return commands
+        case .waitingForSlot, .paying, .pausing, .ended:
+            attemptOver(&commands, isAbandoned: true)
+            return commands
+        }
+        if let question, let retry = retry(question, or: .failure(error), at: now) {
+            if holdsSlot { commands.append(.giveSlotBack) }
+            offer(retry, &commands)
+        } else {
+            end(.failure(error), .tell, &commands)
+        }
+        return commands
+    }
+
+    /// The last event of an attempt that the exchange has let go of.
+    private mutating func attemptOver(_ commands: inout Commands, isAbandoned: Bool = false) {
+        if !isAbandoned { commands.append(.abandonBody) }
+        guard case .ended(let outcome, holdsSlot: true) = state else { return }
+        state = .ended(outcome, holdsSlot: false)
+        commands.append(.giveSlotBack)
+    }
+}
+
+// MARK: - Another attempt
+
+extension ExchangeMachine {
+    /// Another attempt after this, if the policy and the state of the exchange
+    /// allow one: nobody has seen anything of the current one's response.
+    private func retry(
+        _ question: RetryQuestion, or alternative: Retry.Alternative, at now: MonotonicInstant
+    ) -> Retry? {
+        switch state {
+        case .sending, .receiving(_, .whole):
+            terms.policy.retries
+                ? question.retry(of: attempt, after: retries, until: deadline, or: alternative, at: now) : nil
+        case .receiving, .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: nil
+        }
+    }
+
+    /// Goes on to another attempt, as soon as it is paid for.
+    private mutating func offer(_ retry: Retry, _ commands: inout Commands) {
+        if retry.setback.delivery == .maybeSent { reach = .maybeSent }
+        state = .paying(retry)
+        if retry.cost > 0 { commands.append(.payForRetry) } else { goOn(with: retry, &commands) }
+    }
+
+    /// A retry has been paid for, or can't be.
+    mutating func paid(_ isPaid: Bool, for retry: Retry) -> Commands {
+        var commands = Commands()
+        guard case .paying(let current) = state, current === retry else {
+            // The exchange has ended in the meantime.
+            return isPaid ? Commands(.giveBack(retry.cost)) : commands
+        }
+        if isPaid {
+            goOn(with: retry, &commands)
+            return commands
+        }
+        switch retry.alternative {
+        case .response(let head, let isStreamed):
+            follow(head, isBodySpent: false, isStreamed: isStreamed, &commands)
+        case .failure(let error): end(.failure(error), .tell, &commands)
+        }
+        return commands
+    }
+
+    /// After a pause, or at once.
+    private mutating func goOn(with retry: Retry, _ commands: inout Commands) {
+        retries = Retries(
+            failures: (retries?.failures ?? []) + [retry.setback.failure], last: retry,
+            // What was paid for an attempt that has not been made stays paid.
+            cost: retry.cost + unusedCost, lastNumber: number,
+            networkDeadline: retries?.networkDeadline ?? (retry.waitsForNetwork ? retry.until : nil))
+        let givesSlotBack = holdsSlot
+        commands.append(.noteRetry)
+        if case .response = retry.alternative { commands.append(.limitRest(isKept: false)) }
+        if let until = retry.until {
+            state = .pausing(until: until)
+            commands.append(.pause)
+        } else {
+            beginAgain(&commands)
+        }
+        if givesSlotBack { commands.append(.giveSlotBack) }
+    }
+
+    /// Asks for what the next attempt needs.
+    private mutating func beginAgain(_ commands: inout Commands) {
+        if isAttemptSigned, terms.hasSession {
+            state = .waitingForSession(rejection: nil, place: nil)
+            commands.append(.askSession(isAnew: true))
+        } else {
+            state = .waitingForSlot(place: nil)
+            commands.append(.enterLane(place: nil))
+        }
+    }
+
+    /// The session knows of the pause, or there is no session.
+    mutating func pauseNoted() -> Commands {
+        var commands = Commands()
+        // Otherwise it was over before the session knew of it.
+        if isPausing { arm(&commands) } else { commands.append(.leavePause) }
+        return commands
+    }
+
+    /// There is a network, for a pause that waits for one.
+    ///
+    /// - Parameter number: The attempt before the pause.
+    mutating func networkReturned(after number: Int) -> Commands {
+        guard isPausing, number == self.number, waitsForNetwork else { return Commands() }
+        return pauseOver()
+    }
+
+    private mutating func pauseOver() -> Commands {
+        var commands = Commands(.leavePause)
+        beginAgain(&commands)
+        return commands
+    }
+}
+
+// MARK: - The end
+
+extension ExchangeMachine {
+    /// The caller has cancelled.
+    mutating func cancelled() -> Commands { fail(.cancelled(delivery)) }
+
+    /// A deadline has passed; it may be an older one.
+    ///
+    /// - Parameter question: Whether another attempt follows a silence.
+    mutating func deadlinePassed(at now: MonotonicInstant, _ question: RetryQuestion? = nil) -> Commands {
+        let isOver = deadline.map { now >= $0 } ?? false
+        switch state {
+        case .ended:
+            return Commands()
+        case .waitingForSession where isOver:
+            return fail(.authentication(.waitedTooLong(delivery: .init(delivery))))
+        case .waitingForSlot where isOver:
+            return fail(timeout("The request timed out while it waited for its turn"))
+        case .pausing where isOver && waitsForNetwork:
+            // The reason is the missing network, not the time.
+            let code = retries?.failures.last?.connectionCode ?? .notConnectedToInternet
+            let explanation = "There was no network until the request's deadline"
+            return fail(.session(URLError(code, explanation, delivery: delivery)))
+        case .pausing where isOver:
+            return fail(timeout("The request timed out while it waited to be sent again"))
+        case .pausing(let until) where now >= until:
+            return pauseOver()
+        case .sending where isOver, .paying where isOver, .receiving where isOver:
+            return fail(timeout("The request did not complete in \(terms.timeouts.total)"))
+        case .sending, .receiving:
+            guard let silenceEnd, now >= silenceEnd else { break }
+            let error = timeout("Nothing came or went for \(terms.timeouts.idle)")
+            guard let question, let retry = retry(question, or: .failure(error), at: now) else { return fail(error) }
+            // Its connection is closed at once, so the slot doesn't wait for the last event.
+            var commands = Commands(.stop)
+            if holdsSlot { commands.append(.giveSlotBack) }
+            offer(retry, &commands)
+            return commands
+        case .waitingForSession, .waitingForSlot, .paying, .pausing: break
+        }
+        var commands = Commands()
+        arm(&commands)
+        return commands
+    }
+
+    private func timeout(_ explanation: String) -> AtomError {
+        .session(URLError(.timedOut, explanation, delivery: delivery))
     }
 
     /// Ends the exchange with an attempt that needs no stopping, or with none.
-    mutating func end(_ outcome: Outcome, _ action: Action = .tell, effects: Effects = []) -> Step {
-        let deadline = disarmed()
+    private mutating func end(_ outcome: Outcome, _ telling: Command, _ commands: inout Commands) {
+        let givesSlotBack = holdsSlot
+        disarm(&commands)
+        commands.append(telling)
+        if case .receiving(_, .rejected) = state { commands.append(.releaseNotice) }
+        if givesSlotBack { commands.append(.giveSlotBack) }
         state = .ended(outcome, holdsSlot: false)
-        return Step(action: action, effects: effects, deadline: deadline)
     }
 
     /// Ends the exchange with an error.
-    mutating func fail(_ error: AtomError) -> Step {
-        var step = Step(action: .tell)
-        var holdsSlot = false
+    mutating func fail(_ error: AtomError) -> Commands {
+        var commands = Commands()
+        fail(error, &commands)
+        return commands
+    }
+
+    private mutating func fail(_ error: AtomError, _ commands: inout Commands) {
+        var isOnWire = false
+        if case .ended = state { return }
+        disarm(&commands)
         switch state {
-        case .ended: return Step()
         case .waitingForSession(let rejection, _):
-            step.effects = .leaveSession
-            if case .arriving? = rejection?.body { step.effects.insert(.stop) }
-        case .waitingForSlot:
-            step.effects = .leaveLane
-        case .pausing:
-            step.effects = .leavePause
-        case .sending(let transmission, _), .receiving(let transmission, _):
-            step.effects = .stop
-            if transmission.holdsNotice { step.effects.insert(.releaseNotice) }
-            holdsSlot = transmission.holdsSlot
+            commands.append(.leaveSession)
+            if case .arriving? = rejection?.body { isOnWire = true }
+        case .waitingForSlot(let place): if let place { commands.append(.leaveLane(place: place)) }
+        case .pausing: commands.append(.leavePause)
+        case .paying(let retry): if case .response = retry.alternative { isOnWire = true }
+        case .sending, .receiving: isOnWire = true
+        case .ended: break
         }
-        step.deadline = disarmed()
+        if unusedCost > 0 { commands.append(.giveBack(unusedCost)) }
+        commands.append(.tell)
+        if case .receiving(_, .rejected) = state { commands.append(.releaseNotice) }
+        if isOnWire { commands.append(.stop) }
         state = .ended(.failure(error), holdsSlot: holdsSlot)
-        return step
+    }
+
+    // MARK: The deadline
+
+    /// Sets the deadline: the end of the exchange's time, or of its idle time.
+    private mutating func arm(_ commands: inout Commands) {
+        var next = deadline
+        if case .pausing(let until) = state { next = next.map { min($0, until) } ?? until }
+        if let end = silenceEnd { next = next.map { min($0, end) } ?? end }
+        guard let next else { return disarm(&commands) }
+        lastDeadline += 1
+        commands.append(.setDeadline(next, number: lastDeadline))
+    }
+
+    private mutating func disarm(_ commands: inout Commands) {
+        guard lastDeadline > 0 else { return }
+        lastDeadline += 1
+        commands.append(.removeDeadline(number: lastDeadline))
     }
 }

@@ -1,18 +1,9 @@
 /// A request that waits for a slot.
 protocol SlotWaiter: AnyObject, Sendable {
-    /// Its place in the lane. Only the slots read and write it, under their lock.
-    var slotPlace: SlotPlace? { get set }
-
     /// The waiter has a slot of the origin now, and gives it back with
     /// `release`. It is called outside every lock, for one waiter of an origin
     /// after the other.
-    func slotGranted(of origin: Origin)
-}
-
-/// The place of a waiter in a lane, also after it got a slot.
-struct SlotPlace {
-    var ticket: Int
-    var isWaiting: Bool
+    func slotGranted(of origin: Origin, place: Int)
 }
 
 /// Limits how many exchanges with one origin are on the wire.
@@ -26,7 +17,7 @@ final class OriginSlots: Sendable {
         let origin: Origin
         var limit: Int
         var taken = 0
-        var waiting = TicketQueue<any SlotWaiter>()
+        var waiting = TicketQueue<Waiting>()
         /// Whether a thread is granting slots.
         ///
         /// Other threads leave that to it, else two waiters could start in the
@@ -38,6 +29,11 @@ final class OriginSlots: Sendable {
         var canGrant: Bool {
             taken < limit && waiting.isEmpty && !isDraining
         }
+    }
+
+    fileprivate struct Waiting {
+        let waiter: any SlotWaiter
+        let place: Int
     }
 
     fileprivate struct Lanes {
@@ -52,9 +48,7 @@ final class OriginSlots: Sendable {
         var learned: [Origin: Int] = [:]
         let limit: Int
         /// One counter for all lanes, because lanes come and go.
-        var nextTicket = 0
-        /// Whether any request has been sent again.
-        var hasRetries = false
+        var nextPlace = 0
     }
 
     private let lanes: Guarded<Lanes>
@@ -79,61 +73,41 @@ final class OriginSlots: Sendable {
 
     /// Takes a slot, or joins the lane.
     ///
-    /// A free slot is granted before this returns.
-    ///
-    /// - Parameter isBack: Whether the waiter got a slot before and could not use
-    ///   it. Then it keeps its place in the lane.
-    /// - Returns: Whether the waiter has to wait.
-    @discardableResult
-    func enter(_ waiter: any SlotWaiter, origin: Origin, isBack: Bool = false) -> Bool {
-        guard !isUnlimited else {
-            waiter.slotGranted(of: origin)
-            return false
-        }
-        let isGranted = lanes.withLock { lanes in
+    /// - Parameter place: The place in the lane of a waiter that got a slot
+    ///   before and could not use it; `nil` for the end.
+    /// - Returns: The place in the lane, and whether the waiter has a slot now.
+    ///   Otherwise it is told later.
+    func enter(_ waiter: any SlotWaiter, origin: Origin, place: Int? = nil) -> (place: Int, isGranted: Bool) {
+        guard !isUnlimited else { return (0, true) }
+        return lanes.withLock { lanes in
             if lanes.recent.origin != origin { lanes.turn(to: origin) }
             let isGranted = lanes.recent.canGrant
-            var ticket = lanes.nextTicket
-            if isBack, let place = waiter.slotPlace { ticket = place.ticket } else { lanes.nextTicket += 1 }
-            waiter.slotPlace = SlotPlace(ticket: ticket, isWaiting: !isGranted)
+            let place = place ?? lanes.nextPlace
+            lanes.nextPlace = max(lanes.nextPlace, place + 1)
             if isGranted {
                 lanes.recent.taken += 1
             } else {
-                lanes.recent.waiting.enqueue(waiter, ticket: ticket)
+                lanes.recent.waiting.enqueue(Waiting(waiter: waiter, place: place), ticket: place)
             }
-            return isGranted
+            return (place, isGranted)
         }
-        if isGranted { waiter.slotGranted(of: origin) }
-        return !isGranted
     }
 
-    /// Leaves the lane, if the waiter is in it.
-    func leave(_ waiter: any SlotWaiter, origin: Origin) {
-        withLane(of: origin) { lane in
-            guard let place = waiter.slotPlace, place.isWaiting else { return }
-            waiter.slotPlace = nil
-            _ = lane.waiting.remove(place.ticket)
-        }
+    /// Leaves the lane, if the waiter with this place is still in it.
+    func leave(place: Int, origin: Origin) {
+        // Released outside the lock.
+        _ = withLane(of: origin) { $0.waiting.remove(place)?.waiter }
     }
 
     /// Gives a slot back, and grants it to the next waiter.
-    ///
-    /// - Returns: Whether the quotas for retries may be touched. So a success
-    ///   need not take their lock to find out.
-    @discardableResult
-    func release(origin: Origin) -> Bool {
-        guard !isUnlimited else { return true }
-        let (drains, hasRetries) = lanes.withLock { lanes in
-            if lanes.recent.origin != origin { lanes.turn(to: origin) }
-            lanes.recent.taken = max(lanes.recent.taken - 1, 0)
-            return (lanes.recent.startsDraining(), lanes.hasRetries)
+    func release(origin: Origin) {
+        guard !isUnlimited else { return }
+        let drains = withLane(of: origin) { lane in
+            lane.taken = max(lane.taken - 1, 0)
+            return lane.startsDraining()
         }
         if drains { drain(origin) }
-        return hasRetries
     }
-
-    /// A retry is being paid for.
-    func noteRetry() { lanes.withLock { $0.hasRetries = true } }
 
     /// The transport knows how many exchanges with an origin make sense.
     func learn(_ limit: Int, of origin: Origin) {
@@ -151,21 +125,14 @@ final class OriginSlots: Sendable {
     }
 
     private func drain(_ origin: Origin) {
-        while let waiter = nextWaiter(origin) {
-            waiter.slotGranted(of: origin)
-        }
+        while let next = nextWaiter(origin) { next.waiter.slotGranted(of: origin, place: next.place) }
     }
 
-    private func nextWaiter(_ origin: Origin) -> (any SlotWaiter)? {
+    private func nextWaiter(_ origin: Origin) -> Waiting? {
         withLane(of: origin) { lane in
-            let waiter = lane.taken < lane.limit ? lane.waiting.dequeue() : nil
-            if let waiter {
-                waiter.slotPlace?.isWaiting = false
-                lane.taken += 1
-            } else {
-                lane.isDraining = false
-            }
-            return waiter
+            let next = lane.taken < lane.limit ? lane.waiting.dequeue() : nil
+            if next != nil { lane.taken += 1 } else { lane.isDraining = false }
+            return next
         }
     }
 

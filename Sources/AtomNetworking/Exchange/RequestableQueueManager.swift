@@ -276,10 +276,7 @@ final class RequestableQueueManager: Sendable {
                 "The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
         let exchange = Exchange(
-            request, manager: self, listener: listener, destination: destination, progress: progress)
-        exchange.sessionPlace = holder.map {
-            SessionPlace(ticket: 0, generation: $0.generation, takeoverCount: $0.takeoverCount, isWaiting: false)
-        }
+            request, manager: self, listener: listener, destination: destination, progress: progress, of: holder)
         exchange.start()
         return exchange
     }
@@ -305,10 +302,9 @@ extension RequestableQueueManager: RefreshService {
         guard let bearer, bearer.revocationEndpoint != nil else { return }
         do throws(AtomError) {
             guard let request = try revocationRequest(of: credential, bearer) else { return }
-            let listener = Exchange.Listener.completion { [log, time] result in
-                _ = Self.judge(revocation: result, log, until: time.now)
-            }
-            _ = run(request, listener: listener)
+            _ = run(
+                request,
+                listener: .completion({ [log, time] in _ = Self.judge(revocation: $0, log, until: time.now) }))
         } catch {
             log?.note("The token was not revoked: \(error.wordless)")
         }

@@ -54,27 +54,8 @@ extension AttemptOnWire {
     /// Holds the body of the response back.
     ///
     /// - Returns: Whether the transport can do that.
-    func pause() -> Bool {
-        guard let running = exchange.running(of: self), running.pause() else { return false }
-        exchange.pauseChanged(true, of: self)
-        return true
-    }
+    func pause() -> Bool { exchange.setPaused(true, self) }
 
     /// Lets the body go on.
-    func resume() {
-        guard let running = exchange.running(of: self) else { return }
-        exchange.pauseChanged(false, of: self)
-        running.resume()
-    }
-}
-
-extension Exchange {
-    fileprivate func running(of wire: AttemptOnWire) -> (any TransportExchange)? {
-        content.withLock { $0.wire === wire ? $0.running : nil }
-    }
-
-    fileprivate func pauseChanged(_ isPaused: Bool, of wire: AttemptOnWire) {
-        let now = manager.time.now
-        handle { $0.pauseChanged(isPaused, of: wire.number, at: now) }
-    }
+    func resume() { _ = exchange.setPaused(false, self) }
 }

@@ -8,8 +8,8 @@ import Foundation
 final class SessionGate: Sendable {
     /// What becomes of a request.
     enum Admission {
-        /// It is sent now.
-        case go
+        /// It is sent now, signed with this; and how many had gone by then.
+        case go(SessionSignature, departures: Int)
         /// The session has to be asked, with what was read: the app's variable
         /// is read once.
         case askSession(read: (credential: TokenCredential, version: Int)?)
@@ -35,18 +35,19 @@ final class SessionGate: Sendable {
     func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
         let read = readCurrent()
         let now = time.now
-        let goes = guarded.with { machine in
+        return guarded.with { machine in
             let place = waiter.sessionPlace
             guard
                 let (ticket, generation) = machine.admitAtOnce(
                     by: waiter.refreshMeans, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: read, at: now)
-            else { return false }
+            else { return .askSession(read: read) }
             waiter.sessionPlace = SessionPlace(
                 ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
-            return true
+            return .go(
+                machine.signature(of: generation, takeover: place?.takeoverCount, ticket: ticket, at: now),
+                departures: machine.departures)
         }
-        return goes ? .go : .askSession(read: read)
     }
 
     /// What a request is signed with that is about to be sent, and how many had

@@ -1,16 +1,20 @@
 /// An object with a deadline.
 protocol DeadlineBearer: AnyObject, Sendable {
-    /// The object's position in the queue's heap; `nil` if it isn't in the
-    /// queue. Only the queue reads and writes it, under its lock.
-    var deadlinePosition: Int? { get set }
-
-    /// The number of the last change, or 0. Only the queue reads and writes it,
-    /// under its lock.
-    var deadlineNumber: Int { get set }
+    /// What the queue knows of the object; only the queue uses it, under its
+    /// lock.
+    var deadlinePlace: DeadlinePlace { get set }
 
     /// Called once for each deadline, on the queue's thread and outside its
     /// lock; the object is no longer in the queue then.
     func deadlinePassed(at now: MonotonicInstant)
+}
+
+/// What a deadline queue knows of an object.
+struct DeadlinePlace {
+    /// The position in the queue's heap; `nil` if it isn't in the queue.
+    fileprivate(set) var position: Int?
+    /// The number of the last change, or 0.
+    fileprivate(set) var number = 0
 }
 
 /// All deadlines of a client in one ordered structure with one alarm.
@@ -52,8 +56,8 @@ final class DeadlineQueue: Sendable {
     ///   that comes after one with a higher number is dropped.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
         state.withLock { state in
-            guard number > bearer.deadlineNumber else { return }
-            bearer.deadlineNumber = number
+            guard number > bearer.deadlinePlace.number else { return }
+            bearer.deadlinePlace.number = number
             state.heap.set(instant, for: bearer)
             Self.armIfNeeded(&state, self.state, time)
         }
@@ -67,8 +71,8 @@ final class DeadlineQueue: Sendable {
     ///     costs more than that for nearly every deadline.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
         let unneeded = state.withLock { state -> (any Alarm)? in
-            if number > bearer.deadlineNumber {
-                bearer.deadlineNumber = number
+            if number > bearer.deadlinePlace.number {
+                bearer.deadlinePlace.number = number
                 state.heap.remove(bearer)
             }
             guard disarms, let alarmedAt = state.alarmedAt else { return nil }
@@ -116,7 +120,7 @@ private struct DeadlineHeap {
 
     mutating func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
         let entry = Entry(instant: instant, bearer: bearer)
-        if let position = bearer.deadlinePosition {
+        if let position = bearer.deadlinePlace.position {
             place(entry, near: position)
         } else {
             heap.append(entry)
@@ -125,7 +129,7 @@ private struct DeadlineHeap {
     }
 
     mutating func remove(_ bearer: any DeadlineBearer) {
-        guard let position = bearer.deadlinePosition else { return }
+        guard let position = bearer.deadlinePlace.position else { return }
         removeEntry(at: position)
     }
 
@@ -139,7 +143,7 @@ private struct DeadlineHeap {
     }
 
     private mutating func removeEntry(at position: Int) {
-        heap[position].bearer.deadlinePosition = nil
+        heap[position].bearer.deadlinePlace.position = nil
         let last = heap.removeLast()
         if position < heap.count { place(last, near: position) }
     }
@@ -164,12 +168,12 @@ private struct DeadlineHeap {
             hole = child
         }
         heap[hole] = entry
-        entry.bearer.deadlinePosition = hole
+        entry.bearer.deadlinePlace.position = hole
     }
 
     private mutating func move(from old: Int, to new: Int) {
         let entry = heap[old]
         heap[new] = entry
-        entry.bearer.deadlinePosition = new
+        entry.bearer.deadlinePlace.position = new
     }
 }

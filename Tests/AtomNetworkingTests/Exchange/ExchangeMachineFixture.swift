@@ -52,11 +52,21 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case spent401, spent307, streamed200, paused, goesOn, oldPaused
     case lostUnsent, lost
     case offline, networkReturned
-    case busy, busyAtOnce, lostAgain, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted, oldRetry
+    case busy, busyUnpaid, busyAtOnce, lostAgain, lostUnpaid, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted
+    case queuedWithSlot, slotUseless, refusedOffline, oldPaid, oldUnpaid
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
     @discardableResult
-    func handled(by machine: inout ExchangeMachine) -> ExchangeMachine.Step {
+    func handled(by machine: inout ExchangeMachine) -> [ExchangeMachine.Command] {
+        var commands = commands(of: &machine).all
+        // What a retry costs is paid at once, unless the event says something else.
+        if let retry = machine.unpaidRetry, commands.contains(.payForRetry) {
+            commands += machine.paid(self != .busyUnpaid && self != .lostUnpaid, for: retry).all
+        }
+        return commands
+    }
+
+    private func commands(of machine: inout ExchangeMachine) -> ExchangeMachine.Commands {
         let now = ExchangeFixture.instant(1)
         let number = machine.number
         func head(_ status: Int, _ fields: [String: String] = [:]) -> TransportResponse {
@@ -64,15 +74,25 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
                 statusCode: status,
                 headerFields: HeaderFields(fields.map { HeaderFields.Field(name: $0.key, value: $0.value) }))
         }
-        let failure = AtomError.session(URLError(.dataLengthExceedsMaximum))
+        func failure(_ code: URLError.Code, _ delivery: AtomError.Delivery = .maybeSent) -> TransportFailure {
+            TransportFailure(URLError(code), delivery: delivery)
+        }
+        let error = AtomError.session(URLError(.dataLengthExceedsMaximum))
+        let question = ExchangeFixture.question
         switch self {
         case .admitted: return machine.admitted()
         case .queuedBySession: return machine.queuedBySession()
+        case .queuedWithSlot: return machine.queuedBySession(hasSlot: true)
         case .refusedMissing: return machine.refused(.missingCredential(delivery: .notSent), at: now)
         case .refusedOver: return machine.refused(.signedOut(delivery: .notSent), at: now)
-        case .queuedForSlot: return machine.queuedForSlot()
-        case .slotSigned: return machine.slotGranted(isSigned: true, version: 7, at: now)
-        case .slotUnsigned: return machine.slotGranted(isSigned: false, version: nil, at: now)
+        case .refusedOffline:
+            return machine.refused(
+                .refreshFailed(cause: URLError(.notConnectedToInternet), retryAt: nil, delivery: .notSent),
+                question(.connection(.notConnectedToInternet), .notSent, true, true), at: now)
+        case .queuedForSlot: return machine.queuedForSlot(place: 3)
+        case .slotSigned: return machine.slotGranted(place: 3, isSigned: true, version: 7, at: now)
+        case .slotUnsigned: return machine.slotGranted(place: 3, isSigned: false, version: nil, at: now)
+        case .slotUseless: return machine.slotGranted(.signedOut(delivery: .notSent))
         case .admittedWithSlot: return machine.admittedWithSlot()
         case .cancelled: return machine.cancelled()
         case .ringEarly: return machine.deadlinePassed(at: now)
@@ -80,7 +100,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .ringOver: return machine.deadlinePassed(at: ExchangeFixture.instant(100))
         case .sent:
             machine.sent(by: number, at: now)
-            return ExchangeMachine.Step()
+            return ExchangeMachine.Commands()
         case .head200: return machine.headArrived(head(200), of: number, at: now)
         case .head401: return machine.headArrived(head(401), of: number, at: now)
         case .head302: return machine.headArrived(head(302, ["Location": "/next"]), of: number, at: now)
@@ -98,53 +118,50 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .headWithCookie: return machine.headArrived(head(200, ["Set-Cookie": "a=b"]), of: number, at: now)
         case .part: return machine.partArrived(1, of: number, at: now)
         case .bigPart: return machine.partArrived(ExchangeMachine.maximumRest + 1, of: number, at: now)
-        case .sinkFailed: return machine.sinkFailed(failure, of: number)
-        case .refusedByDestination: return machine.responseRefused(of: number, at: now)
+        case .sinkFailed: return machine.sinkFailed(error, of: number, at: now)
+        case .refusedByDestination: return machine.sinkFailed(error, of: number, asksAgain: true, at: now)
         case .restExpired: return machine.restExpired(number)
         case .oldRestExpired: return machine.restExpired(number - 1)
         case .finished: return machine.finished(number)
         case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number)
-        case .lostUnsent:
-            return machine.failed(TransportFailure(URLError(.cannotConnectToHost), delivery: .notSent), number)
-        case .lost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number)
-        case .busy:
-            return machine.headArrived(
-                head(503), of: number, retry: ExchangeFixture.retry(number, .status(503), .answered), at: now)
+        case .lostUnsent: return machine.failed(failure(.cannotConnectToHost, .notSent), number, at: now)
+        case .lost: return machine.failed(failure(.networkConnectionLost), number, at: now)
+        case .busy, .busyUnpaid:
+            return machine.headArrived(head(503), of: number, question(.status(503), .answered, true, false), at: now)
         case .busyAtOnce:
-            return machine.headArrived(
-                head(503), of: number, retry: ExchangeFixture.retry(number, .status(503), .answered, pauses: false),
-                at: now)
-        case .lostAgain:
+            return machine.headArrived(head(503), of: number, question(.status(503), .answered, false, false), at: now)
+        case .lostAgain, .lostUnpaid:
             return machine.failed(
-                TransportFailure(URLError(.networkConnectionLost)), number,
-                retry: ExchangeFixture.retry(number, .connection(.networkConnectionLost), .maybeSent))
+                failure(.networkConnectionLost), number,
+                question(.connection(.networkConnectionLost), .maybeSent, true, false), at: now)
         case .lostUnsentAgain:
             return machine.failed(
-                TransportFailure(URLError(.cannotConnectToHost), delivery: .notSent), number,
-                retry: ExchangeFixture.retry(number, .connection(.cannotConnectToHost), .notSent, pauses: false))
+                failure(.cannotConnectToHost, .notSent), number,
+                question(.connection(.cannotConnectToHost), .notSent, false, false), at: now)
         case .ringSilentAgain:
             return machine.deadlinePassed(
-                at: ExchangeFixture.instant(50),
-                retry: ExchangeFixture.retry(number, .connection(.timedOut), .maybeSent))
-        case .oldRetry:
-            return machine.headArrived(
-                head(503), of: number, retry: ExchangeFixture.retry(number - 1, .status(503), .answered), at: now)
+                at: ExchangeFixture.instant(50), question(.connection(.timedOut), .maybeSent, true, false))
         case .offline:
             return machine.failed(
-                TransportFailure(URLError(.notConnectedToInternet), delivery: .notSent), number,
-                retry: ExchangeFixture.retry(
-                    number, .connection(.notConnectedToInternet), .notSent, waitsForNetwork: true))
+                failure(.notConnectedToInternet, .notSent), number,
+                question(.connection(.notConnectedToInternet), .notSent, true, true), at: now)
         case .networkReturned: return machine.networkReturned(after: number)
         case .ringPause: return machine.deadlinePassed(at: ExchangeFixture.instant(6))
         case .pauseNoted: return machine.pauseNoted()
         case .oldPart: return machine.partArrived(1, of: number - 1, at: now)
-        case .oldSinkFailed: return machine.sinkFailed(failure, of: number - 1)
+        case .oldSinkFailed: return machine.sinkFailed(error, of: number - 1, at: now)
         case .oldFinished: return machine.finished(number - 1)
         case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1)
-        case .oldLost: return machine.failed(TransportFailure(URLError(.networkConnectionLost)), number - 1)
+        case .oldLost: return machine.failed(failure(.networkConnectionLost), number - 1, at: now)
         case .oldHead: return machine.headArrived(head(200), of: number - 1, at: now)
+        case .oldPaid: return machine.paid(true, for: ExchangeFixture.oldRetry)
+        case .oldUnpaid: return machine.paid(false, for: ExchangeFixture.oldRetry)
         }
     }
+}
+
+extension ExchangeMachine.Commands {
+    var all: [ExchangeMachine.Command] { (0..<count).map { self[$0] } }
 }
 
 /// Machines as the tests need them: 10 s of silence are too many, and 100 s of
@@ -154,15 +171,23 @@ enum ExchangeFixture {
         MonotonicInstant(nanoseconds: Int64(seconds) * 1_000_000_000)
     }
 
-    /// A retry of an attempt, after a pause until the sixth second or at once.
-    static func retry(
-        _ number: Int, _ failure: AttemptFailure, _ delivery: AtomError.Delivery, pauses: Bool = true,
-        waitsForNetwork: Bool = false
-    ) -> ExchangeMachine.Retry {
-        ExchangeMachine.Retry(
-            number: number, setback: RetryPolicy.Setback(failure, delivery: delivery), until: pauses ? instant(6) : nil,
-            cost: 14, waitsForNetwork: waitsForNetwork)
+    /// A retry after this: after a pause until the sixth second, or at once.
+    static func question(
+        _ failure: AttemptFailure, _ delivery: AtomError.Delivery, _ pauses: Bool, _ isOffline: Bool
+    ) -> RetryQuestion {
+        let delay = pauses ? Duration.seconds(5) : .zero
+        let policy = RetryPolicy(
+            baseDelay: delay, throttledBaseDelay: delay, maximumDelay: delay, cost: 14,
+            connectivityWait: isOffline ? delay : nil)
+        return RetryQuestion(
+            setback: RetryPolicy.Setback(failure, delivery: delivery, serverDelay: pauses ? delay : nil),
+            policy: policy, isDeclaredIdempotent: true, chance: 0, isOffline: isOffline)
     }
+
+    /// A retry that the machine doesn't wait for.
+    static let oldRetry = Retry(
+        after: RetryPolicy.Setback(.status(503), delivery: .answered), until: nil, cost: 14, of: 500,
+        or: .failure(.unexpected))
 
     /// A machine that has heard these.
     static func machine(

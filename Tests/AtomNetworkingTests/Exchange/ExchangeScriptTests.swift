@@ -11,8 +11,8 @@ struct ExchangeScriptTests {
     private func play(_ machine: ExchangeMachine, _ events: ExchangeEvent...) -> [String] {
         var machine = machine
         return events.map { event in
-            let step = event.handled(by: &machine)
-            return "\(event): \(ExchangeTable.describe(step, machine))"
+            let commands = event.handled(by: &machine)
+            return "\(event): \(ExchangeTable.describe(commands, machine))"
         }
     }
 
@@ -153,10 +153,10 @@ struct ExchangeScriptTests {
         var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
         machine.sent(by: 1, at: ExchangeFixture.instant(5))
         let early = machine.deadlinePassed(at: ExchangeFixture.instant(11))
-        #expect(ExchangeTable.describe(early, machine) == "sending 7, deadline 15")
+        #expect(ExchangeTable.describe(early.all, machine) == "sending 7, deadline 15")
         let late = machine.deadlinePassed(at: ExchangeFixture.instant(15))
         #expect(
-            ExchangeTable.describe(late, machine) == "ended -1001 maybeSent holding a slot, tell, no deadline, stop")
+            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, tell, no deadline, stop")
     }
 
     @Test("Every change of the deadline has a higher number than those before it")
@@ -167,9 +167,11 @@ struct ExchangeScriptTests {
             ExchangeEvent.queuedBySession, .admitted, .queuedForSlot, .slotSigned, .ringEarly, .head401,
             .queuedBySession, .ringEarly, .cancelled,
         ] {
-            switch event.handled(by: &machine).deadline {
-            case .none: break
-            case .set(_, let number), .removed(let number): numbers.append(number)
+            for command in event.handled(by: &machine) {
+                switch command {
+                case .setDeadline(_, let number), .removeDeadline(let number): numbers.append(number)
+                default: break
+                }
             }
         }
         #expect(numbers == Array(1...7))

@@ -6,8 +6,8 @@ import Testing
 /// Notes its grant, and does what the test wants then.
 private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
     let number: Int
-    // Written by the slots under their lock.
-    var slotPlace: SlotPlace?
+    /// Its place in the lane; each waiter is used by one thread at a time until it is granted.
+    var place: Int?
     private(set) var origins: [Origin] = []
     private let onGrant: @Sendable (Int) -> Void
 
@@ -16,9 +16,26 @@ private final class RecordingWaiter: SlotWaiter, @unchecked Sendable {
         self.onGrant = onGrant
     }
 
-    func slotGranted(of origin: Origin) {
+    func slotGranted(of origin: Origin, place: Int) {
         origins.append(origin)
         onGrant(number)
+    }
+}
+
+extension OriginSlots {
+    /// Takes a slot, of which the waiter is told as an exchange tells itself, or joins the lane.
+    ///
+    /// - Returns: Whether the waiter has to wait.
+    @discardableResult
+    fileprivate func join(_ waiter: RecordingWaiter, origin: Origin, isBack: Bool = false) -> Bool {
+        let (place, isGranted) = enter(waiter, origin: origin, place: isBack ? waiter.place : nil)
+        waiter.place = place
+        if isGranted { waiter.slotGranted(of: origin, place: place) }
+        return !isGranted
+    }
+
+    fileprivate func leave(_ waiter: RecordingWaiter, origin: Origin) {
+        if let place = waiter.place { leave(place: place, origin: origin) }
     }
 }
 
@@ -47,7 +64,7 @@ struct OriginSlotsTests {
     @Test("A free slot is granted before enter returns, the others wait")
     func granting() {
         let slots = OriginSlots(limit: 2)
-        #expect((0..<5).map { slots.enter(waiter($0), origin: Self.home) } == [false, false, true, true, true])
+        #expect((0..<5).map { slots.join(waiter($0), origin: Self.home) } == [false, false, true, true, true])
         #expect(journal.all == [0, 1])
         #expect(slots.counts == (2, 3))
     }
@@ -55,7 +72,7 @@ struct OriginSlotsTests {
     @Test("A slot that comes back goes to whoever has waited longest")
     func firstInFirstOut() {
         let slots = OriginSlots(limit: 2)
-        for number in 0..<50 { slots.enter(waiter(number), origin: Self.home) }
+        for number in 0..<50 { slots.join(waiter(number), origin: Self.home) }
         for step in 0..<48 {
             slots.release(origin: Self.home)
             #expect(journal.all.count == step + 3)
@@ -72,9 +89,9 @@ struct OriginSlotsTests {
         let slots = OriginSlots(limit: 1)
         let first = waiter(0)
         let second = waiter(1)
-        slots.enter(first, origin: Self.home)
-        slots.enter(second, origin: Self.home)
-        slots.enter(waiter(2), origin: Self.other)
+        slots.join(first, origin: Self.home)
+        slots.join(second, origin: Self.home)
+        slots.join(waiter(2), origin: Self.other)
         slots.release(origin: Self.home)
         #expect(first.origins == [Self.home])
         #expect(second.origins == [Self.home], "whichever lane was the recent one")
@@ -84,18 +101,18 @@ struct OriginSlotsTests {
     func backInItsPlace() {
         let slots = OriginSlots(limit: 1)
         let first = waiter(1)
-        slots.enter(waiter(0), origin: Self.home)
-        slots.enter(first, origin: Self.home)
-        slots.enter(waiter(2), origin: Self.home)
+        slots.join(waiter(0), origin: Self.home)
+        slots.join(first, origin: Self.home)
+        slots.join(waiter(2), origin: Self.home)
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1])
-        #expect(slots.enter(first, origin: Self.home, isBack: true))
+        #expect(slots.join(first, origin: Self.home, isBack: true))
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 1])
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 1, 2])
-        #expect(slots.enter(first, origin: Self.home), "sent meanwhile, it is a newcomer")
-        slots.enter(waiter(3), origin: Self.home)
+        #expect(slots.join(first, origin: Self.home), "sent meanwhile, it is a newcomer")
+        slots.join(waiter(3), origin: Self.home)
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 1, 2, 1])
     }
@@ -103,10 +120,10 @@ struct OriginSlotsTests {
     @Test("A newcomer never takes the slot of one who waits")
     func noOvertaking() {
         let slots = OriginSlots(limit: 1)
-        slots.enter(waiter(0), origin: Self.home)
-        slots.enter(waiter(1), origin: Self.home)
+        slots.join(waiter(0), origin: Self.home)
+        slots.join(waiter(1), origin: Self.home)
         slots.release(origin: Self.home)
-        #expect(slots.enter(waiter(2), origin: Self.home))
+        #expect(slots.join(waiter(2), origin: Self.home))
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 2])
     }
@@ -114,9 +131,9 @@ struct OriginSlotsTests {
     @Test("Origins don't wait for each other")
     func origins() {
         let slots = OriginSlots(limit: 1)
-        #expect(!slots.enter(waiter(0), origin: Self.home))
-        #expect(!slots.enter(waiter(1), origin: Self.other))
-        #expect(slots.enter(waiter(2), origin: Self.home))
+        #expect(!slots.join(waiter(0), origin: Self.home))
+        #expect(!slots.join(waiter(1), origin: Self.other))
+        #expect(slots.join(waiter(2), origin: Self.home))
         slots.release(origin: Self.other)
         #expect(journal.all == [0, 1])
         #expect(slots.counts == (1, 1))
@@ -127,7 +144,7 @@ struct OriginSlotsTests {
     func leaving() {
         let slots = OriginSlots(limit: 1)
         let waiters = (0..<5).map(waiter)
-        for waiter in waiters { slots.enter(waiter, origin: Self.home) }
+        for waiter in waiters { slots.join(waiter, origin: Self.home) }
         slots.leave(waiters[1], origin: Self.home)
         slots.leave(waiters[1], origin: Self.home)
         slots.leave(waiters[3], origin: Self.home)
@@ -144,9 +161,9 @@ struct OriginSlotsTests {
     func releasedInsideGrant() {
         let slots = OriginSlots(limit: 1)
         let journal = journal
-        slots.enter(waiter(0), origin: Self.home)
+        slots.join(waiter(0), origin: Self.home)
         for number in 1...50_000 {
-            slots.enter(
+            slots.join(
                 RecordingWaiter(number) { number in
                     journal.note(number)
                     slots.release(origin: Self.home)
@@ -162,17 +179,17 @@ struct OriginSlotsTests {
     func enteringInsideGrant() {
         let slots = OriginSlots(limit: 2)
         let journal = journal
-        slots.enter(waiter(0), origin: Self.home)
-        slots.enter(waiter(1), origin: Self.home)
-        slots.enter(
+        slots.join(waiter(0), origin: Self.home)
+        slots.join(waiter(1), origin: Self.home)
+        slots.join(
             RecordingWaiter(2) { number in
                 journal.note(number)
                 slots.release(origin: Self.home)
                 slots.release(origin: Self.home)
                 let newcomer = RecordingWaiter(4) { journal.note($0) }
-                #expect(slots.enter(newcomer, origin: Self.home))
+                #expect(slots.join(newcomer, origin: Self.home))
             }, origin: Self.home)
-        slots.enter(waiter(3), origin: Self.home)
+        slots.join(waiter(3), origin: Self.home)
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 2, 3, 4])
         #expect(slots.counts == (2, 0))
@@ -182,11 +199,11 @@ struct OriginSlotsTests {
     func enteringBeforeTheLastStarts() {
         let slots = OriginSlots(limit: 2)
         let journal = journal
-        for number in 0...1 { slots.enter(waiter(number), origin: Self.home) }
-        slots.enter(
+        for number in 0...1 { slots.join(waiter(number), origin: Self.home) }
+        slots.join(
             RecordingWaiter(2) { number in
                 slots.release(origin: Self.home)
-                #expect(slots.enter(RecordingWaiter(3) { journal.note($0) }, origin: Self.home))
+                #expect(slots.join(RecordingWaiter(3) { journal.note($0) }, origin: Self.home))
                 journal.note(number)
             }, origin: Self.home)
         slots.release(origin: Self.home)
@@ -198,14 +215,14 @@ struct OriginSlotsTests {
     func releasedWhileDraining() {
         let slots = OriginSlots(limit: 2)
         let journal = journal
-        for number in 0...1 { slots.enter(waiter(number), origin: Self.home) }
-        slots.enter(
+        for number in 0...1 { slots.join(waiter(number), origin: Self.home) }
+        slots.join(
             RecordingWaiter(2) { number in
                 slots.release(origin: Self.home)
                 // The slot is free now; whoever comes next must not start before this one has.
                 journal.note(number)
             }, origin: Self.home)
-        for number in 3...4 { slots.enter(waiter(number), origin: Self.home) }
+        for number in 3...4 { slots.join(waiter(number), origin: Self.home) }
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 2, 3])
         #expect(slots.counts == (2, 1))
@@ -214,7 +231,7 @@ struct OriginSlotsTests {
     @Test("Without a limit nobody waits, and a release changes nothing")
     func unlimited() {
         let slots = OriginSlots(limit: nil)
-        for number in 0..<1_000 { #expect(!slots.enter(waiter(number), origin: Self.home)) }
+        for number in 0..<1_000 { #expect(!slots.join(waiter(number), origin: Self.home)) }
         slots.release(origin: Self.home)
         slots.leave(waiter(0), origin: Self.home)
         #expect(journal.all == Array(0..<1_000))
@@ -224,8 +241,8 @@ struct OriginSlotsTests {
     @Test("A limit below one is one", arguments: [0, -1, .min])
     func smallLimit(_ limit: Int) {
         let slots = OriginSlots(limit: limit)
-        #expect(!slots.enter(waiter(0), origin: Self.home))
-        #expect(slots.enter(waiter(1), origin: Self.home))
+        #expect(!slots.join(waiter(0), origin: Self.home))
+        #expect(slots.join(waiter(1), origin: Self.home))
     }
 
     // MARK: - What a transport learns
@@ -233,19 +250,19 @@ struct OriginSlotsTests {
     @Test("A higher limit grants slots at once, in order")
     func learnedMore() {
         let slots = OriginSlots(limit: 1)
-        for number in 0..<6 { slots.enter(waiter(number), origin: Self.home) }
+        for number in 0..<6 { slots.join(waiter(number), origin: Self.home) }
         slots.learn(4, of: Self.home)
         #expect(journal.all == [0, 1, 2, 3])
         #expect(slots.counts == (4, 2))
         slots.learn(100, of: Self.home)
         #expect(journal.all == Array(0..<6))
-        #expect(!slots.enter(waiter(6), origin: Self.home))
+        #expect(!slots.join(waiter(6), origin: Self.home))
     }
 
     @Test("A lower limit takes no slot from anybody, and holds for the next")
     func learnedLess() {
         let slots = OriginSlots(limit: 3)
-        for number in 0..<5 { slots.enter(waiter(number), origin: Self.home) }
+        for number in 0..<5 { slots.join(waiter(number), origin: Self.home) }
         slots.learn(1, of: Self.home)
         #expect(slots.counts == (3, 2))
         for _ in 0..<2 { slots.release(origin: Self.home) }
@@ -262,18 +279,18 @@ struct OriginSlotsTests {
     func learnedOfOne() {
         let slots = OriginSlots(limit: 1)
         slots.learn(2, of: Self.home)
-        #expect((0..<3).map { slots.enter(waiter($0), origin: Self.home) } == [false, false, true])
-        #expect((3..<5).map { slots.enter(waiter($0), origin: Self.other) } == [false, true])
+        #expect((0..<3).map { slots.join(waiter($0), origin: Self.home) } == [false, false, true])
+        #expect((3..<5).map { slots.join(waiter($0), origin: Self.other) } == [false, true])
     }
 
     @Test("A fixed limit learns nothing, nor does none")
     func learnedForNothing() {
         let fixed = OriginSlots(limit: 1, isFixed: true)
         fixed.learn(100, of: Self.home)
-        #expect((0..<2).map { fixed.enter(waiter($0), origin: Self.home) } == [false, true])
+        #expect((0..<2).map { fixed.join(waiter($0), origin: Self.home) } == [false, true])
         let unlimited = OriginSlots(limit: nil)
         unlimited.learn(1, of: Self.home)
-        #expect((2..<4).map { unlimited.enter(waiter($0), origin: Self.home) } == [false, false])
+        #expect((2..<4).map { unlimited.join(waiter($0), origin: Self.home) } == [false, false])
     }
 
     @Test("What was learned is remembered while nobody uses the origin, until something else is learned")
@@ -281,28 +298,28 @@ struct OriginSlotsTests {
         let slots = OriginSlots(limit: 1)
         slots.learn(2, of: Self.home)
         for round in 0..<3 {
-            slots.enter(waiter(0), origin: Self.other)
+            slots.join(waiter(0), origin: Self.other)
             slots.release(origin: Self.other)
             #expect(lanes(of: slots) == 0, "round \(round)")
-            #expect((0..<3).map { slots.enter(waiter($0), origin: Self.home) } == [false, false, true])
+            #expect((0..<3).map { slots.join(waiter($0), origin: Self.home) } == [false, false, true])
             for _ in 0..<3 { slots.release(origin: Self.home) }
         }
         slots.learn(1, of: Self.home)
-        slots.enter(waiter(0), origin: Self.other)
-        #expect((0..<2).map { slots.enter(waiter($0), origin: Self.home) } == [false, true])
+        slots.join(waiter(0), origin: Self.other)
+        #expect((0..<2).map { slots.join(waiter($0), origin: Self.home) } == [false, true])
     }
 
     @Test("A waiter that learns more inside its grant lets the others in, in order")
     func learnedInsideGrant() {
         let slots = OriginSlots(limit: 1)
         let journal = journal
-        slots.enter(waiter(0), origin: Self.home)
-        slots.enter(
+        slots.join(waiter(0), origin: Self.home)
+        slots.join(
             RecordingWaiter(1) { number in
                 slots.learn(3, of: Self.home)
                 journal.note(number)
             }, origin: Self.home)
-        for number in 2..<5 { slots.enter(waiter(number), origin: Self.home) }
+        for number in 2..<5 { slots.join(waiter(number), origin: Self.home) }
         slots.release(origin: Self.home)
         #expect(journal.all == [0, 1, 2, 3])
         #expect(slots.counts == (3, 1))
@@ -316,7 +333,7 @@ struct OriginSlotsTests {
         #expect(lanes(of: slots) == 0)
         let remembered = origins.map { origin in
             defer { for _ in 0..<2 { slots.release(origin: origin) } }
-            return (0..<2).map { slots.enter(waiter($0), origin: origin) } == [false, false]
+            return (0..<2).map { slots.join(waiter($0), origin: origin) } == [false, false]
         }
         #expect(remembered.last == true)
         #expect(remembered.count { $0 } <= 1_001)
@@ -335,7 +352,7 @@ struct OriginSlotsTests {
             switch Int.random(in: 0..<8, using: &generator) {
             case 0..<4:
                 let newcomer = waiter(step)
-                let waits = slots.enter(newcomer, origin: Self.home)
+                let waits = slots.join(newcomer, origin: Self.home)
                 if waits != (taken == limit) { disagreements += 1 }
                 if taken < limit {
                     taken += 1
@@ -387,7 +404,7 @@ struct OriginSlotsTests {
                         everybody.leave()
                     }
                 }
-                slots.enter(waiter, origin: Self.home)
+                slots.join(waiter, origin: Self.home)
             }
         }
         #expect(everybody.wait(timeout: .now() + 300) == .success)

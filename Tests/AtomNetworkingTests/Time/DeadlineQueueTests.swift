@@ -7,8 +7,7 @@ import Testing
 /// Records when it was called, and then runs the test's action.
 private final class RecordingBearer: DeadlineBearer, @unchecked Sendable {
     // Used only on the test's thread.
-    var deadlinePosition: Int?
-    var deadlineNumber = 0
+    var deadlinePlace = DeadlinePlace()
     var heard: [MonotonicInstant] = []
     var onDeadline: () -> Void = {}
 
@@ -21,10 +20,10 @@ private final class RecordingBearer: DeadlineBearer, @unchecked Sendable {
 extension DeadlineQueue {
     /// Changes the deadline after all changes so far.
     fileprivate func set(_ instant: MonotonicInstant, for bearer: RecordingBearer) {
-        set(instant, for: bearer, number: bearer.deadlineNumber + 1)
+        set(instant, for: bearer, number: bearer.deadlinePlace.number + 1)
     }
 
-    fileprivate func remove(_ bearer: RecordingBearer) { remove(bearer, number: bearer.deadlineNumber + 1) }
+    fileprivate func remove(_ bearer: RecordingBearer) { remove(bearer, number: bearer.deadlinePlace.number + 1) }
 }
 
 @Suite("All deadlines share one alarm")
@@ -48,7 +47,7 @@ struct DeadlineQueueTests {
         time.advance(by: .milliseconds(1))
         #expect(bearer.heard == [start + .seconds(3)])
         #expect(queue.count == 0)
-        #expect(bearer.deadlinePosition == nil)
+        #expect(bearer.deadlinePlace.position == nil)
         time.advance(by: .seconds(1_000))
         #expect(bearer.heard.count == 1)
     }
@@ -211,7 +210,7 @@ struct DeadlineQueueTests {
             if let next = due.values.min(), time.nextAlarm.map({ $0 <= next }) != true { disagreements += 1 }
         }
         #expect(disagreements == 0)
-        let positions = bearers.compactMap(\.deadlinePosition).sorted()
+        let positions = bearers.compactMap(\.deadlinePlace.position).sorted()
         #expect(positions == Array(0..<due.count))
     }
 }

@@ -31,7 +31,9 @@ final class RequestSharing: Sendable {
     }
 
     private func start(_ number: Int, _ request: consuming PreparedRequest, _ manager: RequestableQueueManager) {
-        let exchange = manager.run(request, listener: .sharing(self, number))
+        let exchange = manager.run(
+            request,
+            listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }))
         state.withLock { state in
             // It may have ended inside its start.
             if state.requests.isRunning(number) { state.exchanges[number] = exchange }
@@ -56,15 +58,14 @@ final class RequestSharing: Sendable {
     ///
     /// Never `notSent`: the exchange can still be sent for them.
     private static func delivery(of exchange: Exchange?) -> AtomError.Delivery {
-        let delivery = exchange?.content.withLock { $0.machine.delivery }
-        return delivery == .answered ? .answered : .maybeSent
+        exchange?.delivery == .answered ? .answered : .maybeSent
     }
 
     /// The outcome of an exchange is known: from now on nobody joins it.
-    func closed(_ number: Int) { state.withLock { $0.requests.closed(number) } }
+    private func closed(_ number: Int) { state.withLock { $0.requests.closed(number) } }
 
     /// Tells the outcome of an exchange to its callers.
-    func ended(_ number: Int, _ outcome: Result<AtomResponse, AtomError>) {
+    private func ended(_ number: Int, _ outcome: Result<AtomResponse, AtomError>) {
         let callers = state.withLock { state in
             state.exchanges[number] = nil
             return state.requests.ended(number).compactMap { state.callers.removeValue(forKey: $0) }

@@ -7,16 +7,17 @@ final class SharedCaller: EventTeller {
     private struct State {
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
+        /// Until it is told.
+        var listener: Exchange.Listener?
         var events = NotedEvents()
     }
 
     let manager: RequestableQueueManager
     private let ticket: SharedRequests<SharingKey>.Ticket
-    private let listener: Exchange.Listener
     /// For the app's observers, of a request that has joined another one; `nil`
     /// for the one whose exchange it is.
     let observation: RequestObservation?
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
     init(
         _ ticket: SharedRequests<SharingKey>.Ticket, listener: Exchange.Listener, manager: RequestableQueueManager,
@@ -24,7 +25,7 @@ final class SharedCaller: EventTeller {
     ) {
         self.observation = observation
         self.ticket = ticket
-        self.listener = listener
+        state = Guarded(State(listener: listener))
         self.manager = manager
     }
 
@@ -53,24 +54,11 @@ final class SharedCaller: EventTeller {
     /// Tells the outcome; called once.
     func settle(_ outcome: Result<AtomResponse, AtomError>) {
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
-        switch listener {
-        case .awaiting:
-            var outcome = Optional(outcome)
-            let awaiting = state.withLock { $0.awaited.settle(&outcome) }
-            awaiting?.resume()
-        case .sharing:
-            // Neither shares an exchange.
-            break
-        case .completion(let completion):
-            completion(outcome)
-        case .dispatched(let completion):
-            manager.dispatchQueue.async {
-                [queue = manager.dispatchQueue, handler = manager.resultHandler] in
-                completion(outcome)
-                handler?()
-                if case .failure(let error) = outcome { AtomNotification.announceRefusal(error, on: queue) }
-            }
-        }
+        // It is let go of when it is told: it may hold whoever holds this object.
+        let listener = state.withLock { $0.listener.take() }
+        guard case .awaiting? = listener else { return listener?.tell(outcome, manager) ?? () }
+        var outcome = Optional(outcome)
+        state.withLock { $0.awaited.settle(&outcome) }?.resume()
     }
 
     /// Whether the outcome is known.

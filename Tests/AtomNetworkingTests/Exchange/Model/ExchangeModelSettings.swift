@@ -67,6 +67,8 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
     var earlyRingsLeft = 0
     /// How often a token dies by itself.
     var deathsLeft = 0
+    /// How many attempts are lost because there is no network.
+    var offlineLeft = 0
     /// Whether they take slots.
     var takesSlots = true
 
@@ -119,6 +121,12 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
             name: "lost attempts that are sent again", signed: [true, false], idempotent: [true, false], quota: 2,
             failuresLeft: 2, expiriesLeft: 1, earlyRingsLeft: 1),
         ExchangeModelSettings(
+            name: "no network while callers leave", signed: [true, false], idempotent: [true, false],
+            cancellationsLeft: 1, offlineLeft: 2),
+        ExchangeModelSettings(
+            name: "no network while people sign out, or time runs out", signOutsLeft: 1, expiriesLeft: 1,
+            offlineLeft: 1),
+        ExchangeModelSettings(
             name: "streams that are lost before and after their heads", signed: [true, false],
             streamed: [true, false], quota: 2, failuresLeft: 2, cancellationsLeft: 1),
         ExchangeModelSettings(
@@ -134,76 +142,132 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
 }
 
 /// What an exchange's machine is given wrong, to see that the model finds it.
-enum PlantedExchangeBug: String, CaseIterable, Sendable {
-    case slotGivenBackTwice
-    case slotKeptAtTheHead
-    case slotKeptAtTheEnd
-    case slotKeptByWhoHasLeft
-    case toldTwice
-    case lateEventCounts
-    case deadlineLeftArmed
-    case deadlineNeverArmed
-    case deadlineChangesUnnumbered
-    case retriedTwice
-    case sentAfterItsEnd
-    case queuedAfterItsEnd
-    case standsInTheLaneAfterItsEnd
-    case restReadForEver
-    case notStopped
-    case noticeKept
-    case noticeTooEarly
-    case bodyOfTheRejectionLost
-    case sinkNeverEnded
-    case sinkFailureIgnored
-    case signedByWhoeverHasTheSlot
-    case slotKeptByAStream
-    case slowReaderCountsAsSilence
-    case silenceUnwatchedAfterAPause
-    case slotKeptInAPause
-    case pauseNeverEnds
-    case pauseCutShort
-    case pauseEndKept
-    case signOutIgnoredInAPause
-    case retriedForEver
-    case retriedUnpaid
-    case quotaLost
-    case retriedAfterTheDeadline
-    case unsafeRequestRepeated
-    case streamRepeated
-    case retryOfAnOlderAttempt
+struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
+    enum Manner: String, Sendable {
+        case leftOut = "left out"
+        case doubled
+        case late = "done late"
+    }
 
-    /// Those that the shortest ways don't show.
-    private static let deep: Set<PlantedExchangeBug> = [
-        .bodyOfTheRejectionLost, .lateEventCounts, .pauseEndKept, .retriedForEver, .retriedTwice, .retriedUnpaid,
-        .retryOfAnOlderAttempt,
-    ]
+    let name: String
+    private let settingsName: String
+    /// What is done wrong with a command.
+    let tampering: Tampering?
+    /// Whether the shortest ways don't show it.
+    var isDeep = false
 
-    static let inExtent = allCases.filter { TestExtent.isWhole || !deep.contains($0) }
+    struct Tampering: Sendable, Equatable {
+        let manner: Manner
+        let kind: String
+        /// The event with which it is done wrong, and whether the exchange has ended; `nil` for any.
+        var event: String?
+        var isEnded: Bool?
+    }
+
+    var testDescription: String { name }
+
+    func concerns(_ event: ModelledExchange.Event, isEnded: Bool) -> Bool {
+        guard let tampering else { return false }
+        if let wanted = tampering.isEnded, wanted != isEnded { return false }
+        return tampering.event.map { "\(event)".hasPrefix($0) } ?? true
+    }
+
+    private init(_ name: String, in settings: String, isDeep: Bool = false) {
+        self.name = name
+        settingsName = settings
+        tampering = nil
+        self.isDeep = isDeep
+    }
+
+    private init(
+        _ kind: String, _ manner: Manner, in settings: String, after event: String? = nil, isEnded: Bool? = nil,
+        isDeep: Bool = false
+    ) {
+        name = "\(kind) \(manner.rawValue)" + (event.map { " after \($0)" } ?? "")
+        settingsName = settings
+        tampering = Tampering(manner: manner, kind: kind, event: event, isEnded: isEnded)
+        self.isDeep = isDeep
+    }
 
     var settings: ExchangeModelSettings {
-        func named(_ name: String) -> ExchangeModelSettings {
-            ExchangeModelSettings.all.first { $0.name == name } ?? ExchangeModelSettings(name: "unknown: \(name)")
-        }
-        return switch self {
-        case .slotGivenBackTwice, .slotKeptAtTheHead, .retriedTwice: named("401s and refreshes")
-        case .slotKeptAtTheEnd, .toldTwice, .deadlineLeftArmed, .deadlineNeverArmed, .notStopped, .sinkNeverEnded:
-            named("answers and a lost attempt")
-        case .deadlineChangesUnnumbered, .slotKeptByWhoHasLeft, .sentAfterItsEnd, .queuedAfterItsEnd,
-            .standsInTheLaneAfterItsEnd:
-            named("401s while callers leave")
-        case .lateEventCounts, .restReadForEver: named("redirects")
-        case .noticeKept, .noticeTooEarly: named("401s that nothing can be done about")
-        case .bodyOfTheRejectionLost, .sinkFailureIgnored: named("401s with long bodies")
-        case .signedByWhoeverHasTheSlot: named("a token that dies in the lane")
-        case .slotKeptByAStream, .slowReaderCountsAsSilence, .silenceUnwatchedAfterAPause:
-            named("a slow reader while time runs out")
-        case .slotKeptInAPause, .pauseNeverEnds, .retriedUnpaid, .quotaLost:
-            named("busy servers while callers leave")
-        case .pauseEndKept, .signOutIgnoredInAPause: named("busy servers while people sign out")
-        case .retriedAfterTheDeadline: named("busy servers that want too much time")
-        case .unsafeRequestRepeated, .pauseCutShort, .retriedForEver, .retryOfAnOlderAttempt:
-            named("lost attempts that are sent again")
-        case .streamRepeated: named("streams that are lost before and after their heads")
-        }
+        ExchangeModelSettings.all.first { $0.name == settingsName }
+            ?? ExchangeModelSettings(name: "unknown: \(settingsName)")
     }
+
+    static let toldTwice = PlantedExchangeBug("toldTwice", in: "answers and a lost attempt")
+    static let lateEventCounts = PlantedExchangeBug("lateEventCounts", in: "redirects", isDeep: true)
+    static let deadlineChangesUnnumbered = PlantedExchangeBug(
+        "deadlineChangesUnnumbered", in: "401s while callers leave")
+    static let retriedTwice = PlantedExchangeBug("retriedTwice", in: "401s and refreshes", isDeep: true)
+    static let sentAfterItsEnd = PlantedExchangeBug("sentAfterItsEnd", in: "401s while callers leave")
+    static let sinkFailureIgnored = PlantedExchangeBug("sinkFailureIgnored", in: "401s with long bodies")
+    static let signedByWhoeverHasTheSlot = PlantedExchangeBug(
+        "signedByWhoeverHasTheSlot", in: "a token that dies in the lane")
+    static let slowReaderCountsAsSilence = PlantedExchangeBug(
+        "slowReaderCountsAsSilence", in: "a slow reader while time runs out")
+    static let pauseCutShort = PlantedExchangeBug("pauseCutShort", in: "lost attempts that are sent again")
+    static let signOutIgnoredInAPause = PlantedExchangeBug(
+        "signOutIgnoredInAPause", in: "busy servers while people sign out")
+    static let retriedForEver = PlantedExchangeBug(
+        "retriedForEver", in: "lost attempts that are sent again", isDeep: true)
+    static let retriedUnpaid = PlantedExchangeBug(
+        "retriedUnpaid", in: "busy servers while callers leave", isDeep: true)
+    static let retriedAfterTheDeadline = PlantedExchangeBug(
+        "retriedAfterTheDeadline", in: "busy servers that want too much time")
+    static let unsafeRequestRepeated = PlantedExchangeBug(
+        "unsafeRequestRepeated", in: "lost attempts that are sent again")
+    static let streamRepeated = PlantedExchangeBug(
+        "streamRepeated", in: "streams that are lost before and after their heads")
+
+    private static let all: [PlantedExchangeBug] = [
+        toldTwice, lateEventCounts, deadlineChangesUnnumbered, retriedTwice, sentAfterItsEnd, sinkFailureIgnored,
+        signedByWhoeverHasTheSlot, slowReaderCountsAsSilence, pauseCutShort, signOutIgnoredInAPause, retriedForEver,
+        retriedUnpaid, retriedAfterTheDeadline, unsafeRequestRepeated, streamRepeated,
+        // The session and its queue.
+        PlantedExchangeBug("askSession", .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug("askSessionWithSlot", .leftOut, in: "a token that dies in the lane"),
+        PlantedExchangeBug("leaveSession", .leftOut, in: "401s while callers leave"),
+        PlantedExchangeBug("tokenRejected", .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug("releaseNotice", .leftOut, in: "401s that nothing can be done about"),
+        PlantedExchangeBug("releaseNotice", .doubled, in: "401s that nothing can be done about"),
+        // The lane.
+        PlantedExchangeBug("enterLane", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("leaveLane", .leftOut, in: "401s while callers leave"),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "401s and refreshes", after: "head"),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "finished"),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "failed"),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "401s while callers leave", after: "slotGranted", isEnded: true),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "a slow reader while time runs out", after: "head"),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "busy servers while callers leave", after: "paid"),
+        PlantedExchangeBug("giveSlotBack", .leftOut, in: "a token that dies in the lane", after: "queuedBySession"),
+        PlantedExchangeBug("giveSlotBack", .doubled, in: "401s and refreshes"),
+        // The attempt.
+        PlantedExchangeBug("sign", .leftOut, in: "a token that dies in the lane"),
+        PlantedExchangeBug("send", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("send", .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug("stop", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("limitRest", .leftOut, in: "redirects"),
+        // The response.
+        PlantedExchangeBug("keepBody", .leftOut, in: "401s with long bodies", isDeep: true),
+        PlantedExchangeBug("abandonBody", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("deliver", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("deliver", .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug("tell", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("tell", .doubled, in: "answers and a lost attempt"),
+        PlantedExchangeBug("tell", .late, in: "401s that nothing can be done about", isDeep: true),
+        // Another attempt.
+        PlantedExchangeBug("payForRetry", .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug("giveBack", .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug("giveBack", .doubled, in: "busy servers while callers leave"),
+        PlantedExchangeBug("pause", .leftOut, in: "busy servers while callers leave"),
+        PlantedExchangeBug("leavePause", .leftOut, in: "busy servers while people sign out", after: "ring", isDeep: true),
+        PlantedExchangeBug("leavePause", .leftOut, in: "no network while callers leave"),
+        // The deadline.
+        PlantedExchangeBug("setDeadline", .leftOut, in: "answers and a lost attempt", after: "slotGranted"),
+        PlantedExchangeBug("setDeadline", .leftOut, in: "busy servers while callers leave", after: "pauseNoted"),
+        PlantedExchangeBug("setDeadline", .leftOut, in: "a slow reader while time runs out", after: "pauseChanged(false"),
+        PlantedExchangeBug("removeDeadline", .leftOut, in: "answers and a lost attempt"),
+    ]
+
+    static let inExtent = all.filter { TestExtent.isWhole || !$0.isDeep }
 }

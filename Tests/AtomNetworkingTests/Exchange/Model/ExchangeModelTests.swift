@@ -9,6 +9,6 @@ struct ExchangeModelTests {
 
     @Test("Finds a planted bug", arguments: PlantedExchangeBug.inExtent)
     func plantedBug(bug: PlantedExchangeBug) async throws {
-        try await ExchangeWorld(bug.settings, bug: bug).expectBug(bug.rawValue)
+        try await ExchangeWorld(bug.settings, bug: bug).expectBug(bug.name)
     }
 }

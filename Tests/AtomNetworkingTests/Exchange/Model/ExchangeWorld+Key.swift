@@ -11,6 +11,7 @@ extension ExchangeWorld {
             key.add(lane.firstIndex(of: index) ?? -1)
             key.add(queue.firstIndex(of: index) ?? -1)
             key.add(pausing.contains(index))
+            key.add(network[index] ?? -1)
         }
         // Which thread came first makes no difference.
         var threadKeys = threads.map { thread in
@@ -37,6 +38,7 @@ extension ExchangeWorld {
         key.add(left.deathsLeft)
         key.add(left.pausesLeft)
         key.add(left.busyLeft)
+        key.add(left.offlineLeft)
         key.add(left.signOutsLeft)
         key.add(spent)
         return key
@@ -45,32 +47,33 @@ extension ExchangeWorld {
     private func describe(_ exchange: Exchange, to key: inout ModelKey) {
         let machine = exchange.sut.machine
         switch machine.state {
-        case .waitingForSession(let rejection, let keepsPlace):
+        case .waitingForSession(let rejection, let place):
             key.add(1)
-            key.add(keepsPlace)
+            key.add(place != nil)
             switch rejection?.body {
             case nil: key.add(0)
             case .arriving(let received): key.add(10 + min(received, 2))
             case .complete: key.add(2)
             case .givenUp: key.add(3)
             }
-        case .waitingForSlot(let keepsPlace):
+        case .waitingForSlot(let place):
             key.add(2)
-            key.add(keepsPlace)
+            key.add(place != nil)
         case .pausing:
             key.add(9)
-        case .sending(let transmission, let version):
+        case .sending(let version):
             key.add(3)
             key.add(version.map { $0 == self.version ? 1 : 2 } ?? 0)
-            key.add(transmission.holdsSlot)
-        case .receiving(let transmission, _):
+        case .paying(let retry):
+            key.add(10)
+            if case .response = retry.alternative { key.add(1) } else { key.add(0) }
+            key.add(exchange.sut.isPaying(retry))
+        case .receiving(_, let reception):
             key.add(4)
-            key.add(transmission.holdsSlot)
-            key.add(transmission.holdsNotice)
-            key.add(transmission.isPaused)
+            key.add("\(reception)".hashValue)
         case .ended(let outcome, let holdsSlot):
             switch outcome {
-            case .answer: key.add(5)
+            case .response: key.add(5)
             case .rejection: key.add(6)
             case .failure: key.add(7)
             case .bodyNotRepeatable: key.add(8)
@@ -86,9 +89,12 @@ extension ExchangeWorld {
         key.add(exchange.deadline != nil)
         key.add(exchange.alarm)
         key.add(exchange.generation.map { $0 == generation ? 1 : 2 } ?? 0)
+        key.add(exchange.rejectedVersion.map { $0 == version ? 1 : 2 } ?? 0)
         key.add(exchange.paid)
         key.add(machine.retries?.failures.count ?? 0)
-        key.add(machine.retries?.lastCost ?? 0)
+        key.add(machine.waitsForNetwork)
+        key.add(machine.deadline == nil)
+        key.add(machine.retries?.cost ?? 0)
         key.add(exchange.hasBegun)
         key.add(exchange.tellings)
         key.add(exchange.retries)
@@ -125,7 +131,7 @@ extension ExchangeWorld {
         case .accepted(let version):
             key.add(24)
             key.add(version == self.version)
-        case .event(let index, .slotGranted(let isSigned, let version)):
+        case .event(let index, .slotGranted(_, let isSigned, let version)):
             key.add(25)
             key.add(index)
             key.add(isSigned)

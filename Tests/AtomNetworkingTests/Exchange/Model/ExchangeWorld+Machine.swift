@@ -2,74 +2,105 @@
 
 // What the exchange does with its machine's steps, as operations.
 extension ExchangeWorld {
-    mutating func handle(_ wholeEvent: Event, of index: Int) throws(Violation) -> [Operation] {
-        let event = wholeEvent.plain
+    mutating func handle(_ event: Event, of index: Int) throws(Violation) -> [Operation] {
         noteLastEvent(event, of: index)
         let before = exchanges[index].sut.machine
-        let wasEnded = before.hasEnded
-        let isPaused = isPaused(index)
-        let step = exchanges[index].sut.take(wholeEvent)
-        let letGo = letGo(for: step, of: index)
-        var operations = preparation(of: step, index)
-        if event != wholeEvent {
-            if step.effects.contains(.sendAgain) {
-                exchanges[index].paid += 1
-                try checkRepetition(of: index, from: before)
-            } else {
-                operations.append(.refund(index))
-            }
-        }
-        switch event {
-        case .ring(let instant):
+        let wasPaused = isPaused(index)
+        let (commands, letsGo) = exchanges[index].sut.take(event)
+        guard commands.count <= ExchangeMachine.Commands.capacity + 1 else { throw Violation("too many commands") }
+        let machine = exchanges[index].sut.machine
+        let letGo = letsGo ? letGo(of: index) : nil
+        if case .ring(let instant) = event {
             if case .pausing = before.state, instant < ModelledExchange.pauseEnd, !isPausing(index) {
                 throw Violation("exchange \(index) goes on before its pause is over")
             }
-            if step.effects.contains(.sendAgain), let letGo { exchanges[index].wires[letGo - 1].isPassed = true }
-            if isPaused, exchanges[index].sut.machine.hasEnded, !wasEnded {
+            if wasPaused, machine.hasEnded, !before.hasEnded {
                 throw Violation("exchange \(index) runs out of time while its reader is slow (G14)")
             }
-            operations += action(of: step, index) + afterwards(step, index, letGo)
-            return operations + (step.effects.contains(.sendAgain) ? slotGivenBack(by: step) : [])
-        case .pauseChanged(let isPaused, let number):
+            if !machine.hasEnded, let letGo { exchanges[index].wires[letGo - 1].isPassed = true }
+        }
+        if case .pauseChanged(let isPaused, let number) = event {
             exchanges[index].wires[number - 1].isPaused = isPaused
-            return operations + action(of: step, index) + afterwards(step, index, letGo)
-        case .slotGranted:
-            return try operations + afterSlot(step, index, wasEnded)
-        case .admittedWithSlot:
-            if case .sign = step.action { return operations + [.sign(index)] }
-            return operations + slotGivenBack(by: step)
-        case .head(let head, let number):
-            let isPassed = !exchanges[index].sut.machine.hasEnded && !isReceiving(index) && number == current(index)
-            if exchanges[index].sut.isStreamed, head == .ok, !wasEnded {
+        }
+        if case .head(let head, let number) = event {
+            if exchanges[index].sut.isStreamed, head == .ok, !before.hasEnded {
                 exchanges[index].wires[number - 1].isStreaming = true
             }
-            if isPassed, head != .ok { exchanges[index].wires[number - 1].isPassed = true }
-            if step.effects.contains(.limitRest) {
-                operations.append(.limitRest(index, number, order: isRetry(step) ? 1 : 2))
+            if !machine.hasEnded, !isReceiving(index), machine.unpaidRetry == nil, number == current(index), head != .ok {
+                exchanges[index].wires[number - 1].isPassed = true
             }
-            operations += action(of: step, index) + afterwards(step, index, letGo)
-            return operations + slotGivenBack(by: step)
-        case .part(_, let number):
-            if case .keepPart = step.action {
-                if event == .part(.ofAnotherFile, number) {
-                    return operations + [.abandon(index, number), .event(index, .refusedByDestination(number))]
-                }
-                let isTaken = event != .part(.refused, number)
-                return operations + (isTaken ? [] : [.abandon(index, number), .event(index, .sinkFailed(number))])
+        }
+        if case .paid = event, !machine.hasEnded, !isReceiving(index), let letGo {
+            exchanges[index].wires[letGo - 1].isPassed = true
+        }
+        let number = letGo ?? event.attempt
+        var operations: [Operation] = []
+        for command in commands { operations += try self.operations(for: command, event, index, number, before) }
+        return operations
+    }
+
+    /// What the exchange does with a command.
+    private mutating func operations(
+        for command: ModelledExchange.Command, _ event: Event, _ index: Int, _ number: Int?,
+        _ before: ExchangeMachine
+    ) throws(Violation) -> [Operation] {
+        switch command {
+        case .nothing, .keepCookies, .openDestination, .noteRetryAfter, .noteRedirect: return []
+        case .askSession: return [.askSession(index)]
+        case .askSessionWithSlot: return [.askWithSlot(index)]
+        case .leaveSession: return [.leaveSession(index)]
+        case .tokenAccepted(let version): return [.accepted(version: version)]
+        case .tokenRejected(let version):
+            exchanges[index].retries += 1
+            return [.rejected(version: version)]
+        case .releaseNotice: return [.releaseNotice]
+        case .enterLane(let place): return [.enterLane(index, place: place)]
+        case .leaveLane(let place): return [.leaveLane(index, place: place)]
+        case .giveSlotBack: return [.releaseSlot]
+        case .sign(let place): return [.sign(index, place: place)]
+        case .send:
+            guard !before.hasEnded else { throw Violation("exchange \(index) is sent after its end (G5)") }
+            if case .sending(let version) = exchanges[index].sut.machine.state, isSigned(index), version == nil {
+                throw Violation("exchange \(index) is sent without its signature (G2)")
             }
-            let isTooMuch = event == .part(.big, number)
-            operations += afterwards(step, index, letGo)
-            return operations + (isTooMuch ? [.stop(index, number)] : [])
-        case .finished(let number), .failed(let number):
-            return operations + afterLastEvent(step, index, number)
-        case .admitted:
-            let limit = letGo.map { [Operation.limitRest(index, $0, order: 2)] } ?? []
-            return operations + (step.effects.contains(.limitRest) ? limit : []) + action(of: step, index)
-        case .refused:
-            operations += action(of: step, index) + afterwards(step, index, letGo)
-            return operations + (step.effects.contains(.keepNotice) ? [] : [.releaseNotice])
-        default:
-            return operations + action(of: step, index) + afterwards(step, index, letGo)
+            if case .sending(let version?) = exchanges[index].sut.machine.state,
+                version == exchanges[index].rejectedVersion
+            {
+                throw Violation("exchange \(index) is sent with a token that the server has rejected (G2)")
+            }
+            exchanges[index].wires.append(Wire())
+            let number = exchanges[index].wires.count
+            exchanges[index].wire = number
+            return [.hand(index, number), .started(index, number)]
+        case .stop: return number.map { [.stop(index, $0)] } ?? []
+        case .limitRest(let isKept): return number.map { [.limitRest(index, $0, order: isKept ? 1 : 2)] } ?? []
+        case .keepPart:
+            guard case .part(let part, let number) = event else { return [] }
+            switch part {
+            case .ofAnotherFile: return [.abandon(index, number), .event(index, .refusedByDestination(number))]
+            case .refused: return [.abandon(index, number), .event(index, .sinkFailed(number))]
+            case .small, .big: return []
+            }
+        case .dropPart:
+            guard case .part(.big, let number) = event else { return [] }
+            return [.stop(index, number)]
+        case .keepBody: return number.map { [.keepBody(index, $0)] } ?? []
+        case .abandonBody: return number.map { [.abandon(index, $0)] } ?? []
+        case .deliver: return number.map { [.deliver(index, $0)] } ?? []
+        case .tell: return [.tell(index)]
+        case .payForRetry: return [.pay(index)]
+        case .giveBack(let cost):
+            if case .paid = event {} else { exchanges[index].paid -= cost }
+            return [.refund(index, cost)]
+        case .pause: return [.notePause(index), .watchNetwork(index), .lookAgain(index)]
+        case .leavePause: return [.leavePause(index)]
+        case .setDeadline(let instant, let number):
+            return [.setDeadline(index, number: number, at: Int(instant.nanoseconds / 1_000_000_000))]
+        case .removeDeadline(let number): return [.removeDeadline(index, number: number)]
+        case .noteRetry:
+            exchanges[index].paid += exchanges[index].sut.machine.retries?.last.cost ?? 0
+            try checkRepetition(of: index, from: before)
+            return []
         }
     }
 
@@ -79,11 +110,13 @@ extension ExchangeWorld {
 
     /// What must hold when an exchange goes on to another attempt.
     private func checkRepetition(of index: Int, from before: ExchangeMachine) throws(Violation) {
-        let machine = exchanges[index].sut.machine
-        if machine.retries.map({ $0.failures.count > 1 }) ?? false {
+        guard let retries = exchanges[index].sut.machine.retries else { return }
+        if retries.failures.count > 1, settings.offlineLeft == 0 {
             throw Violation("exchange \(index) is sent again too often")
         }
-        if !settings.idempotent[index] { throw Violation("exchange \(index) must not be sent twice") }
+        if !settings.idempotent[index], retries.last.setback.delivery != .notSent {
+            throw Violation("exchange \(index) must not be sent twice")
+        }
         if case .receiving = before.state, exchanges[index].wires[before.number - 1].isStreaming {
             throw Violation("exchange \(index) is sent again after its reader has the head")
         }
@@ -97,10 +130,6 @@ extension ExchangeWorld {
         isReceiving(index) && exchanges[index].wires[current(index) - 1].isPaused
     }
 
-    private func isRetry(_ step: ExchangeMachine.Step) -> Bool {
-        if case .retry = step.action { true } else { false }
-    }
-
     private func current(_ index: Int) -> Int { exchanges[index].sut.machine.number }
 
     private func isReceiving(_ index: Int) -> Bool {
@@ -110,96 +139,18 @@ extension ExchangeWorld {
     /// The last event of an attempt, before the machine hears of it.
     private mutating func noteLastEvent(_ event: Event, of index: Int) {
         guard let number = event.endedAttempt else { return }
+        // Its deadline is taken away with a number above those that set it.
         exchanges[index].wires[number - 1].isOver = true
+        exchanges[index].wires[number - 1].isDraining = false
+        exchanges[index].wires[number - 1].drainNumber = 3
         if exchanges[index].wire == number { exchanges[index].wire = nil }
     }
 
-    private mutating func letGo(for step: ExchangeMachine.Step, of index: Int) -> Int? {
-        guard !step.effects.isDisjoint(with: [.stop, .letGo]), let number = exchanges[index].wire else {
-            return nil
-        }
+    private mutating func letGo(of index: Int) -> Int? {
+        guard let number = exchanges[index].wire else { return nil }
         exchanges[index].wire = nil
         exchanges[index].wires[number - 1].isLetGo = true
         return number
-    }
-
-    private func preparation(of step: ExchangeMachine.Step, _ index: Int) -> [Operation] {
-        var operations: [Operation] = []
-        switch step.deadline {
-        case .none: break
-        case .set(let instant, let number):
-            operations.append(
-                .setDeadline(index, number: number, at: Int(instant.nanoseconds / 1_000_000_000)))
-        case .removed(let number): operations.append(.removeDeadline(index, number: number))
-        }
-        if let version = step.acceptedVersion { operations.append(.accepted(version: version)) }
-        if step.effects.contains(.leaveSession) { operations.append(.leaveSession(index)) }
-        if step.effects.contains(.leaveLane) { operations.append(.leaveLane(index)) }
-        if step.effects.contains(.leavePause) { operations.append(.leavePause(index)) }
-        return operations
-    }
-
-    private mutating func action(of step: ExchangeMachine.Step, _ index: Int) -> [Operation] {
-        switch step.action {
-        case .askSession: return [.askSession(index)]
-        case .retry(let version):
-            exchanges[index].retries += 1
-            return [.rejected(version: version), .askSession(index)]
-        case .enterLane: return [.enterLane(index)]
-        case .tell: return [.tell(index)]
-        case .pause: return [.notePause(index)]
-        case .nothing, .askSessionWithSlot, .sign, .send, .keepPart, .keepBody, .deliver: return []
-        }
-    }
-
-    private func afterwards(_ step: ExchangeMachine.Step, _ index: Int, _ letGo: Int?) -> [Operation] {
-        var operations: [Operation] = []
-        if step.effects.contains(.releaseNotice) { operations.append(.releaseNotice) }
-        if let letGo {
-            if step.effects.contains(.stop) { operations.append(.stop(index, letGo)) }
-        }
-        return operations
-    }
-
-    private func slotGivenBack(by step: ExchangeMachine.Step) -> [Operation] {
-        step.effects.contains(.giveSlotBack) ? [.releaseSlot] : []
-    }
-
-    private mutating func afterSlot(
-        _ step: ExchangeMachine.Step, _ index: Int, _ wasEnded: Bool
-    ) throws(Violation) -> [Operation] {
-        switch step.action {
-        case .send:
-            guard !wasEnded else { throw Violation("exchange \(index) is sent after its end (G5)") }
-            if case .sending(_, let version) = exchanges[index].sut.machine.state, isSigned(index), version == nil {
-                throw Violation("exchange \(index) is sent without its signature (G2)")
-            }
-            exchanges[index].wires.append(Wire())
-            let number = exchanges[index].wires.count
-            exchanges[index].wire = number
-            return [.hand(index, number), .started(index, number)]
-        case .askSessionWithSlot:
-            return [.askWithSlot(index)]
-        default:
-            return slotGivenBack(by: step)
-        }
-    }
-
-    private mutating func afterLastEvent(
-        _ step: ExchangeMachine.Step, _ index: Int, _ number: Int
-    ) -> [Operation] {
-        // Its deadline is taken away with a number above the one that sets it.
-        exchanges[index].wires[number - 1].isDraining = false
-        exchanges[index].wires[number - 1].drainNumber = 3
-        let body: [Operation] =
-            switch step.action {
-            case .deliver: [.deliver(index, number)]
-            case .keepBody: [.keepBody(index, number)]
-            case .tell: [.abandon(index, number), .tell(index)]
-            default: (bug == .sinkNeverEnded ? [] : [.abandon(index, number)]) + action(of: step, index)
-            }
-        let notice: [Operation] = step.effects.contains(.releaseNotice) ? [.releaseNotice] : []
-        return body + notice + slotGivenBack(by: step)
     }
 
     // MARK: Rules
@@ -232,11 +183,7 @@ extension ExchangeWorld {
         guard taken == holders else { throw Violation("\(taken) slots are taken by \(holders) attempts") }
         if isNoticeHeld, self.holders == 0 { throw Violation("the app is never told of its session's end") }
         let waiting = exchanges.contains { exchange in
-            if case .receiving(let transmission, _) = exchange.sut.machine.state {
-                transmission.holdsNotice
-            } else {
-                false
-            }
+            if case .receiving(_, .rejected) = exchange.sut.machine.state { true } else { false }
         }
         if self.holders > 0, !waiting { throw Violation("the app is never told of its session's end") }
     }
@@ -244,10 +191,14 @@ extension ExchangeWorld {
     private func checkPauses() throws(Violation) {
         for (index, exchange) in exchanges.enumerated() {
             guard isPausing(index) else {
+                if network[index] != nil { throw Violation("exchange \(index) still waits for a network") }
                 if pausing.contains(index) { throw Violation("the session thinks that exchange \(index) pauses") }
                 continue
             }
-            if exchange.deadline == nil || exchange.alarm > ModelledExchange.pauseEnd {
+            if exchange.sut.machine.waitsForNetwork {
+                guard network[index] != nil else { throw Violation("exchange \(index) isn't told of the network") }
+            }
+            if exchange.deadline == nil || !ModelledExchange.pauseEnds.contains(exchange.alarm) {
                 throw Violation("the pause of exchange \(index) never ends")
             }
             if isSigned(index), exchange.generation != generation {
@@ -264,7 +215,7 @@ extension ExchangeWorld {
     private func isOnWire(_ index: Int) -> Bool {
         switch exchanges[index].sut.machine.state {
         case .sending, .receiving: true
-        case .waitingForSession, .waitingForSlot, .pausing, .ended: false
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: false
         }
     }
 
@@ -285,7 +236,7 @@ extension ExchangeWorld {
         case .waitingForSession(let rejection?, _):
             if case .arriving = rejection.body { return true }
             return false
-        case .waitingForSession, .waitingForSlot, .pausing, .ended: return false
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: return false
         }
     }
 }
@@ -294,8 +245,18 @@ extension ModelledExchange.Event {
     /// The attempt that this is the last event of.
     var endedAttempt: Int? {
         switch self {
-        case .finished(let number), .failed(let number): number
-        case .again(let event, _): event.endedAttempt
+        case .finished(let number), .failed(let number, _): number
+        default: nil
+        }
+    }
+
+    /// The attempt that this is about.
+    var attempt: Int? {
+        switch self {
+        case .head(_, let number), .part(_, let number), .finished(let number), .bodyKept(let number),
+            .failed(let number, _), .restExpired(let number), .sinkFailed(let number),
+            .refusedByDestination(let number), .pauseChanged(_, let number):
+            number
         default: nil
         }
     }

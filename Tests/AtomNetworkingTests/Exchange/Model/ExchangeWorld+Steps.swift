@@ -7,7 +7,7 @@ extension ExchangeWorld {
             try run(index)
         case .begin(let index):
             exchanges[index].hasBegun = true
-            try spawn([isSigned(index) ? .askSession(index) : .enterLane(index)])
+            try spawn([isSigned(index) ? .askSession(index) : .enterLane(index, place: nil)])
         case .cancel(let index):
             left.cancellationsLeft -= 1
             try spawn([.event(index, .cancelled)])
@@ -15,10 +15,10 @@ extension ExchangeWorld {
             exchanges[index].deadline = nil
             switch instant {
             case 1: left.earlyRingsLeft -= 1
-            case ModelledExchange.pauseEnd: break
+            case let instant where ModelledExchange.pauseEnds.contains(instant): break
             default: left.expiriesLeft -= 1
             }
-            try spawn([offered(.ring(at: instant), to: index)])
+            try spawn([.event(index, .ring(at: instant))])
         case .drained(let index, let number):
             exchanges[index].wires[number - 1].isDraining = false
             let isCurrent = exchanges[index].wire == number
@@ -32,7 +32,10 @@ extension ExchangeWorld {
             if head == .redirect { left.redirectsLeft -= 1 }
             if head.isBusy { left.busyLeft -= 1 }
             exchanges[index].wires[number - 1].head = head
-            try spawn([offered(.head(head, number), to: index)], [index, number])
+            if head == .unauthorized, case .sending(let version?) = exchanges[index].sut.machine.state {
+                exchanges[index].rejectedVersion = version
+            }
+            try spawn([.event(index, .head(head, number))], [index, number])
         case .part(let index, let number, let part):
             left.partsLeft -= 1
             try spawn([.event(index, .part(part, number))], [index, number])
@@ -47,7 +50,13 @@ extension ExchangeWorld {
             try spawn([.event(index, .pauseChanged(false, number))], [index, number, 1])
         case .lose(let index, let number):
             if !exchanges[index].wires[number - 1].isCancelled { left.failuresLeft -= 1 }
-            try spawn([offered(.failed(number), to: index)], [index, number])
+            try spawn([.event(index, .failed(number))], [index, number])
+        case .loseOffline(let index, let number):
+            left.offlineLeft -= 1
+            try spawn([.event(index, .failed(number, isOffline: true))], [index, number])
+        case .networkReturns(let index):
+            guard let number = network.removeValue(forKey: index) else { break }
+            try spawn([.event(index, .networkReturned(number))])
         case .signOut:
             left.signOutsLeft -= 1
             generation += 1
@@ -60,11 +69,6 @@ extension ExchangeWorld {
         }
         threads.removeAll { $0.operations.isEmpty }
         if threads.isEmpty { try checkAtRest() }
-    }
-
-    /// What may be followed by another attempt is asked about first.
-    private func offered(_ event: Event, to index: Int) -> Operation {
-        settings.quota > 0 ? .offer(index, event) : .event(index, event)
     }
 
     private mutating func run(_ index: Int) throws(Violation) {
@@ -116,7 +120,7 @@ extension ExchangeWorld {
             if number != .max { exchanges[index].deadlineNumber = number }
             exchanges[index].deadline = nil
         case .askSession(let index):
-            return admit(index, [.event(index, .admitted)])
+            return admit(index, hasSlot: false)
         case .rejected(let rejected):
             if rejected == version { isGood = false }
         case .accepted:
@@ -130,32 +134,33 @@ extension ExchangeWorld {
             return [.event(index, .pauseNoted)]
         case .leavePause(let index):
             pausing.remove(index)
-        case .offer(let index, let event):
-            let number = exchanges[index].sut.machine.number
-            return [exchanges[index].sut.isRepeated(after: event) ? .pay(index, event, number) : .event(index, event)]
-        case .pay(let index, let event, let number):
-            guard spent < settings.quota || bug == .retriedUnpaid else { return [.event(index, event)] }
-            if spent < settings.quota { spent += 1 }
-            return [.event(index, .again(event, number))]
-        case .refund:
-            if bug != .quotaLost { spent -= 1 }
+            network[index] = nil
+        case .watchNetwork(let index):
+            let machine = exchanges[index].sut.machine
+            if machine.waitsForNetwork { network[index] = machine.number }
+        case .lookAgain(let index):
+            if !exchanges[index].sut.machine.isPausing { network[index] = nil }
+        case .pay(let index):
+            guard exchanges[index].sut.pays() else { return [] }
+            let isPaid = spent < settings.quota
+            if isPaid { spent += 1 }
+            return [.event(index, .paid(isPaid))]
+        case .refund(_, let cost):
+            spent -= cost
         case .leaveSession(let index):
             queue.removeAll { $0 == index }
-        case .enterLane(let index):
-            return enterLane(index)
-        case .leaveLane(let index):
+        case .enterLane(let index, let place):
+            return enterLane(index, place: place)
+        case .leaveLane(let index, _):
             lane.removeAll { $0 == index }
         case .releaseSlot:
             return try releaseSlot()
-        case .sign(let index):
+        case .sign(let index, let place):
             let isMember = exchanges[index].generation == generation
             let version = isSigned(index) && isMember && isGood && !isOver ? version : nil
-            return [.event(index, .slotGranted(isSigned: version != nil, version: version))]
+            return [.event(index, .slotGranted(place: place, isSigned: version != nil, version: version))]
         case .askWithSlot(let index):
-            // The slot is in hand: whoever doesn't go on gives it back.
-            let next = admit(index, [.event(index, .admittedWithSlot)])
-            let goesOn = next == [.event(index, .admittedWithSlot)]
-            return goesOn || !settings.takesSlots ? next : next + [.releaseSlot]
+            return admit(index, hasSlot: true)
         case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
             return try performOnWire(operation)
         case .tell(let index):
@@ -178,27 +183,28 @@ extension ExchangeWorld {
     }
 
     /// The session's answer to an exchange that asks to go on.
-    private mutating func admit(_ index: Int, _ admitted: [Operation]) -> [Operation] {
+    private mutating func admit(_ index: Int, hasSlot: Bool) -> [Operation] {
+        let queued = Operation.event(index, .queuedBySession(hasSlot: hasSlot))
         if let admitted = exchanges[index].generation, admitted != generation {
-            return [.holdNotice, .event(index, .refused(isMissing: false))]
+            return [.holdNotice, .event(index, .refused(isMissing: false)), queued]
         }
-        if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce] }
+        if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce, queued] }
         exchanges[index].generation = generation
-        if isGood, !isRefreshing, queue.isEmpty { return admitted }
+        if isGood, !isRefreshing, queue.isEmpty { return [.event(index, hasSlot ? .admittedWithSlot : .admitted)] }
         queue.append(index)
         // A queue that is being emptied is good by the time its end has its turn.
         if !isGood { isRefreshing = true }
-        return [.event(index, .queuedBySession)]
+        return [queued]
     }
 
-    private mutating func enterLane(_ index: Int) -> [Operation] {
-        guard settings.takesSlots else { return [.sign(index)] }
+    private mutating func enterLane(_ index: Int, place: Int?) -> [Operation] {
+        guard settings.takesSlots else { return [.sign(index, place: index)] }
         if taken == 0, lane.isEmpty {
             taken = 1
-            return [.sign(index)]
+            return [.sign(index, place: index)]
         }
-        lane.append(index)
-        return [.event(index, .queuedForSlot)]
+        if place == nil { lane.append(index) } else { lane.insert(index, at: 0) }
+        return [.event(index, .queuedForSlot(place: index))]
     }
 
     private mutating func releaseSlot() throws(Violation) -> [Operation] {
@@ -207,7 +213,8 @@ extension ExchangeWorld {
             taken -= 1
             return []
         }
-        return [.sign(lane.removeFirst())]
+        let next = lane.removeFirst()
+        return [.sign(next, place: next)]
     }
 
     private mutating func performOnWire(_ operation: Operation) throws(Violation) -> [Operation] {
@@ -228,13 +235,13 @@ extension ExchangeWorld {
             exchanges[index].wires[number - 1].isDraining = true
         case .deliver(let index, let number):
             try endSink(index, number, .finished)
-            guard case .ended(.answer(let head), _) = exchanges[index].sut.machine.state,
+            guard case .ended(.response(let head), _) = exchanges[index].sut.machine.state,
                 head.headerFields["X-Attempt"] == "\(number)"
             else { throw Violation("exchange \(index) is given the answer of another attempt") }
             if head.statusCode == 200 {
                 // A success gives back what the last retry has cost.
-                spent -= (exchanges[index].sut.machine.retries?.lastCost ?? 0)
-                exchanges[index].paid -= (exchanges[index].sut.machine.retries?.lastCost ?? 0)
+                spent -= (exchanges[index].sut.machine.retries?.cost ?? 0)
+                exchanges[index].paid -= (exchanges[index].sut.machine.retries?.cost ?? 0)
             }
             try tell(index)
         case .keepBody(let index, let number):
@@ -277,7 +284,7 @@ extension ExchangeWorld {
     private mutating func announce() throws(Violation) {
         isNoticeHeld = false
         for (index, exchange) in exchanges.enumerated() {
-            if case .receiving(let transmission, _) = exchange.sut.machine.state, transmission.holdsNotice {
+            if case .receiving(_, .rejected) = exchange.sut.machine.state {
                 throw Violation("the app is told of its session's end before exchange \(index)")
             }
         }

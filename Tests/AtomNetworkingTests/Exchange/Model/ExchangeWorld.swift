@@ -24,13 +24,14 @@ struct ExchangeWorld: ModelledWorld {
         case leaveSession(Int)
         case notePause(Int)
         case leavePause(Int)
-        case offer(Int, Event)
-        case pay(Int, Event, Int)
-        case refund(Int)
-        case enterLane(Int)
-        case leaveLane(Int)
+        case watchNetwork(Int)
+        case lookAgain(Int)
+        case pay(Int)
+        case refund(Int, Int)
+        case enterLane(Int, place: Int?)
+        case leaveLane(Int, place: Int)
         case releaseSlot
-        case sign(Int)
+        case sign(Int, place: Int)
         case askWithSlot(Int)
         case started(Int, Int)
         case hand(Int, Int)
@@ -96,6 +97,8 @@ struct ExchangeWorld: ModelledWorld {
         var isSilenceWatched: Bool { alarm < ModelledExchange.end }
         /// The sign-in that it belongs to.
         var generation: Int?
+        /// The token that the server has rejected.
+        var rejectedVersion: Int?
         /// What its retries have cost that was not given back.
         var paid = 0
     }
@@ -114,6 +117,8 @@ struct ExchangeWorld: ModelledWorld {
     var generation = 0
     /// The requests that it knows to pause.
     var pausing: Set<Int> = []
+    /// The requests that wait for a network, with the attempt before.
+    var network: [Int: Int] = [:]
     // The quota.
     var spent = 0
     // The lane.
@@ -158,6 +163,8 @@ struct ExchangeWorld: ModelledWorld {
         case part(Int, Int, ExchangeModelSettings.Part)
         case finish(Int, Int)
         case lose(Int, Int)
+        case loseOffline(Int, Int)
+        case networkReturns(Int)
         case pause(Int, Int)
         case goOn(Int, Int)
 
@@ -175,6 +182,8 @@ struct ExchangeWorld: ModelledWorld {
             case .part(let index, let number, let part): "attempt \(index).\(number): a \(part) part"
             case .finish(let index, let number): "attempt \(index).\(number): finished"
             case .lose(let index, let number): "attempt \(index).\(number): lost"
+            case .loseOffline(let index, let number): "attempt \(index).\(number): there is no network"
+            case .networkReturns(let index): "exchange \(index): there is a network"
             case .pause(let index, let number): "attempt \(index).\(number): its reader doesn't keep up"
             case .goOn(let index, let number): "attempt \(index).\(number): its reader goes on"
             }
@@ -185,7 +194,8 @@ struct ExchangeWorld: ModelledWorld {
         switch step {
         case .run, .renewal, .head, .finish, .begin, .drained, .goOn: true
         case .lose(let index, let number): exchanges[index].wires[number - 1].isCancelled
-        case .ring(_, let instant): instant == ModelledExchange.pauseEnd
+        case .ring(_, let instant): ModelledExchange.pauseEnds.contains(instant)
+        case .networkReturns, .loseOffline: false
         case .cancel, .die, .part, .pause, .signOut: false
         }
     }
@@ -211,8 +221,8 @@ struct ExchangeWorld: ModelledWorld {
             }
             if left.cancellationsLeft > 0, exchange.tellings == 0 { steps.append(.cancel(index)) }
             if exchange.deadline != nil {
-                if exchange.alarm <= ModelledExchange.pauseEnd {
-                    steps.append(.ring(index, at: ModelledExchange.pauseEnd))
+                if ModelledExchange.pauseEnds.contains(exchange.alarm) {
+                    steps.append(.ring(index, at: exchange.alarm))
                 }
                 if left.expiriesLeft > 0 {
                     steps.append(.ring(index, at: ModelledExchange.end))
@@ -220,6 +230,7 @@ struct ExchangeWorld: ModelledWorld {
                 }
                 if left.earlyRingsLeft > 0 { steps.append(.ring(index, at: 1)) }
             }
+            if network[index] != nil { steps.append(.networkReturns(index)) }
             for (place, wire) in exchange.wires.enumerated() where wire.isHanded && !wire.isOver {
                 steps += self.steps(of: wire, index, place + 1)
             }
@@ -255,6 +266,7 @@ struct ExchangeWorld: ModelledWorld {
             steps.append(.finish(index, number))
         }
         if left.failuresLeft > 0 { steps.append(.lose(index, number)) }
+        if left.offlineLeft > 0, wire.head == nil { steps.append(.loseOffline(index, number)) }
         return steps
     }
 }

@@ -8,12 +8,14 @@ import Foundation
 
 /// An exchange's machine as it is, or with a bug.
 struct ModelledExchange {
+    typealias Command = ExchangeMachine.Command
+
     enum Event: Hashable, Sendable {
         case admitted
-        case queuedBySession
+        case queuedBySession(hasSlot: Bool)
         case refused(isMissing: Bool)
-        case queuedForSlot
-        case slotGranted(isSigned: Bool, version: Int?)
+        case queuedForSlot(place: Int)
+        case slotGranted(place: Int, isSigned: Bool, version: Int?)
         case admittedWithSlot
         case cancelled
         case ring(at: Int)
@@ -21,34 +23,35 @@ struct ModelledExchange {
         case part(ExchangeModelSettings.Part, Int)
         case finished(Int)
         case bodyKept(Int)
-        case failed(Int)
+        case failed(Int, isOffline: Bool = false)
         case restExpired(Int)
         case sinkFailed(Int)
         case refusedByDestination(Int)
         case pauseChanged(Bool, Int)
         case pauseNoted
-        /// This, with another attempt after the one with this number; it has
-        /// been paid for.
-        indirect case again(Event, Int)
-
-        /// The event itself.
-        var plain: Event { if case .again(let event, _) = self { event } else { self } }
+        case paid(Bool)
+        case networkReturned(Int)
     }
 
     /// When the exchange's time is up, and when the wire has been silent for
     /// too long.
     static let end = 100
     static let silence = 10
-    /// When a pause between attempts ends.
+    /// When a pause between attempts ends: after a response, after a silence, and for want of a network.
     static let pauseEnd = 5
+    static let pauseEnds: Set<Int> = [pauseEnd, silence + pauseEnd, 50]
 
     /// Two attempts, with five seconds between them.
     private static let policy = RetryPolicy(
-        maximumAttempts: 2, baseDelay: .seconds(10), throttledBaseDelay: .seconds(10), cost: 1, throttledCost: 1)
+        maximumAttempts: 2, baseDelay: .seconds(10), throttledBaseDelay: .seconds(10), cost: 1, throttledCost: 1,
+        connectivityWait: .seconds(50))
 
     var machine: ExchangeMachine
+    /// The retry that is being paid for.
+    private var paying: Retry?
     let bug: PlantedExchangeBug?
     let isStreamed: Bool
+    private let retries: Bool
 
     init(
         _ settings: ExchangeModelSettings, isSigned: Bool, isStreamed: Bool, isIdempotent: Bool,
@@ -57,8 +60,9 @@ struct ModelledExchange {
         var endpoint = PathEndpoint(pathText: "/start")
         endpoint.requiresAuthorization = isSigned
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
+        retries = settings.quota > 0 || settings.offlineLeft > 0
         let policy = ExchangePolicy(
-            takesSlot: settings.takesSlots, usesCookies: true, needsFreshConnection: false, retries: true,
+            takesSlot: settings.takesSlots, usesCookies: true, needsFreshConnection: false, retries: retries,
             redirects: .follow(limit: settings.redirectLimit), maximumBodySize: 1 << 20)
         machine = ExchangeMachine(
             Attempt(request),
@@ -80,140 +84,122 @@ struct ModelledExchange {
         return TransportResponse(statusCode: head.rawValue, headerFields: fields)
     }
 
-    /// Whether this would be followed by another attempt.
-    func isRepeated(after event: Event) -> Bool {
-        let setback: RetryPolicy.Setback
-        var number = machine.number
-        switch event {
-        case .head(.busy, let attempt):
-            setback = RetryPolicy.Setback(.status(503), delivery: .answered)
-            number = attempt
-        case .head(.busyForLong, let attempt):
-            setback = RetryPolicy.Setback(.status(429), delivery: .answered, serverDelay: .seconds(1_000))
-            number = attempt
-        case .failed(let attempt):
-            setback = RetryPolicy.Setback(.connection(.networkConnectionLost), delivery: .maybeSent)
-            number = attempt
-        case .ring(let instant) where machine.isSilent(at: Self.instant(instant)):
-            setback = RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent)
-        default:
-            return false
-        }
-        var machine = machine
-        if bug == .retriedAfterTheDeadline { machine.deadline = nil }
-        if bug == .retriedForEver { machine.retries = nil }
-        if bug == .unsafeRequestRepeated { machine.attempt.method = "GET" }
-        if bug == .streamRepeated, case .receiving(var transmission, let head) = machine.state {
-            transmission.isStreamed = false
-            machine.state = .receiving(transmission, head)
-        }
-        return machine.retry(after: setback, of: number, by: Self.policy, chance: 0.5, at: Self.instant(0)) != nil
+    private func question(after setback: RetryPolicy.Setback, isOffline: Bool = false) -> RetryQuestion {
+        RetryQuestion(
+            setback: setback, policy: Self.policy, isDeclaredIdempotent: bug == .unsafeRequestRepeated, chance: 0.5,
+            isOffline: isOffline)
     }
 
-    private func retry(_ event: Event) -> ExchangeMachine.Retry? {
-        guard case .again(let plain, let attempt) = event else { return nil }
-        let number = bug == .retryOfAnOlderAttempt ? machine.number : attempt
-        let setback: RetryPolicy.Setback
-        switch plain {
-        case .head(let head, _): setback = RetryPolicy.Setback(.status(head.rawValue), delivery: .answered)
-        default: setback = RetryPolicy.Setback(.connection(.networkConnectionLost), delivery: .maybeSent)
-        }
-        return ExchangeMachine.Retry(
-            number: number, setback: setback, until: Self.instant(Self.pauseEnd), cost: 1)
-    }
+    private static let lost = TransportFailure(URLError(.networkConnectionLost))
 
-    mutating func take(_ event: Event) -> ExchangeMachine.Step {
-        let now = Self.instant(0)
+    /// What the event comes to, and whether the exchange lets go of its attempt.
+    mutating func take(_ event: Event) -> (commands: [Command], letsGo: Bool) {
         let before = machine
-        let retry = retry(event)
-        if bug == .streamRepeated, retry != nil, case .receiving(var transmission, let head) = machine.state {
-            transmission.isStreamed = false
-            machine.state = .receiving(transmission, head)
-        }
-        let event = event.plain
-        var step: ExchangeMachine.Step
+        let all = commands(for: event)
+        var commands = (0..<all.count).map { all[$0] }
+        if case .send = all.last, bug == .sentAfterItsEnd, before.hasEnded { commands = [.send] }
+        plant(event, before, &commands)
+        return (commands, commands.contains { [.stop, .limitRest(isKept: false)].contains($0) })
+    }
+
+    private mutating func commands(for event: Event) -> ExchangeMachine.Commands {
+        let now = Self.instant(0)
         switch event {
-        case .admitted: step = machine.admitted()
-        case .queuedBySession: step = machine.queuedBySession()
+        case .admitted: return machine.admitted()
+        case .queuedBySession(let hasSlot): return machine.queuedBySession(hasSlot: hasSlot)
         case .refused(let isMissing):
-            step = machine.refused(
+            return machine.refused(
                 isMissing ? .missingCredential(delivery: .notSent) : .signedOut(delivery: .notSent), at: now)
-        case .queuedForSlot: step = machine.queuedForSlot()
-        case .slotGranted(let isSigned, let version):
-            step = machine.slotGranted(
-                isSigned: isSigned || bug == .signedByWhoeverHasTheSlot, version: version, at: now)
-            if bug == .sentAfterItsEnd, before.hasEnded { step = ExchangeMachine.Step(action: .send) }
-        case .admittedWithSlot: step = machine.admittedWithSlot()
-        case .cancelled: step = machine.cancelled()
+        case .queuedForSlot(let place): return machine.queuedForSlot(place: place)
+        case .slotGranted(let place, let isSigned, let version):
+            if bug == .sentAfterItsEnd, machine.hasEnded { return ExchangeMachine.Commands(.send) }
+            return machine.slotGranted(
+                place: place, isSigned: isSigned || bug == .signedByWhoeverHasTheSlot, version: version, at: now)
+        case .admittedWithSlot: return machine.admittedWithSlot()
+        case .cancelled: return machine.cancelled()
         case .ring(let instant):
             let isEarly = bug == .pauseCutShort && instant == 1
-            step = machine.deadlinePassed(at: Self.instant(isEarly ? Self.pauseEnd : instant), retry: retry)
+            return machine.deadlinePassed(
+                at: Self.instant(isEarly ? Self.pauseEnd : instant),
+                question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent)))
         case .head(let head, let number):
             if bug == .retriedTwice { machine.hasRetried = false }
-            step = machine.headArrived(
-                Self.head(head, number), of: number, isStreamed: isStreamed && head == .ok, retry: retry,
-                at: now)
+            if bug == .retriedAfterTheDeadline { machine.deadline = nil }
+            if bug == .retriedForEver { machine.retries = nil }
+            let setback = RetryPolicy.Setback(
+                .status(head.rawValue), delivery: .answered, serverDelay: head == .busyForLong ? .seconds(1_000) : nil)
+            return machine.headArrived(
+                Self.head(head, number), of: number, isStreamed: isStreamed && head == .ok,
+                head.isBusy && retries ? question(after: setback) : nil, at: now)
         case .part(let part, let number):
-            step = machine.partArrived(
-                part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
-        case .finished(let number):
-            step = machine.finished(bug == .lateEventCounts ? machine.number : number)
+            return machine.partArrived(part == .big ? ExchangeMachine.maximumRest + 1 : 1, of: number, at: now)
+        case .finished(let number): return machine.finished(bug == .lateEventCounts ? machine.number : number)
         case .sinkFailed(let number):
-            guard bug != .sinkFailureIgnored else { return ExchangeMachine.Step() }
-            step = machine.sinkFailed(.session(URLError(.dataLengthExceedsMaximum)), of: number)
-        case .refusedByDestination(let number): step = machine.responseRefused(of: number, at: now)
-        case .restExpired(let number): step = machine.restExpired(number)
+            guard bug != .sinkFailureIgnored else { return ExchangeMachine.Commands() }
+            return machine.sinkFailed(.session(URLError(.dataLengthExceedsMaximum)), of: number, at: now)
+        case .refusedByDestination(let number):
+            return machine.sinkFailed(
+                .session(URLError(.cannotDecodeRawData)), of: number, asksAgain: true, at: now)
+        case .restExpired(let number): return machine.restExpired(number)
         case .pauseChanged(let isPaused, let number):
-            step = machine.pauseChanged(
-                isPaused && bug != .slowReaderCountsAsSilence, of: number, at: now)
-            if !isPaused, bug == .silenceUnwatchedAfterAPause { step.deadline = .none }
-        case .pauseNoted: step = machine.pauseNoted()
-        case .bodyKept(let number): step = machine.bodyKept(Data([UInt8(number)]), of: number)
-        case .failed(let number):
-            step = machine.failed(
-                TransportFailure(URLError(.networkConnectionLost)),
-                bug == .lateEventCounts ? machine.number : number, retry: retry)
-        case .again: step = ExchangeMachine.Step()
+            return machine.pauseChanged(isPaused && bug != .slowReaderCountsAsSilence, of: number, at: now)
+        case .pauseNoted: return machine.pauseNoted()
+        case .bodyKept(let number): return machine.bodyKept(Data([UInt8(number)]), of: number)
+        case .failed(let number, let isOffline):
+            if bug == .retriedForEver { machine.retries = nil }
+            if bug == .streamRepeated, case .receiving(let head, .streamed) = machine.state {
+                machine.state = .receiving(head, .whole)
+            }
+            let code = isOffline ? URLError.Code.notConnectedToInternet : .networkConnectionLost
+            return machine.failed(
+                Self.lost, bug == .lateEventCounts ? machine.number : number,
+                retries
+                    ? question(
+                        after: RetryPolicy.Setback(.connection(code), delivery: isOffline ? .notSent : .maybeSent),
+                        isOffline: isOffline) : nil, at: now)
+        case .paid(let isPaid):
+            guard let paying else { return ExchangeMachine.Commands() }
+            return machine.paid(isPaid || bug == .retriedUnpaid, for: paying)
+        case .networkReturned(let number): return machine.networkReturned(after: number)
         }
-        plant(event, before, &step)
-        return step
     }
 
-    private mutating func plant(
-        _ event: Event, _ before: ExchangeMachine, _ step: inout ExchangeMachine.Step
-    ) {
+    func isPaying(_ retry: Retry) -> Bool { paying === retry }
+
+    /// Notes what is being paid for.
+    mutating func pays() -> Bool {
+        paying = machine.unpaidRetry
+        return paying != nil
+    }
+
+    private mutating func plant(_ event: Event, _ before: ExchangeMachine, _ commands: inout [Command]) {
+        if let bug, let tampering = bug.tampering {
+            guard bug.concerns(event, isEnded: before.hasEnded),
+                let place = commands.firstIndex(where: { $0.kind == tampering.kind })
+            else { return }
+            switch tampering.manner {
+            case .leftOut: commands.remove(at: place)
+            case .doubled: commands.insert(commands[place], at: place)
+            case .late: commands.append(commands.remove(at: place))
+            }
+            return
+        }
         switch (bug, event) {
-        case (.slotKeptByAStream, .head(.ok, _)) where isStreamed: step.effects.remove(.giveSlotBack)
-        case (.slotGivenBackTwice, .finished): step.effects.insert(.giveSlotBack)
-        case (.slotKeptAtTheHead, .head): step.effects.remove(.giveSlotBack)
-        case (.slotKeptAtTheEnd, .finished), (.slotKeptAtTheEnd, .failed): step.effects.remove(.giveSlotBack)
-        case (.slotKeptByWhoHasLeft, .slotGranted) where before.hasEnded: step.effects.remove(.giveSlotBack)
-        case (.toldTwice, .cancelled) where before.hasEnded: step.action = .tell
-        case (.deadlineLeftArmed, _): if case .removed = step.deadline { step.deadline = .none }
-        case (.deadlineNeverArmed, .slotGranted): step.deadline = .none
+        case (.toldTwice, .cancelled) where before.hasEnded: commands = [.tell]
         case (.deadlineChangesUnnumbered, _):
             // Every change counts as later than all that were made before it is performed.
-            switch step.deadline {
-            case .set(let instant, _): step.deadline = .set(instant, .max)
-            case .removed: step.deadline = .removed(.max)
-            case .none: break
+            commands = commands.map {
+                switch $0 {
+                case .setDeadline(let instant, _): .setDeadline(instant, number: .max)
+                case .removeDeadline: .removeDeadline(number: .max)
+                default: $0
+                }
             }
-        case (.slotKeptInAPause, .head(.busy, _)): step.effects.remove(.giveSlotBack)
-        case (.pauseNeverEnds, .pauseNoted): step.deadline = .none
-        case (.pauseEndKept, .ring): step.effects.remove(.leavePause)
         case (.signOutIgnoredInAPause, .refused):
             if case .pausing = before.state {
                 machine = before
-                step = ExchangeMachine.Step()
+                commands = [.releaseNotice]
             }
-        case (.queuedAfterItsEnd, .queuedBySession): step.effects.remove(.leaveSession)
-        case (.standsInTheLaneAfterItsEnd, .queuedForSlot): step.effects.remove(.leaveLane)
-        case (.restReadForEver, .head): step.effects.remove(.limitRest)
-        case (.notStopped, .cancelled): step.effects.remove(.stop)
-        case (.noticeKept, _): step.effects.remove(.releaseNotice)
-        case (.noticeTooEarly, .refused): step.effects.remove(.keepNotice)
-        case (.bodyOfTheRejectionLost, .finished):
-            if case .keepBody = step.action { step.action = .nothing }
         default: break
         }
     }
@@ -222,4 +208,12 @@ struct ModelledExchange {
 extension ExchangeMachine {
     /// Whether the outcome is known.
     var hasEnded: Bool { outcome != nil }
+}
+
+extension ExchangeMachine.Command {
+    /// The name of the command, without its arguments.
+    var kind: String {
+        let text = "\(self)"
+        return String(text.prefix { $0 != "(" })
+    }
 }

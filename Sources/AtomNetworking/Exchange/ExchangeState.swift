@@ -1,0 +1,91 @@
+import Foundation
+
+// The values of which an exchange's machine is made.
+extension ExchangeMachine {
+    enum State: Sendable {
+        /// It asks the session, or waits for a refresh.
+        ///
+        /// - Parameters:
+        ///   - rejection: The 401 that a refresh was asked for.
+        ///   - place: Its place in the lane, if it got a slot and could not use it.
+        case waitingForSession(rejection: Rejection?, place: Int?)
+        /// It asks for a slot, or waits in the lane.
+        ///
+        /// - Parameter place: Its place in the lane, as soon as it is known.
+        case waitingForSlot(place: Int?)
+        /// The transport has the request; no head has arrived.
+        ///
+        /// - Parameter version: The version of the session's credential that
+        ///   signed it; `nil` if no session did.
+        case sending(version: Int?)
+        /// It pays for another attempt, in the thread of the event that asked for it.
+        case paying(Retry)
+        /// It waits before another attempt. It has no slot, and is in no queue.
+        case pausing(until: MonotonicInstant)
+        /// The head has been judged: the caller gets this response.
+        case receiving(TransportResponse, Reception)
+        /// The outcome is known.
+        ///
+        /// - Parameter holdsSlot: Whether the last event of the attempt still has
+        ///   to give the slot back.
+        case ended(Outcome, holdsSlot: Bool)
+    }
+
+    /// How the caller gets a response.
+    enum Reception: Sendable, Equatable {
+        /// As it is.
+        case whole
+        /// As part of an error: another attempt would follow, for which the
+        /// body of the request can't be read again.
+        case bodyNotRepeatable
+        /// Through a file or a stream, which has its own pace.
+        ///
+        /// - Parameter isPaused: Whether its reader doesn't keep up. Then silence
+        ///   is not the server's.
+        case streamed(isPaused: Bool)
+        /// As a 401 that nothing can be done about: the slot is free already, and
+        /// the app hears of the session's end afterwards.
+        case rejected
+    }
+
+    /// What the caller gets.
+    enum Outcome: Sendable {
+        /// A response; the sink has its body.
+        case response(TransportResponse)
+        /// A 401 whose body was complete before the session refused a refresh.
+        case rejection(TransportResponse, Data)
+        /// A response after which the body had to be sent again, but can't be
+        /// read again; the sink has the response's body.
+        case bodyNotRepeatable(TransportResponse)
+        case failure(AtomError)
+    }
+
+    /// A 401 that a refresh is asked for.
+    struct Rejection: Sendable {
+        let head: TransportResponse
+        var body = Body.arriving(received: 0)
+
+        /// The caller gets it if there is nothing to refresh with.
+        enum Body: Sendable {
+            case arriving(received: Int)
+            case complete(Data)
+            /// It was too long, or the connection was lost.
+            case givenUp
+        }
+    }
+
+    /// What doesn't change during an exchange.
+    struct Terms: Sendable {
+        let policy: ExchangePolicy
+        /// Whether the service's authentication method signs the request.
+        let isSigned: Bool
+        /// Whether a session signs, and has to admit the request first.
+        let hasSession: Bool
+        let timeouts: RequestTimeouts
+        let deadline: MonotonicInstant
+        /// Whether the body is read while it is sent.
+        ///
+        /// Then the resource timeout counts from the last byte that was sent.
+        var hasStreamedBody = false
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// What an exchange has been through, as its outcome tells it.
+struct ExchangeStory: Sendable {
+    /// What was asked for; `nil` for a GET of the target.
+    var asked: FirstAttempt?
+    var attempts = 1
+    /// Whether a redirect has led to an origin that the endpoint did not name.
+    var hasLeftOrigin = false
+    /// What the attempts met that were sent again.
+    var failures: [AttemptFailure] = []
+}
+
+/// Makes what the caller gets of what has arrived.
+struct OutcomeTerms: Sendable {
+    let acceptableStatusCodes: ClosedRange<Int>
+    let isSigned: Bool
+    let startedAt: MonotonicInstant
+    let manager: RequestableQueueManager
+    let destination: (any ResponseDestination)?
+
+    /// Whether a status is a success: for the endpoint, or for what the SDK
+    /// itself has asked for.
+    func accepts(_ statusCode: Int) -> Bool {
+        acceptableStatusCodes.contains(statusCode) || destination?.takes(statusCode, isAcceptable: false) == true
+    }
+
+    /// Whether a response goes to the destination, if there is one.
+    func isStreamed(_ head: TransportResponse) -> Bool {
+        // A 401 is never what a stream or a file is for.
+        guard let destination, head.statusCode != 401 else { return false }
+        return destination.takes(head.statusCode, isAcceptable: acceptableStatusCodes.contains(head.statusCode))
+    }
+
+    /// A response as the caller gets it.
+    func response(
+        _ head: TransportResponse, _ body: Data, from target: TargetURL, _ story: borrowing ExchangeStory
+    ) -> AtomResponse {
+        AtomResponse(
+            data: body, statusCode: head.statusCode, headerFields: head.headerFields,
+            address: target.absoluteString, decoder: manager.decoder,
+            signatory: isSigned && !story.hasLeftOrigin ? manager.signatory : nil, record: record(story))
+    }
+
+    private func record(_ story: borrowing ExchangeStory) -> RequestRecord {
+        RequestRecord(first: story.asked, attempts: story.attempts, startedAt: startedAt)
+    }
+
+    /// The error of a request that would have to be sent again, and can't be.
+    func notRepeated(_ response: AtomResponse) -> AtomError {
+        let explanation = "The request had to be sent again, but the stream of its body can be read only once."
+        return .transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .answered, response: response))
+    }
+
+    /// The error with its request, the attempts before, and when to come back.
+    ///
+    /// - Parameter fields: Those of the attempt that met it, if it is known.
+    func completed(
+        _ error: AtomError, to target: TargetURL, _ story: borrowing ExchangeStory, fields: HeaderFields?
+    ) -> AtomError {
+        var retryAt: Date?
+        if case .response(let response) = error {
+            let now = manager.time.date
+            retryAt = RetryAfter.duration(in: response.headerFields, now: now).map {
+                now.addingTimeInterval($0.seconds)
+            }
+        }
+        return error.noting(
+            record(story).request(at: target.absoluteString, until: manager.time.now), earlier: story.failures,
+            retryAt: retryAt, secrets: fields?.secrets)
+    }
+}
+
+extension HeaderFields {
+    /// What a server may repeat of the credential and the cookies.
+    fileprivate var secrets: [String] {
+        flatMap { field -> [String] in
+            switch field.name.lowercased() {
+            case "authorization":
+                let value = field.value.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
+                let decoded = Data(base64Encoded: value).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                return [value, String(decoded.drop { $0 != ":" }.dropFirst())]
+            case "cookie":
+                // Shorter ones are choices, such as a language.
+                return field.value.split(separator: ";").map { String($0.drop { $0 != "=" }.dropFirst()) }
+                    .filter { $0.utf8.count > 3 }
+            default: return CredentialName.isOne(field.name) ? [field.value] : []
+            }
+        }
+    }
+}
