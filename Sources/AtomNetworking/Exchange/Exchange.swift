@@ -594,7 +594,7 @@ extension Exchange {
     /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? { content.withLock { $0.awaited.take() } }
 
-    var totalDeadline: MonotonicInstant { content.withLock { $0.machine.totalDeadline } }
+    var totalDeadline: MonotonicInstant { content.withLock { $0.machine.clock.end ?? $0.machine.clock.limit } }
     var service: any RefreshService { manager }
     var refreshMeans: RefreshMeans { manager.refreshMeans }
 

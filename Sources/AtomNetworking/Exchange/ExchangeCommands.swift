@@ -95,6 +95,7 @@ extension ExchangeMachine {
         @inline(__always)
         mutating func append(_ command: Command) {
             switch command {
+            case .nothing: return
             case .stop, .limitRest(isKept: false): letGo = true
             case .tell, .deliver: tells = true
             default: break

@@ -30,16 +30,11 @@ struct ExchangeMachine: Sendable {
     private(set) var number = 0
     /// What a policy has sent again; `nil` for nothing.
     var retries: Retries?
-    /// The end of the exchange's time; `nil` if it has no end any more.
-    var deadline: MonotonicInstant?
+    var clock: ExchangeClock
     /// How far the earlier attempts got.
     var reach = AtomError.Delivery.notSent
     /// Whether a 401 has been retried.
     var hasRetried = false
-    /// The time of the last byte sent or received.
-    private var lastActivity = MonotonicInstant(nanoseconds: 0)
-    /// The number of the last change of the deadline; 0 for none.
-    private(set) var lastDeadline = 0
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -47,7 +42,7 @@ struct ExchangeMachine: Sendable {
         state =
             terms.isSigned && terms.hasSession
             ? .waitingForSession(rejection: nil, place: nil) : .waitingForSlot(place: nil)
-        deadline = terms.deadline
+        clock = ExchangeClock(terms.timeouts, until: terms.deadline)
         self.terms = terms
     }
 }
@@ -55,33 +50,6 @@ struct ExchangeMachine: Sendable {
 // MARK: - What is known
 
 extension ExchangeMachine {
-    /// The outcome, if it is known.
-    var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
-
-    /// The retry that is being paid for.
-    var unpaidRetry: Retry? { if case .paying(let retry) = state { retry } else { nil } }
-
-    var isPausing: Bool { if case .pausing = state { true } else { false } }
-
-    /// Whether it asks the session, or waits for a refresh.
-    var isWaitingForSession: Bool { if case .waitingForSession = state { true } else { false } }
-
-    var isWaitingForSlot: Bool { if case .waitingForSlot = state { true } else { false } }
-
-    /// Whether the next head of this attempt counts.
-    func awaitsHead(of number: Int) -> Bool {
-        if case .sending = state { number == self.number } else { false }
-    }
-
-    /// How far the request got, for an error.
-    var delivery: AtomError.Delivery {
-        switch state {
-        case .sending: .maybeSent
-        case .receiving: .answered
-        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: reach
-        }
-    }
-
     /// Whether the attempt is signed.
     ///
     /// After a redirect to another origin it never is.
@@ -96,22 +64,6 @@ extension ExchangeMachine {
             attempt: attempt, number: number + 1, isSigned: isAttemptSigned, isReady: isReadyToSend(isSigned: isSigned))
     }
 
-    /// What an outcome tells of the exchange.
-    var story: ExchangeStory {
-        ExchangeStory(
-            asked: attempt.asked, attempts: number, hasLeftOrigin: attempt.hasLeftOrigin,
-            failures: retries?.failures ?? [])
-    }
-
-    /// When the exchange's time is over, or would be.
-    var totalDeadline: MonotonicInstant { deadline ?? terms.deadline }
-
-    /// What was paid for a retry that has not been sent.
-    var unusedCost: Int { retries.map { $0.lastNumber == number ? $0.cost : 0 } ?? 0 }
-
-    /// Whether the last retry waits, or has waited, for a network.
-    var waitsForNetwork: Bool { retries?.last.waitsForNetwork ?? false }
-
     /// Whether the attempt on the wire still has to give its slot back.
     private var holdsSlot: Bool {
         guard terms.policy.takesSlot else { return false }
@@ -120,16 +72,6 @@ extension ExchangeMachine {
         case .paying(let retry): if case .response = retry.alternative { true } else { false }
         case .ended(_, let holdsSlot): holdsSlot
         case .receiving, .waitingForSession, .waitingForSlot, .pausing: false
-        }
-    }
-
-    /// When the server has been silent for too long; `nil` while it is made to
-    /// wait, or nothing is on the wire.
-    private var silenceEnd: MonotonicInstant? {
-        switch state {
-        case .receiving(_, .streamed(isPaused: true)): nil
-        case .sending, .receiving: lastActivity.advanced(byNanoseconds: terms.timeouts.idleNanoseconds)
-        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: nil
         }
     }
 }
@@ -172,7 +114,7 @@ extension ExchangeMachine {
 
     /// The session doesn't admit the request, or whoever it belongs to has gone.
     ///
-    /// - Parameter question: Whether it waits for a network instead, and asks again.
+    /// - Parameter question: Whether it waits for a network instead.
     mutating func refused(
         _ error: AuthenticationError, _ question: RetryQuestion? = nil, at now: MonotonicInstant
     ) -> Commands {
@@ -187,7 +129,7 @@ extension ExchangeMachine {
                 // There is nothing to refresh with. The server's 401 says more than that.
                 switch rejection.body {
                 case .arriving:
-                    lastActivity = now
+                    clock.lastActivity = now
                     state = .receiving(rejection.head, .rejected)
                     arm(&commands)
                     return commands
@@ -195,9 +137,9 @@ extension ExchangeMachine {
                 case .givenUp: end(.rejection(rejection.head, Data()), .tell, &commands)
                 }
             } else {
-                commands = fail(.authentication(error.delivered(.init(delivery))))
+                fail(.authentication(error.delivered(.init(delivery))), &commands)
             }
-        case .pausing: commands = fail(.authentication(error.delivered(.init(delivery))))
+        case .pausing: fail(.authentication(error.delivered(.init(delivery))), &commands)
         case .waitingForSlot, .sending, .paying, .receiving, .ended: break
         }
         commands.append(.releaseNotice)
@@ -219,10 +161,7 @@ extension ExchangeMachine {
 
     /// The request has a slot, or needs none, and was signed if possible.
     ///
-    /// - Parameters:
-    ///   - isSigned: Whether there is a signature.
-    ///   - version: The version of the session's credential that signed it;
-    ///     `nil` if no session did.
+    /// - Parameter version: Which of the session's credentials signed it, if one did.
     mutating func slotGranted(place: Int, isSigned: Bool, version: Int?, at now: MonotonicInstant) -> Commands {
         guard isWaitingForSlot else { return slotNotUsed() }
         guard isReadyToSend(isSigned: isSigned) else {
@@ -232,7 +171,7 @@ extension ExchangeMachine {
             return Commands(.askSessionWithSlot)
         }
         number += 1
-        lastActivity = now
+        clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil)
         var commands = Commands()
         arm(&commands)
@@ -257,13 +196,9 @@ extension ExchangeMachine {
     /// Bytes of the request's body were sent.
     mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) {
         guard number == self.number else { return }
-        lastActivity = now
-        guard count > 0, terms.hasStreamedBody, deadline != nil else { return }
+        clock.lastActivity = now
         // A body may be as large as it likes, also after an early response; the deadline queue asks again.
-        switch state {
-        case .sending, .receiving: deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
-        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: break
-        }
+        if count > 0, terms.hasStreamedBody, clock.end != nil, isOnWire { clock.restart(at: now) }
     }
 
     /// The head of a response has arrived.
@@ -272,16 +207,14 @@ extension ExchangeMachine {
     ///
     /// - Parameters:
     ///   - isBodySpent: Whether the request's body has been read and can't be read again.
-    ///   - isStreamed: Whether the response goes to a file or a stream. Then it
-    ///     has its own pace: the head ends the resource timeout, and gives the
-    ///     slot back.
-    ///   - question: Whether another attempt follows instead of this response.
+    ///   - isStreamed: Whether the response goes to a file or a stream, which has
+    ///     its own pace: the head ends the resource timeout, and gives the slot back.
     mutating func headArrived(
         _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, isStreamed: Bool = false,
         _ question: RetryQuestion? = nil, at now: MonotonicInstant
     ) -> Commands {
         guard number == self.number else { return Commands() }
-        lastActivity = now
+        clock.lastActivity = now
         guard case .sending(let version) = state else { return Commands() }
         reach = .answered
         var commands = Commands()
@@ -305,9 +238,7 @@ extension ExchangeMachine {
             state = .waitingForSession(rejection: Rejection(head: head), place: nil)
             return commands
         }
-        if let question, let retry = retry(question, or: .response(head, isStreamed: isStreamed), at: now) {
-            offer(retry, &commands)
-        } else {
+        if !goesOn(question, or: .response(head, isStreamed: isStreamed), at: now, &commands) {
             follow(head, isBodySpent: isBodySpent, isStreamed: isStreamed, &commands)
         }
         return commands
@@ -341,13 +272,10 @@ extension ExchangeMachine {
 
     /// The caller gets this response.
     private mutating func receive(_ head: TransportResponse, _ reception: Reception, _ commands: inout Commands) {
-        guard case .streamed = reception else {
-            state = .receiving(head, reception)
-            return
-        }
         let givesSlotBack = holdsSlot
         state = .receiving(head, reception)
-        deadline = nil
+        guard case .streamed = reception else { return }
+        clock.end = nil
         arm(&commands)
         commands.append(.openDestination)
         if givesSlotBack { commands.append(.giveSlotBack) }
@@ -357,7 +285,7 @@ extension ExchangeMachine {
     mutating func pauseChanged(_ isPaused: Bool, of number: Int, at now: MonotonicInstant) -> Commands {
         var commands = Commands()
         guard number == self.number, case .receiving(let head, .streamed) = state else { return commands }
-        lastActivity = now
+        clock.lastActivity = now
         state = .receiving(head, .streamed(isPaused: isPaused))
         arm(&commands)
         return commands
@@ -366,22 +294,17 @@ extension ExchangeMachine {
     /// A part of the response's body has arrived.
     mutating func partArrived(_ count: Int, of number: Int, at now: MonotonicInstant) -> Commands {
         guard number == self.number else { return Commands(.dropPart) }
+        // A body before its head is an error of the transport, but no silence.
+        clock.lastActivity = now
         switch state {
-        case .receiving:
-            lastActivity = now
-            return Commands(.keepPart)
+        case .receiving: return Commands(.keepPart)
         case .waitingForSession(var rejection?, let place):
             guard case .arriving(let received) = rejection.body else { return Commands(.dropPart) }
             guard count <= Self.maximumRest - received else { return giveRestUp() }
             rejection.body = .arriving(received: received + count)
             state = .waitingForSession(rejection: rejection, place: place)
             return Commands(.keepPart)
-        case .sending:
-            // A body before its head is an error of the transport, but no silence.
-            lastActivity = now
-            return Commands(.dropPart)
-        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended:
-            return Commands(.dropPart)
+        case .waitingForSession, .waitingForSlot, .sending, .paying, .pausing, .ended: return Commands(.dropPart)
         }
     }
 
@@ -409,7 +332,7 @@ extension ExchangeMachine {
         guard case .receiving(let head, let reception) = state else { return giveRestUp() }
         guard asksAgain, case .streamed = reception else { return fail(error) }
         // The head has ended the time for all, and another one is waited for.
-        deadline = now.advanced(byNanoseconds: terms.timeouts.totalNanoseconds)
+        clock.restart(at: now)
         var commands = Commands(.noteRetryAfter(status: head.statusCode))
         beginAgain(&commands)
         arm(&commands)
@@ -432,7 +355,9 @@ extension ExchangeMachine {
         case .waitingForSession(let rejection?, _):
             if case .arriving = rejection.body { return Commands(.keepBody) }
             commands.append(.abandonBody)
-        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: attemptOver(&commands)
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended:
+            commands.append(.abandonBody)
+            attemptOver(&commands)
         }
         return commands
     }
@@ -455,8 +380,6 @@ extension ExchangeMachine {
     }
 
     /// The attempt has failed; this is its last event.
-    ///
-    /// - Parameter question: Whether another attempt follows.
     mutating func failed(
         _ failure: TransportFailure, _ number: Int, _ question: RetryQuestion? = nil, at now: MonotonicInstant
     ) -> Commands {
@@ -467,26 +390,18 @@ extension ExchangeMachine {
         // Nothing more is known of this attempt than of the earlier ones.
         case .sending: error = failure.atomError(delivery: failure.delivery == .notSent ? reach : failure.delivery)
         case .receiving: error = failure.atomError(delivery: .answered)
-        case .waitingForSession:
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended:
             // It has stopped by itself.
             _ = giveRestUp()
-            return commands
-        case .waitingForSlot, .paying, .pausing, .ended:
-            attemptOver(&commands, isAbandoned: true)
+            attemptOver(&commands)
             return commands
         }
-        if let question, let retry = retry(question, or: .failure(error), at: now) {
-            if holdsSlot { commands.append(.giveSlotBack) }
-            offer(retry, &commands)
-        } else {
-            end(.failure(error), .tell, &commands)
-        }
+        if !goesOn(question, or: .failure(error), at: now, &commands) { end(.failure(error), .tell, &commands) }
         return commands
     }
 
     /// The last event of an attempt that the exchange has let go of.
-    private mutating func attemptOver(_ commands: inout Commands, isAbandoned: Bool = false) {
-        if !isAbandoned { commands.append(.abandonBody) }
+    private mutating func attemptOver(_ commands: inout Commands) {
         guard case .ended(let outcome, holdsSlot: true) = state else { return }
         state = .ended(outcome, holdsSlot: false)
         commands.append(.giveSlotBack)
@@ -496,24 +411,28 @@ extension ExchangeMachine {
 // MARK: - Another attempt
 
 extension ExchangeMachine {
-    /// Another attempt after this, if the policy and the state of the exchange
-    /// allow one: nobody has seen anything of the current one's response.
-    private func retry(
-        _ question: RetryQuestion, or alternative: Retry.Alternative, at now: MonotonicInstant
-    ) -> Retry? {
+    /// Goes on to another attempt, as soon as it is paid for, if the policy and
+    /// the state allow one: nobody has seen anything of the current one's response.
+    ///
+    /// - Returns: Whether it does.
+    private mutating func goesOn(
+        _ question: RetryQuestion?, or alternative: Retry.Alternative, at now: MonotonicInstant,
+        _ commands: inout Commands
+    ) -> Bool {
         switch state {
-        case .sending, .receiving(_, .whole):
-            terms.policy.retries
-                ? question.retry(of: attempt, after: retries, until: deadline, or: alternative, at: now) : nil
-        case .receiving, .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: nil
+        case .sending, .receiving(_, .whole): break
+        case .receiving, .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: return false
         }
-    }
-
-    /// Goes on to another attempt, as soon as it is paid for.
-    private mutating func offer(_ retry: Retry, _ commands: inout Commands) {
+        guard terms.policy.retries,
+            let retry = question?.retry(of: attempt, after: retries, until: clock.end, or: alternative, at: now)
+        else { return false }
+        // The connection of a silent one is closed at once, so the slot doesn't wait for the last event.
+        if case .silence = alternative { commands.append(.stop) }
+        if case .response = alternative {} else if holdsSlot { commands.append(.giveSlotBack) }
         if retry.setback.delivery == .maybeSent { reach = .maybeSent }
         state = .paying(retry)
         if retry.cost > 0 { commands.append(.payForRetry) } else { goOn(with: retry, &commands) }
+        return true
     }
 
     /// A retry has been paid for, or can't be.
@@ -530,7 +449,7 @@ extension ExchangeMachine {
         switch retry.alternative {
         case .response(let head, let isStreamed):
             follow(head, isBodySpent: false, isStreamed: isStreamed, &commands)
-        case .failure(let error): end(.failure(error), .tell, &commands)
+        case .failure(let error), .silence(let error): end(.failure(error), .tell, &commands)
         }
         return commands
     }
@@ -573,9 +492,7 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// There is a network, for a pause that waits for one.
-    ///
-    /// - Parameter number: The attempt before the pause.
+    /// There is a network, for the pause after this attempt.
     mutating func networkReturned(after number: Int) -> Commands {
         guard isPausing, number == self.number, waitsForNetwork else { return Commands() }
         return pauseOver()
@@ -595,10 +512,8 @@ extension ExchangeMachine {
     mutating func cancelled() -> Commands { fail(.cancelled(delivery)) }
 
     /// A deadline has passed; it may be an older one.
-    ///
-    /// - Parameter question: Whether another attempt follows a silence.
     mutating func deadlinePassed(at now: MonotonicInstant, _ question: RetryQuestion? = nil) -> Commands {
-        let isOver = deadline.map { now >= $0 } ?? false
+        let isOver = clock.isOver(at: now)
         switch state {
         case .ended:
             return Commands()
@@ -616,16 +531,13 @@ extension ExchangeMachine {
         case .pausing(let until) where now >= until:
             return pauseOver()
         case .sending where isOver, .paying where isOver, .receiving where isOver:
-            return fail(timeout("The request did not complete in \(terms.timeouts.total)"))
+            return fail(timeout("The request did not complete in \(clock.timeouts.total)"))
+        case .receiving(_, .streamed(isPaused: true)): break
         case .sending, .receiving:
-            guard let silenceEnd, now >= silenceEnd else { break }
-            let error = timeout("Nothing came or went for \(terms.timeouts.idle)")
-            guard let question, let retry = retry(question, or: .failure(error), at: now) else { return fail(error) }
-            // Its connection is closed at once, so the slot doesn't wait for the last event.
-            var commands = Commands(.stop)
-            if holdsSlot { commands.append(.giveSlotBack) }
-            offer(retry, &commands)
-            return commands
+            guard now >= clock.silenceEnd else { break }
+            let error = timeout("Nothing came or went for \(clock.timeouts.idle)")
+            var commands = Commands()
+            return goesOn(question, or: .silence(error), at: now, &commands) ? commands : fail(error)
         case .waitingForSession, .waitingForSlot, .paying, .pausing: break
         }
         var commands = Commands()
@@ -640,7 +552,7 @@ extension ExchangeMachine {
     /// Ends the exchange with an attempt that needs no stopping, or with none.
     private mutating func end(_ outcome: Outcome, _ telling: Command, _ commands: inout Commands) {
         let givesSlotBack = holdsSlot
-        disarm(&commands)
+        commands.append(clock.disarm())
         commands.append(telling)
         if case .receiving(_, .rejected) = state { commands.append(.releaseNotice) }
         if givesSlotBack { commands.append(.giveSlotBack) }
@@ -657,7 +569,7 @@ extension ExchangeMachine {
     private mutating func fail(_ error: AtomError, _ commands: inout Commands) {
         var isOnWire = false
         if case .ended = state { return }
-        disarm(&commands)
+        commands.append(clock.disarm())
         switch state {
         case .waitingForSession(let rejection, _):
             commands.append(.leaveSession)
@@ -675,21 +587,16 @@ extension ExchangeMachine {
         state = .ended(.failure(error), holdsSlot: holdsSlot)
     }
 
-    // MARK: The deadline
-
-    /// Sets the deadline: the end of the exchange's time, or of its idle time.
+    /// Sets the deadline: the end of the exchange's time, of its pause, or of its
+    /// idle time, which doesn't run while a reader makes the server wait.
     private mutating func arm(_ commands: inout Commands) {
-        var next = deadline
-        if case .pausing(let until) = state { next = next.map { min($0, until) } ?? until }
-        if let end = silenceEnd { next = next.map { min($0, end) } ?? end }
-        guard let next else { return disarm(&commands) }
-        lastDeadline += 1
-        commands.append(.setDeadline(next, number: lastDeadline))
-    }
-
-    private mutating func disarm(_ commands: inout Commands) {
-        guard lastDeadline > 0 else { return }
-        lastDeadline += 1
-        commands.append(.removeDeadline(number: lastDeadline))
+        let other: MonotonicInstant? =
+            switch state {
+            case .pausing(let until): until
+            case .receiving(_, .streamed(isPaused: true)): nil
+            case .sending, .receiving: clock.silenceEnd
+            case .waitingForSession, .waitingForSlot, .paying, .ended: nil
+            }
+        commands.append(clock.arm(other))
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-// The values of which an exchange's machine is made.
+// The values of which an exchange's machine is made, and what they say.
 extension ExchangeMachine {
     enum State: Sendable {
         /// It asks the session, or waits for a refresh.
@@ -88,4 +88,53 @@ extension ExchangeMachine {
         /// Then the resource timeout counts from the last byte that was sent.
         var hasStreamedBody = false
     }
+}
+
+extension ExchangeMachine {
+    /// The outcome, if it is known.
+    var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
+
+    /// The retry that is being paid for.
+    var unpaidRetry: Retry? { if case .paying(let retry) = state { retry } else { nil } }
+
+    var isPausing: Bool { if case .pausing = state { true } else { false } }
+
+    /// Whether it asks the session, or waits for a refresh.
+    var isWaitingForSession: Bool { if case .waitingForSession = state { true } else { false } }
+
+    var isWaitingForSlot: Bool { if case .waitingForSlot = state { true } else { false } }
+
+    var isOnWire: Bool {
+        switch state {
+        case .sending, .receiving: true
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: false
+        }
+    }
+
+    /// Whether the next head of this attempt counts.
+    func awaitsHead(of number: Int) -> Bool {
+        if case .sending = state { number == self.number } else { false }
+    }
+
+    /// How far the request got, for an error.
+    var delivery: AtomError.Delivery {
+        switch state {
+        case .sending: .maybeSent
+        case .receiving: .answered
+        case .waitingForSession, .waitingForSlot, .paying, .pausing, .ended: reach
+        }
+    }
+
+    /// What an outcome tells of the exchange.
+    var story: ExchangeStory {
+        ExchangeStory(
+            asked: attempt.asked, attempts: number, hasLeftOrigin: attempt.hasLeftOrigin,
+            failures: retries?.failures ?? [])
+    }
+
+    /// What was paid for a retry that has not been sent.
+    var unusedCost: Int { retries.map { $0.lastNumber == number ? $0.cost : 0 } ?? 0 }
+
+    /// Whether the last retry waits, or has waited, for a network.
+    var waitsForNetwork: Bool { retries?.last.waitsForNetwork ?? false }
 }

@@ -11,6 +11,7 @@ enum ExchangeSample: String, CaseIterable, Sendable {
     case asksSession, rejectedAndArriving, rejectedAndComplete, rejectedAndGivenUp, keepsItsPlace, standsInLane
     case sendingSigned, sendingSignedAgain, sendingUnsigned, sendingToken, receiving, receivingRefused
     case sendingStream, receivingStream, receivingPaused, receivingSpent
+    case payingAfterHead, payingAfterLoss
     case pausing, pausingUnsigned, pausingForNetwork
     case ended, endedHoldingSlot
 
@@ -34,6 +35,8 @@ enum ExchangeSample: String, CaseIterable, Sendable {
         case .receivingPaused:
             return try ExchangeFixture.machine(isStreamed: true, .admitted, .slotSigned, .streamed200, .paused)
         case .receivingSpent: return try ExchangeFixture.machine(.spent307)
+        case .payingAfterHead: return try ExchangeFixture.machine(.busyOffered)
+        case .payingAfterLoss: return try ExchangeFixture.machine(.lostOffered)
         case .pausing: return try ExchangeFixture.machine(.busy)
         case .pausingUnsigned: return try ExchangeFixture.machine(isSigned: false, .slotUnsigned, .busy)
         case .pausingForNetwork: return try ExchangeFixture.machine(.offline)
@@ -53,14 +56,15 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     case lostUnsent, lost
     case offline, networkReturned
     case busy, busyUnpaid, busyAtOnce, lostAgain, lostUnpaid, lostUnsentAgain, ringSilentAgain, ringPause, pauseNoted
-    case queuedWithSlot, slotUseless, refusedOffline, oldPaid, oldUnpaid
+    case queuedWithSlot, slotUseless, refusedOffline
+    case busyOffered, lostOffered, paid, unpaid, oldPaid, oldUnpaid
     case oldPart, oldSinkFailed, oldFinished, oldBodyKept, oldLost, oldHead
 
     @discardableResult
     func handled(by machine: inout ExchangeMachine) -> [ExchangeMachine.Command] {
         var commands = commands(of: &machine).all
         // What a retry costs is paid at once, unless the event says something else.
-        if let retry = machine.unpaidRetry, commands.contains(.payForRetry) {
+        if self != .busyOffered, self != .lostOffered, let retry = machine.unpaidRetry, commands.contains(.payForRetry) {
             commands += machine.paid(self != .busyUnpaid && self != .lostUnpaid, for: retry).all
         }
         return commands
@@ -126,11 +130,11 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .bodyKept: return machine.bodyKept(Data("no".utf8), of: number)
         case .lostUnsent: return machine.failed(failure(.cannotConnectToHost, .notSent), number, at: now)
         case .lost: return machine.failed(failure(.networkConnectionLost), number, at: now)
-        case .busy, .busyUnpaid:
+        case .busy, .busyUnpaid, .busyOffered:
             return machine.headArrived(head(503), of: number, question(.status(503), .answered, true, false), at: now)
         case .busyAtOnce:
             return machine.headArrived(head(503), of: number, question(.status(503), .answered, false, false), at: now)
-        case .lostAgain, .lostUnpaid:
+        case .lostAgain, .lostUnpaid, .lostOffered:
             return machine.failed(
                 failure(.networkConnectionLost), number,
                 question(.connection(.networkConnectionLost), .maybeSent, true, false), at: now)
@@ -154,6 +158,8 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .oldBodyKept: return machine.bodyKept(Data("no".utf8), of: number - 1)
         case .oldLost: return machine.failed(failure(.networkConnectionLost), number - 1, at: now)
         case .oldHead: return machine.headArrived(head(200), of: number - 1, at: now)
+        case .paid: return machine.paid(true, for: machine.unpaidRetry ?? ExchangeFixture.oldRetry)
+        case .unpaid: return machine.paid(false, for: machine.unpaidRetry ?? ExchangeFixture.oldRetry)
         case .oldPaid: return machine.paid(true, for: ExchangeFixture.oldRetry)
         case .oldUnpaid: return machine.paid(false, for: ExchangeFixture.oldRetry)
         }

@@ -23,10 +23,10 @@ struct ExchangeScriptTests {
         #expect(
             play(try asking(), .admitted, .slotSigned, .head200, .part, .finished) == [
                 "admitted: lane, enterLane",
-                "slotSigned: sending 7, send, deadline 11",
+                "slotSigned: sending 7, deadline 11, send",
                 "head200: receiving 200, accepted 7",
                 "part: receiving 200, keepPart",
-                "finished: ended 200, deliver, no deadline, giveSlotBack",
+                "finished: ended 200, no deadline, deliver, giveSlotBack",
             ])
     }
 
@@ -37,16 +37,16 @@ struct ExchangeScriptTests {
                 try asking(), .admitted, .slotSigned, .head401, .queuedBySession, .part, .admitted, .slotSigned,
                 .oldPart, .head401, .oldFinished, .finished) == [
                     "admitted: lane, enterLane",
-                    "slotSigned: sending 7, send, deadline 11",
-                    "head401: session after a 401 (0), retry 7, giveSlotBack, limitRest",
+                    "slotSigned: sending 7, deadline 11, send",
+                    "head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession anew, giveSlotBack",
                     "queuedBySession: session after a 401 (0), deadline 100",
                     "part: session after a 401 (1), keepPart",
-                    "admitted: lane, enterLane, letGo, limitRest",
-                    "slotSigned: sending 7, send, deadline 11",
-                    "oldPart: sending 7",
+                    "admitted: lane, letGo, enterLane",
+                    "slotSigned: sending 7, deadline 11, send",
+                    "oldPart: sending 7, dropPart",
                     "head401: receiving 401",
-                    "oldFinished: receiving 401",
-                    "finished: ended 401, deliver, no deadline, giveSlotBack",
+                    "oldFinished: receiving 401, abandonBody",
+                    "finished: ended 401, no deadline, deliver, giveSlotBack",
                 ])
     }
 
@@ -56,23 +56,23 @@ struct ExchangeScriptTests {
         #expect(
             play(rejected, .part, .refusedMissing, .part, .finished) == [
                 "part: session after a 401 (1), keepPart",
-                "refusedMissing: receiving 401 without slot, deadline 11, keepNotice",
-                "part: receiving 401 without slot, keepPart",
-                "finished: ended 401, deliver, no deadline, releaseNotice",
+                "refusedMissing: receiving 401 that was rejected, deadline 11",
+                "part: receiving 401 that was rejected, keepPart",
+                "finished: ended 401, no deadline, deliver, releaseNotice",
             ])
         #expect(
             play(rejected, .part, .finished, .bodyKept, .refusedMissing) == [
                 "part: session after a 401 (1), keepPart",
                 "finished: session after a 401 (1), keepBody",
                 "bodyKept: session after a 401 (complete)",
-                "refusedMissing: ended 401 with 2 bytes, tell, no deadline",
+                "refusedMissing: ended 401 with 2 bytes, no deadline, tell, releaseNotice",
             ])
         // Refused between the last event and what the sink has said.
         #expect(
             play(rejected, .finished, .refusedMissing, .bodyKept) == [
                 "finished: session after a 401 (0), keepBody",
-                "refusedMissing: receiving 401 without slot, deadline 11, keepNotice",
-                "bodyKept: ended 401 with 2 bytes, tell, no deadline, releaseNotice",
+                "refusedMissing: receiving 401 that was rejected, deadline 11",
+                "bodyKept: ended 401 with 2 bytes, no deadline, tell, releaseNotice",
             ])
     }
 
@@ -81,9 +81,9 @@ struct ExchangeScriptTests {
         #expect(
             play(try ExchangeFixture.machine(.head401), .bigPart, .part, .lost, .refusedMissing) == [
                 "bigPart: session after a 401 (given up), stop",
-                "part: session after a 401 (given up)",
-                "lost: session after a 401 (given up)",
-                "refusedMissing: ended 401 with 0 bytes, tell, no deadline",
+                "part: session after a 401 (given up), dropPart",
+                "lost: session after a 401 (given up), abandonBody",
+                "refusedMissing: ended 401 with 0 bytes, no deadline, tell, releaseNotice",
             ])
     }
 
@@ -92,12 +92,12 @@ struct ExchangeScriptTests {
         #expect(
             play(try asking(), .admitted, .slotSigned, .head302, .part, .finished, .admitted, .slotSigned) == [
                 "admitted: lane, enterLane",
-                "slotSigned: sending 7, send, deadline 11",
-                "head302: session, askSession anew, accepted 7, giveSlotBack, letGo, limitRest",
-                "part: session",
-                "finished: session",
+                "slotSigned: sending 7, deadline 11, send",
+                "head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack",
+                "part: session, dropPart",
+                "finished: session, abandonBody",
                 "admitted: lane, enterLane",
-                "slotSigned: sending 7, send, deadline 11",
+                "slotSigned: sending 7, deadline 11, send",
             ])
     }
 
@@ -106,18 +106,18 @@ struct ExchangeScriptTests {
         #expect(
             play(try asking(), .admitted, .queuedForSlot, .slotUnsigned, .admittedWithSlot, .slotSigned) == [
                 "admitted: lane, enterLane",
-                "queuedForSlot: lane, deadline 100",
+                "queuedForSlot: lane in its place, deadline 100",
                 "slotUnsigned: session in its place, askSessionWithSlot",
-                "admittedWithSlot: lane in its place, sign",
-                "slotSigned: sending 7, send, deadline 11",
+                "admittedWithSlot: lane in its place, sign at 3",
+                "slotSigned: sending 7, deadline 11, send",
             ])
         #expect(
             play(try asking(), .admitted, .slotUnsigned, .queuedBySession, .admitted, .slotSigned) == [
                 "admitted: lane, enterLane",
                 "slotUnsigned: session in its place, askSessionWithSlot",
                 "queuedBySession: session in its place, deadline 100",
-                "admitted: lane in its place, enterLane in its place",
-                "slotSigned: sending 7, send, deadline 11",
+                "admitted: lane in its place, enterLane at 3",
+                "slotSigned: sending 7, deadline 11, send",
             ])
     }
 
@@ -125,7 +125,7 @@ struct ExchangeScriptTests {
     func cancelled() throws {
         #expect(
             play(try asking(), .cancelled, .queuedBySession, .admitted, .slotSigned) == [
-                "cancelled: ended cancelled notSent, tell, leaveSession",
+                "cancelled: ended cancelled notSent, leaveSession, tell",
                 "queuedBySession: ended cancelled notSent, leaveSession",
                 "admitted: ended cancelled notSent",
                 "slotSigned: ended cancelled notSent, giveSlotBack",
@@ -133,18 +133,18 @@ struct ExchangeScriptTests {
         #expect(
             play(try asking(), .admitted, .cancelled, .queuedForSlot) == [
                 "admitted: lane, enterLane",
-                "cancelled: ended cancelled notSent, tell, leaveLane",
-                "queuedForSlot: ended cancelled notSent, leaveLane",
+                "cancelled: ended cancelled notSent, tell",
+                "queuedForSlot: ended cancelled notSent, leaveLane at 3",
             ])
         #expect(
             play(try asking(), .admitted, .slotSigned, .cancelled, .head200, .part, .lost, .lost) == [
                 "admitted: lane, enterLane",
-                "slotSigned: sending 7, send, deadline 11",
-                "cancelled: ended cancelled maybeSent holding a slot, tell, no deadline, stop",
+                "slotSigned: sending 7, deadline 11, send",
+                "cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop",
                 "head200: ended cancelled maybeSent holding a slot",
-                "part: ended cancelled maybeSent holding a slot",
-                "lost: ended cancelled maybeSent, giveSlotBack",
-                "lost: ended cancelled maybeSent",
+                "part: ended cancelled maybeSent holding a slot, dropPart",
+                "lost: ended cancelled maybeSent, abandonBody, giveSlotBack",
+                "lost: ended cancelled maybeSent, abandonBody",
             ])
     }
 
@@ -156,7 +156,7 @@ struct ExchangeScriptTests {
         #expect(ExchangeTable.describe(early.all, machine) == "sending 7, deadline 15")
         let late = machine.deadlinePassed(at: ExchangeFixture.instant(15))
         #expect(
-            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, tell, no deadline, stop")
+            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, no deadline, tell, stop")
     }
 
     @Test("Every change of the deadline has a higher number than those before it")

@@ -6,12 +6,314 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The result of each event in each state.
+/// What each event comes to in each state, where that is no matter of course.
 ///
-/// A cell lists the state after the event, the action, the deadline and the
-/// effects. A list of events may continue in the next line.
+/// A cell lists the state after the event, and the commands in their order.
 enum ExchangeTable {
-    static let rows: [ExchangeSample: String] = [:]
+    static let rows: [ExchangeSample: String] = [
+        .asksSession: """
+        admitted: lane, enterLane
+        queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session, deadline 100
+        refusedMissing, refusedOver: ended authentication notSent, leaveSession, tell, releaseNotice
+        cancelled: ended cancelled notSent, leaveSession, tell
+        ringOver: ended authentication notSent, leaveSession, tell
+        queuedWithSlot: session, deadline 100, giveSlotBack
+        refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
+        """,
+        .rejectedAndArriving: """
+        admitted: lane, letGo, enterLane
+        queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session after a 401 (0), deadline 100
+        refusedMissing: receiving 401 that was rejected, deadline 11
+        refusedOver: ended authentication answered, no deadline, leaveSession, tell, stop, releaseNotice
+        cancelled: ended cancelled answered, no deadline, leaveSession, tell, stop
+        ringOver: ended authentication answered, no deadline, leaveSession, tell, stop
+        part: session after a 401 (1), keepPart
+        bigPart, sinkFailed, restExpired, refusedByDestination: session after a 401 (given up), stop
+        finished: session after a 401 (0), keepBody
+        bodyKept: session after a 401 (complete)
+        lostUnsent, lost, offline, lostAgain, lostUnpaid, lostUnsentAgain,
+            lostOffered: session after a 401 (given up), abandonBody
+        queuedWithSlot: session after a 401 (0), deadline 100, giveSlotBack
+        refusedOffline: pausing until 6, stop, noteRetry, pause, releaseNotice
+        """,
+        .rejectedAndComplete: """
+        admitted: lane, enterLane
+        queuedBySession, ringEarly, ringSilent, ringSilentAgain,
+            ringPause: session after a 401 (complete), deadline 100
+        refusedMissing: ended 401 with 2 bytes, no deadline, tell, releaseNotice
+        refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
+        cancelled: ended cancelled answered, no deadline, leaveSession, tell
+        ringOver: ended authentication answered, no deadline, leaveSession, tell
+        queuedWithSlot: session after a 401 (complete), deadline 100, giveSlotBack
+        refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
+        """,
+        .rejectedAndGivenUp: """
+        admitted: lane, enterLane
+        queuedBySession, ringEarly, ringSilent, ringSilentAgain,
+            ringPause: session after a 401 (given up), deadline 100
+        refusedMissing: ended 401 with 0 bytes, no deadline, tell, releaseNotice
+        refusedOver: ended authentication answered, no deadline, leaveSession, tell, releaseNotice
+        cancelled: ended cancelled answered, no deadline, leaveSession, tell
+        ringOver: ended authentication answered, no deadline, leaveSession, tell
+        queuedWithSlot: session after a 401 (given up), deadline 100, giveSlotBack
+        refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
+        """,
+        .keepsItsPlace: """
+        admitted: lane in its place, enterLane at 3
+        queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session in its place, deadline 100
+        refusedMissing, refusedOver: ended authentication notSent, leaveSession, tell, releaseNotice
+        admittedWithSlot: lane in its place, sign at 3
+        cancelled: ended cancelled notSent, leaveSession, tell
+        ringOver: ended authentication notSent, leaveSession, tell
+        queuedWithSlot: session in its place, deadline 100, giveSlotBack
+        refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
+        """,
+        .standsInLane: """
+        queuedForSlot: lane in its place, deadline 100
+        slotSigned: sending 7, deadline 11, send
+        slotUnsigned: session in its place, askSessionWithSlot
+        cancelled: ended cancelled notSent, tell
+        ringEarly, ringSilent, ringSilentAgain, ringPause: lane, deadline 100
+        ringOver: ended -1001 notSent, tell
+        slotUseless: ended authentication notSent, tell, giveSlotBack
+        """,
+        .sendingSigned: """
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        ringEarly, ringPause: sending 7, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        head200: receiving 200, accepted 7
+        head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession anew, giveSlotBack
+        head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack
+        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
+        headWithCookie: receiving 200, keepCookies, accepted 7
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        spent401: receiving 401 spent, rejected 7
+        spent307: receiving 307 spent, accepted 7
+        streamed200: streaming 200, accepted 7, deadline 11, openDestination, giveSlotBack
+        lostUnsent: ended -1004 notSent, abandonBody, no deadline, tell, giveSlotBack
+        lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
+        busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
+        busyUnpaid: receiving 503, accepted 7, payForRetry
+        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession anew, giveSlotBack
+        lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
+        lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
+        busyOffered: paying, accepted 7, payForRetry
+        lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        """,
+        .sendingSignedAgain: """
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        ringEarly, ringPause: sending 7, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        head200: receiving 200, accepted 7
+        head401, spent401: receiving 401
+        head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack
+        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
+        headWithCookie: receiving 200, keepCookies, accepted 7
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        spent307: receiving 307 spent, accepted 7
+        streamed200: streaming 200, accepted 7, deadline 11, openDestination, giveSlotBack
+        lostUnsent: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
+        lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
+        busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
+        busyUnpaid: receiving 503, accepted 7, payForRetry
+        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession anew, giveSlotBack
+        lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
+        lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
+        busyOffered: paying, accepted 7, payForRetry
+        lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        """,
+        .sendingUnsigned: """
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        ringEarly, ringPause: sending, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        head200: receiving 200
+        head401, spent401: receiving 401
+        head302: lane, noteRedirect, letGo, enterLane, giveSlotBack
+        head302Last: ended -1007 answered holding a slot, no deadline, tell, stop
+        headWithCookie: receiving 200, keepCookies
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        spent307: receiving 307 spent
+        streamed200: streaming 200, deadline 11, openDestination, giveSlotBack
+        lostUnsent: ended -1004 notSent, abandonBody, no deadline, tell, giveSlotBack
+        lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
+        busy: pausing until 6, payForRetry, noteRetry, letGo, pause, giveSlotBack
+        busyUnpaid: receiving 503, payForRetry
+        busyAtOnce: lane, payForRetry, noteRetry, letGo, enterLane, giveSlotBack
+        lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
+        lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
+        lostUnsentAgain: lane, abandonBody, giveSlotBack, payForRetry, noteRetry, enterLane
+        ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
+        busyOffered: paying, payForRetry
+        lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        """,
+        .sendingToken: """
+        slotSigned, slotUnsigned, admittedWithSlot, queuedWithSlot, slotUseless: sending
+        cancelled: ended cancelled maybeSent, no deadline, tell, stop
+        ringEarly, ringPause: sending, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended -1001 maybeSent, no deadline, tell, stop
+        head200, headWithCookie: receiving 200
+        head401, spent401: receiving 401
+        head302, head302Last: receiving 302
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell
+        spent307: receiving 307
+        streamed200: streaming 200, deadline 11, openDestination
+        lostUnsent, lostUnsentAgain: ended -1004 notSent, abandonBody, no deadline, tell
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 maybeSent, abandonBody, no deadline, tell
+        offline: ended -1009 notSent, abandonBody, no deadline, tell
+        busy, busyUnpaid, busyAtOnce, busyOffered: receiving 503
+        """,
+        .receiving: """
+        cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
+        ringEarly, ringPause: receiving 200, deadline 11
+        ringSilent, ringOver: ended -1001 answered holding a slot, no deadline, tell, stop
+        part, bigPart: receiving 200, keepPart
+        sinkFailed, refusedByDestination: ended -1103 maybeSent holding a slot, no deadline, tell, stop
+        finished: ended 200, no deadline, deliver, giveSlotBack
+        bodyKept: ended 200 with 2 bytes, no deadline, tell, giveSlotBack
+        lostUnsent: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
+        lost: ended -1005 answered, abandonBody, no deadline, tell, giveSlotBack
+        offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
+        lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
+        lostUnpaid: ended -1005 answered, abandonBody, giveSlotBack, payForRetry, no deadline, tell
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
+        lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        """,
+        .receivingRefused: """
+        cancelled: ended cancelled answered, no deadline, tell, releaseNotice, stop
+        ringEarly, ringPause: receiving 401 that was rejected, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, tell, releaseNotice, stop
+        part, bigPart: receiving 401 that was rejected, keepPart
+        sinkFailed, refusedByDestination: ended -1103 maybeSent, no deadline, tell, releaseNotice, stop
+        finished: ended 401, no deadline, deliver, releaseNotice
+        bodyKept: ended 401 with 2 bytes, no deadline, tell, releaseNotice
+        lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell, releaseNotice
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell, releaseNotice
+        offline: ended -1009 answered, abandonBody, no deadline, tell, releaseNotice
+        """,
+        .sendingStream: """
+        cancelled: ended cancelled maybeSent holding a slot, no deadline, tell, stop
+        ringEarly, ringPause: sending 7, deadline 11
+        ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
+        head200: receiving 200, accepted 7
+        head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession anew, giveSlotBack
+        head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack
+        head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
+        headWithCookie: receiving 200, keepCookies, accepted 7
+        finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        spent401: receiving 401 spent, rejected 7
+        spent307: receiving 307 spent, accepted 7
+        streamed200: streaming 200, accepted 7, deadline 11, openDestination, giveSlotBack
+        lostUnsent: ended -1004 notSent, abandonBody, no deadline, tell, giveSlotBack
+        lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
+        offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
+        busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
+        busyUnpaid: receiving 503, accepted 7, payForRetry
+        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession anew, giveSlotBack
+        lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
+        lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
+        busyOffered: paying, accepted 7, payForRetry
+        lostOffered: paying, abandonBody, giveSlotBack, payForRetry
+        """,
+        .receivingStream: """
+        cancelled: ended cancelled answered, no deadline, tell, stop
+        ringEarly, goesOn, ringPause: streaming 200, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended -1001 answered, no deadline, tell, stop
+        part, bigPart: streaming 200, keepPart
+        sinkFailed: ended -1103 maybeSent, no deadline, tell, stop
+        finished: ended 200, no deadline, deliver
+        bodyKept: ended 200 with 2 bytes, no deadline, tell
+        refusedByDestination: session, noteRetryAfter 200, askSession anew, deadline 101, stop
+        paused: streaming 200 paused, no deadline
+        lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell
+        offline: ended -1009 answered, abandonBody, no deadline, tell
+        """,
+        .receivingPaused: """
+        cancelled: ended cancelled answered, no deadline, tell, stop
+        ringEarly, ringSilent, ringOver, paused, ringSilentAgain, ringPause: streaming 200 paused, no deadline
+        part, bigPart: streaming 200 paused, keepPart
+        sinkFailed: ended -1103 maybeSent, no deadline, tell, stop
+        finished: ended 200, no deadline, deliver
+        bodyKept: ended 200 with 2 bytes, no deadline, tell
+        refusedByDestination: session, noteRetryAfter 200, askSession anew, deadline 101, stop
+        goesOn: streaming 200, deadline 11
+        lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell
+        offline: ended -1009 answered, abandonBody, no deadline, tell
+        """,
+        .receivingSpent: """
+        cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
+        ringEarly, ringPause: receiving 307 spent, deadline 11
+        ringSilent, ringOver, ringSilentAgain: ended -1001 answered holding a slot, no deadline, tell, stop
+        part, bigPart: receiving 307 spent, keepPart
+        sinkFailed, refusedByDestination: ended -1103 maybeSent holding a slot, no deadline, tell, stop
+        finished: ended 307 with a spent body, no deadline, deliver, giveSlotBack
+        bodyKept: ended 307 with 2 bytes, no deadline, tell, giveSlotBack
+        lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
+        lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell, giveSlotBack
+        offline: ended -1009 answered, abandonBody, no deadline, tell, giveSlotBack
+        """,
+        .payingAfterHead: """
+        cancelled: ended cancelled answered holding a slot, no deadline, tell, stop
+        ringEarly, ringSilent, ringSilentAgain, ringPause: paying, deadline 100
+        ringOver: ended -1001 answered holding a slot, no deadline, tell, stop
+        paid: pausing until 6, noteRetry, letGo, pause, giveSlotBack
+        unpaid: receiving 503
+        """,
+        .payingAfterLoss: """
+        cancelled: ended cancelled maybeSent, no deadline, tell
+        ringEarly, ringSilent, ringSilentAgain, ringPause: paying, deadline 100
+        ringOver: ended -1001 maybeSent, no deadline, tell
+        paid: pausing until 6, noteRetry, pause
+        unpaid: ended -1005 maybeSent, no deadline, tell
+        """,
+        .pausing: """
+        refusedMissing, refusedOver,
+            refusedOffline: ended authentication answered, no deadline, leavePause, giveBack 5, tell, releaseNotice
+        cancelled: ended cancelled answered, no deadline, leavePause, giveBack 5, tell
+        ringEarly, pauseNoted: pausing until 6, deadline 6
+        ringSilent, ringSilentAgain, ringPause: session, leavePause, askSession anew
+        ringOver: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
+        """,
+        .pausingUnsigned: """
+        refusedMissing, refusedOver,
+            refusedOffline: ended authentication answered, no deadline, leavePause, giveBack 5, tell, releaseNotice
+        cancelled: ended cancelled answered, no deadline, leavePause, giveBack 5, tell
+        ringEarly, pauseNoted: pausing until 6, deadline 6
+        ringSilent, ringSilentAgain, ringPause: lane, leavePause, enterLane
+        ringOver: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
+        """,
+        .pausingForNetwork: """
+        refusedMissing, refusedOver,
+            refusedOffline: ended authentication notSent, no deadline, leavePause, tell, releaseNotice
+        cancelled: ended cancelled notSent, no deadline, leavePause, tell
+        ringEarly, pauseNoted: pausing until 6, deadline 6
+        ringSilent, networkReturned, ringSilentAgain, ringPause: session, leavePause, askSession anew
+        ringOver: ended -1009 notSent, no deadline, leavePause, tell
+        """,
+        .ended: """
+        queuedBySession: ended 200, leaveSession
+        queuedForSlot: ended 200, leaveLane at 3
+        queuedWithSlot: ended 200, leaveSession, giveSlotBack
+        """,
+        .endedHoldingSlot: """
+        queuedBySession: ended cancelled answered holding a slot, leaveSession
+        queuedForSlot: ended cancelled answered holding a slot, leaveLane at 3
+        finished, lostUnsent, lost, offline, lostAgain, lostUnpaid, lostUnsentAgain,
+            lostOffered: ended cancelled answered, abandonBody, giveSlotBack
+        queuedWithSlot: ended cancelled answered holding a slot, leaveSession, giveSlotBack
+        """,
+    ]
 
     /// What a step is, in the table's words.
     static func describe(_ commands: [ExchangeMachine.Command], _ machine: ExchangeMachine) -> String {
@@ -41,11 +343,11 @@ enum ExchangeTable {
         case .slotSigned, .slotUnsigned, .slotUseless, .admittedWithSlot, .queuedWithSlot: "giveSlotBack"
         case .pauseNoted: "leavePause"
         case .part, .bigPart, .oldPart: "dropPart"
-        case .finished, .oldFinished, .lost, .lostUnsent, .lostAgain, .lostUnpaid, .lostUnsentAgain, .offline,
-            .oldLost:
+        case .finished, .oldFinished, .lost, .lostUnsent, .lostAgain, .lostUnpaid, .lostUnsentAgain, .lostOffered,
+            .offline, .oldLost:
             "abandonBody"
         case .refusedMissing, .refusedOver, .refusedOffline: "releaseNotice"
-        case .oldPaid: "giveBack 14"
+        case .paid, .oldPaid: "giveBack 14"
         default: nil
         }
     }

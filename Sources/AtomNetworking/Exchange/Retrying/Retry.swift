@@ -6,8 +6,10 @@ final class Retry: Sendable {
     enum Alternative: Sendable {
         /// The caller gets this response.
         case response(TransportResponse, isStreamed: Bool)
-        /// The attempt is over, or is being stopped.
+        /// The attempt is over.
         case failure(AtomError)
+        /// The attempt is being stopped.
+        case silence(AtomError)
     }
 
     let setback: RetryPolicy.Setback

@@ -124,7 +124,7 @@ struct ModelledExchange {
                 question(after: RetryPolicy.Setback(.connection(.timedOut), delivery: .maybeSent)))
         case .head(let head, let number):
             if bug == .retriedTwice { machine.hasRetried = false }
-            if bug == .retriedAfterTheDeadline { machine.deadline = nil }
+            if bug == .retriedAfterTheDeadline { machine.clock.end = nil }
             if bug == .retriedForEver { machine.retries = nil }
             let setback = RetryPolicy.Setback(
                 .status(head.rawValue), delivery: .answered, serverDelay: head == .busyForLong ? .seconds(1_000) : nil)
