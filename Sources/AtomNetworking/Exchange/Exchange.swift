@@ -577,10 +577,8 @@ extension Exchange {
     /// How far the request got, for an error.
     var delivery: AtomError.Delivery { content.withLock { $0.machine.delivery } }
 
-    // These two are never inlined: else an async frame would reserve memory for them.
-
     /// Whether the outcome is known.
-    @inline(never)
+    @inline(never)  // Like the next one: else an async frame would reserve memory for it.
     var hasOutcome: Bool { content.withLock { $0.awaited.isKnown } }
 
     /// Resumes the continuation once the outcome is known; called once.

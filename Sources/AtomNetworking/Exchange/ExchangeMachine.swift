@@ -17,10 +17,8 @@ import Foundation
 /// after a 401 for its first attempt, and where a ``RetryPolicy`` says so.
 /// Attempts are numbered; events of an older attempt change nothing.
 struct ExchangeMachine: Sendable {
-    /// The size up to which the body of a 401 is kept during a refresh, and up
-    /// to which an unwanted body is read, in bytes.
-    ///
-    /// Reading that much is cheaper than a new connection.
+    /// So many bytes of an unwanted body are read, and of a 401's during a refresh:
+    /// that is cheaper than a new connection.
     static let maximumRest = 1 << 16
 
     private let terms: Terms
