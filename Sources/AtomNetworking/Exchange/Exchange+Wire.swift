@@ -174,7 +174,7 @@ extension Exchange {
         case .data(let data):
             received(data, from: wire)
         case .measured(let metrics):
-            tell(.measured(metrics, number: wire.number), at: manager.time.now)
+            tell(.measured(metrics, attempt: wire.number), at: manager.time.now)
         case .finished:
             ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
@@ -203,7 +203,7 @@ extension Exchange {
                 // To open a destination may end the request, which must not come before this event.
                 turn = destination == nil ? content.events.turn(at: now) : nil
                 if turn == nil {
-                    content.events.append(.answered(ReceivedHead(head, number: wire.number)), at: now)
+                    content.events.append(.answered(ReceivedHead(head, attempt: wire.number)), at: now)
                 }
             }
             let step = content.machine.headArrived(
@@ -212,7 +212,7 @@ extension Exchange {
             return (step, content.letGo(for: step), isAwaited && content.machine.deliversHead)
         }
         if let turn, let observation {
-            tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)
+            tell(.answered(ReceivedHead(head, attempt: wire.number)), in: turn, observation)
         }
         // Before another attempt, which the destination may ask for.
         if step.effects.contains(.keepCookies) { manager.keepCookies(of: head, from: wire) }
@@ -291,7 +291,7 @@ extension Exchange {
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
         if let observers, observers.wantsBodies, let requestID = observation?.requestID {
-            observers.tell(part, of: requestID, number: wire.number)
+            observers.tell(part, of: requestID, attempt: wire.number)
         }
         let (step, concerned) = content.withLock { content in
             if observation != nil { content.events.countReceived(part.count) }
