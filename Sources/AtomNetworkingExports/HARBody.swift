@@ -27,21 +27,21 @@ struct HARBody {
 
 extension HARLog.Content {
     /// - Parameter recordsBodies: Whether bodies are wanted at all.
-    init(_ sending: HARSending, _ fields: HeaderFields, recordsBodies: Bool) {
+    init(_ attempt: HARAttempt, _ fields: HeaderFields, recordsBodies: Bool) {
         let type = fields["Content-Type"] ?? ""
-        size = sending.bytesReceived
-        let disclosure = sending.request.disclosure
+        size = attempt.bytesReceived
+        let disclosure = attempt.request.disclosure
         switch disclosure {
         case .everything: mimeType = type
         case .allButCredentials: mimeType = CredentialSearch.value(of: .init(name: "Content-Type", value: type))
         case .onlyHarmless: mimeType = Redaction.mediaType(type) ?? "x-unknown"
         }
-        guard recordsBodies, sending.bytesReceived > 0 else { return }
-        guard !sending.body.isTooLong else {
+        guard recordsBodies, attempt.bytesReceived > 0 else { return }
+        guard !attempt.body.isTooLong else {
             comment = "The body is longer than the recorder's limit."
             return
         }
-        guard let body = sending.body.data else {
+        guard let body = attempt.body.data else {
             comment = "The body wasn't received."
             return
         }

@@ -6,7 +6,7 @@ import Foundation
 #endif
 
 /// One attempt of a request, while it runs.
-struct HARSending {
+struct HARAttempt {
     /// Its place among all attempts, in the order in which they were handed to
     /// the transport.
     let sequence: Int
@@ -40,33 +40,33 @@ struct HARSending {
 
 extension HARLog.Entry {
     /// Searches the attempt for credentials.
-    init(_ sending: HARSending, recordsBodies: Bool) {
+    init(_ attempt: HARAttempt, recordsBodies: Bool) {
         let timings = HARTimings(
-            queued: sending.sent - sending.started, answered: sending.answered.map { $0 - sending.sent },
-            ended: (sending.ended ?? sending.sent) - sending.sent, metrics: sending.metrics)
-        let httpVersion = Self.httpVersion(sending.metrics?.networkProtocol)
-        request = HARLog.Request(sending.request, httpVersion)
-        response = HARLog.Response(sending, httpVersion, recordsBodies: recordsBodies)
-        startedDateTime = sending.startDate.formatted(.iso8601WithMilliseconds)
+            queued: attempt.sent - attempt.started, answered: attempt.answered.map { $0 - attempt.sent },
+            ended: (attempt.ended ?? attempt.sent) - attempt.sent, metrics: attempt.metrics)
+        let httpVersion = Self.httpVersion(attempt.metrics?.networkProtocol)
+        request = HARLog.Request(attempt.request, httpVersion)
+        response = HARLog.Response(attempt, httpVersion, recordsBodies: recordsBodies)
+        startedDateTime = attempt.startDate.formatted(.iso8601WithMilliseconds)
         time = HARLog.Timings.milliseconds(timings.total)
         self.timings = HARLog.Timings(timings)
-        serverIPAddress = sending.metrics?.remoteAddress
+        serverIPAddress = attempt.metrics?.remoteAddress
         // The format allows the server's port.
-        connection = sending.metrics?.remotePort.map(String.init)
+        connection = attempt.metrics?.remotePort.map(String.init)
         let purpose =
-            switch sending.purpose {
+            switch attempt.purpose {
             case .service: ""
             case .token: ", for a new access token"
             case .revocation: ", to revoke a token"
             }
-        comment = "Request \(sending.requestID), sending \(sending.request.number)\(purpose)"
-        self.sending = HARLog.Sending(requestID: sending.requestID, number: sending.request.number)
-        sequence = sending.sequence
-        error = sending.failure
-        failure = sending.failureCode.map {
-            HARLog.Failure(code: $0.rawValue, delivery: sending.head == nil ? sending.delivery.rawValue : "answered")
+        comment = "Request \(attempt.requestID), attempt \(attempt.request.attempt)\(purpose)"
+        self.attempt = HARLog.Attempt(requestID: attempt.requestID, number: attempt.request.attempt)
+        sequence = attempt.sequence
+        error = attempt.failure
+        failure = attempt.failureCode.map {
+            HARLog.Failure(code: $0.rawValue, delivery: attempt.head == nil ? attempt.delivery.rawValue : "answered")
         }
-        switch sending.purpose {
+        switch attempt.purpose {
         case .service: break
         case .token: self.purpose = "token"
         case .revocation: self.purpose = "revocation"
@@ -112,8 +112,8 @@ extension HARLog.Request {
 }
 
 extension HARLog.Response {
-    init(_ sending: HARSending, _ httpVersion: String, recordsBodies: Bool) {
-        guard let head = sending.head?.head else {
+    init(_ attempt: HARAttempt, _ httpVersion: String, recordsBodies: Bool) {
+        guard let head = attempt.head?.head else {
             // What exports of browsers say of a request without a response.
             status = 0
             statusText = ""
@@ -129,7 +129,7 @@ extension HARLog.Response {
         statusText = HTTPStatus.reasonPhrase(for: head.statusCode)
         self.httpVersion = httpVersion
         let location = (300...399).contains(head.statusCode) ? fields["Location"] ?? "" : ""
-        switch sending.request.disclosure {
+        switch attempt.request.disclosure {
         case .everything:
             headers = Self.pairs(fields)
             redirectURL = location
@@ -140,8 +140,8 @@ extension HARLog.Response {
             headers = Self.pairs(fields.redacted(mark: CredentialSearch.hidden))
             redirectURL = Redaction.url(location, mark: CredentialSearch.hidden)
         }
-        content = HARLog.Content(sending, fields, recordsBodies: recordsBodies)
-        bodySize = Self.bodySize(sending, fields)
+        content = HARLog.Content(attempt, fields, recordsBodies: recordsBodies)
+        bodySize = Self.bodySize(attempt, fields)
     }
 
     private static func pairs(_ fields: HeaderFields) -> [HARLog.Pair] {
@@ -149,9 +149,9 @@ extension HARLog.Response {
     }
 
     /// The size on the wire; -1 if only the decoded size is known.
-    private static func bodySize(_ sending: HARSending, _ fields: HeaderFields) -> Int64 {
-        if sending.request.method == "HEAD" || sending.bytesReceived == 0 { return 0 }
-        return fields.contains("Content-Encoding") ? -1 : sending.bytesReceived
+    private static func bodySize(_ attempt: HARAttempt, _ fields: HeaderFields) -> Int64 {
+        if attempt.request.method == "HEAD" || attempt.bytesReceived == 0 { return 0 }
+        return fields.contains("Content-Encoding") ? -1 : attempt.bytesReceived
     }
 }
 

@@ -49,7 +49,7 @@ package struct HARLog: Codable, Sendable {
         package var failure: Failure?
         /// Of the SDK's own requests.
         package var purpose: String?
-        package var sending: Sending?
+        package var attempt: Attempt?
         /// Which attempt it is: they may be sent in another order than they begin
         /// to wait.
         package var sequence: Int?
@@ -68,7 +68,8 @@ package struct HARLog: Codable, Sendable {
             case error = "_error"
             case failure = "_failure"
             case purpose = "_purpose"
-            case sending = "_sending"
+            // As files that exist have it.
+            case attempt = "_sending"
             case sequence = "_sequence"
         }
     }
@@ -82,7 +83,7 @@ package struct HARLog: Codable, Sendable {
     }
 
     /// Which attempt of which request it is.
-    package struct Sending: Codable, Sendable {
+    package struct Attempt: Codable, Sendable {
         /// The same for all attempts of a request.
         package var requestID: UInt64
         /// From 1.

@@ -38,13 +38,13 @@ import Foundation
 public final class HARRecorder: BodyObserver {
     private struct Running {
         let startDate: Date
-        /// When the next sending began to wait.
+        /// When the next attempt began to wait.
         var nextStart = Duration.zero
-        var sendings: [HARSending] = []
+        var attempts: [HARAttempt] = []
         /// The parts that came before the events of their attempts.
         var early: [Int: HARBody] = [:]
 
-        func index(of number: Int) -> Int? { sendings.firstIndex { $0.request.number == number } }
+        func index(of attempt: Int) -> Int? { attempts.firstIndex { $0.request.attempt == attempt } }
     }
 
     /// An attempt that has ended.
@@ -53,7 +53,7 @@ public final class HARRecorder: BodyObserver {
     /// while requests wait.
     private final class Recorded: Sendable {
         private enum Content {
-            case noted(HARSending)
+            case noted(HARAttempt)
             case shown(HARLog.Entry)
         }
 
@@ -61,18 +61,18 @@ public final class HARRecorder: BodyObserver {
         let bodySize: Int
         private let content: Guarded<Content>
 
-        init(_ sending: HARSending) {
-            startDate = sending.startDate
-            bodySize = sending.request.bodySize + (sending.body.data?.count ?? 0)
-            content = Guarded(.noted(sending))
+        init(_ attempt: HARAttempt) {
+            startDate = attempt.startDate
+            bodySize = attempt.request.bodySize + (attempt.body.data?.count ?? 0)
+            content = Guarded(.noted(attempt))
         }
 
         func entry(recordsBodies: Bool) -> HARLog.Entry {
             content.withLock { content in
                 switch content {
                 case .shown(let entry): return entry
-                case .noted(let sending):
-                    let entry = HARLog.Entry(sending, recordsBodies: recordsBodies)
+                case .noted(let attempt):
+                    let entry = HARLog.Entry(attempt, recordsBodies: recordsBodies)
                     content = .shown(entry)
                     return entry
                 }
@@ -81,7 +81,7 @@ public final class HARRecorder: BodyObserver {
     }
 
     private struct Content {
-        var sendings = 0
+        var attempts = 0
         var running: [UInt64: Running] = [:]
         var entries: [Recorded] = []
         var droppedCount = 0
@@ -139,12 +139,12 @@ public final class HARRecorder: BodyObserver {
     /// The size of all recorded bodies.
     private static let totalBodyLimit = 64 << 20
 
-    package func observe(_ part: Data, of requestID: UInt64, number: Int) {
+    package func observe(_ part: Data, of requestID: UInt64, attempt: Int) {
         change(requestID) { [bodyLimit] running in
-            if let index = running.index(of: number) {
-                running.sendings[index].body.append(part, limit: bodyLimit)
+            if let index = running.index(of: attempt) {
+                running.attempts[index].body.append(part, limit: bodyLimit)
             } else {
-                running.early[number, default: HARBody()].append(part, limit: bodyLimit)
+                running.early[attempt, default: HARBody()].append(part, limit: bodyLimit)
             }
         }
     }
@@ -157,38 +157,38 @@ public final class HARRecorder: BodyObserver {
             content.withLock { $0.running[requestID] = Running(startDate: event.date) }
         case .sent(let request):
             let sequence = content.withLock { content in
-                content.sendings += 1
-                return content.sendings
+                content.attempts += 1
+                return content.attempts
             }
             let noted = NotedRequest(request.request, showing: disclosure)
             change(requestID) { running in
-                var sending = HARSending(
+                var attempt = HARAttempt(
                     sequence: sequence, requestID: requestID, purpose: event.purpose, request: noted,
                     startDate: running.startDate.addingTimeInterval(running.nextStart.seconds),
                     started: running.nextStart, sent: event.elapsed)
-                sending.body = running.early.removeValue(forKey: request.number) ?? HARBody()
-                running.sendings.append(sending)
+                attempt.body = running.early.removeValue(forKey: request.attempt) ?? HARBody()
+                running.attempts.append(attempt)
             }
         case .answered(let head):
-            change(requestID, sending: head.number) { sending in
-                sending.head = head
-                sending.answered = event.elapsed
+            change(requestID, attempt: head.attempt) { attempt in
+                attempt.head = head
+                attempt.answered = event.elapsed
             }
-        case .measured(let metrics, let number):
-            change(requestID, sending: number) { $0.metrics = metrics }
+        case .measured(let metrics, let attempt):
+            change(requestID, attempt: attempt) { $0.metrics = metrics }
         case .redirected:
             end(requestID, at: event.elapsed)
         case .retried(let failure, let delivery, _):
-            end(requestID, at: event.elapsed) { sending in
+            end(requestID, at: event.elapsed) { attempt in
                 guard case .connection(let code) = failure else { return }
-                sending.failure = failure.description
-                sending.failureCode = code
-                sending.delivery = delivery
+                attempt.failure = failure.description
+                attempt.failureCode = code
+                attempt.delivery = delivery
             }
         case .finished(let summary):
-            // The caller's error of an answer is the answer itself.
-            end(requestID, at: event.elapsed) { sending in
-                if let failure = summary.failure, failure.kind != .response { sending.failed(failure) }
+            // The caller's error of a response is the response itself.
+            end(requestID, at: event.elapsed) { attempt in
+                if let failure = summary.failure, failure.kind != .response { attempt.failed(failure) }
             }
             finish(requestID, summary)
         case .refused, .joined, .queued, .admitted, .refreshed, .sessionEnded:
@@ -203,34 +203,34 @@ public final class HARRecorder: BodyObserver {
         }
     }
 
-    private func change(_ requestID: UInt64, sending number: Int, _ body: (inout HARSending) -> Void) {
+    private func change(_ requestID: UInt64, attempt: Int, _ body: (inout HARAttempt) -> Void) {
         change(requestID) { running in
-            guard let index = running.index(of: number) else { return }
-            body(&running.sendings[index])
+            guard let index = running.index(of: attempt) else { return }
+            body(&running.attempts[index])
         }
     }
 
     /// Ends the attempt that runs, if one does.
     private func end(
-        _ requestID: UInt64, at moment: Duration, _ body: (inout HARSending) -> Void = { _ in }
+        _ requestID: UInt64, at moment: Duration, _ body: (inout HARAttempt) -> Void = { _ in }
     ) {
         change(requestID) { running in
             running.nextStart = moment
-            guard let index = running.sendings.indices.last, running.sendings[index].ended == nil else { return }
-            running.sendings[index].ended = moment
-            body(&running.sendings[index])
+            guard let index = running.attempts.indices.last, running.attempts[index].ended == nil else { return }
+            running.attempts[index].ended = moment
+            body(&running.attempts[index])
         }
     }
 
     private func finish(_ requestID: UInt64, _ summary: RequestSummary) {
-        guard var sendings = content.withLock({ $0.running.removeValue(forKey: requestID) })?.sendings else { return }
-        for index in sendings.indices { sendings[index].bytesReceived = sendings[index].body.size }
-        if let last = sendings.indices.last {
+        guard var attempts = content.withLock({ $0.running.removeValue(forKey: requestID) })?.attempts else { return }
+        for index in attempts.indices { attempts[index].bytesReceived = attempts[index].body.size }
+        if let last = attempts.indices.last {
             // What wasn't heard belongs to the last one: it has no empty body.
-            let others = sendings.dropLast().reduce(0) { $0 + $1.bytesReceived }
-            sendings[last].bytesReceived = max(sendings[last].bytesReceived, summary.bytesReceived - others)
+            let others = attempts.dropLast().reduce(0) { $0 + $1.bytesReceived }
+            attempts[last].bytesReceived = max(attempts[last].bytesReceived, summary.bytesReceived - others)
         }
-        let entries = sendings.map { Recorded($0) }
+        let entries = attempts.map { Recorded($0) }
         content.withLock { content in
             content.append(entries)
             content.dropBodies(over: Self.totalBodyLimit)

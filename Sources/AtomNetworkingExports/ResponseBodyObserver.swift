@@ -25,15 +25,15 @@ public struct ResponseBodyObserver: BodyObserver {
     ///   thread. All parts of a response that the SDK reads to its end come before
     ///   the request's last event. Parts of any other response may come later. A
     ///   part may come at the same time as an event of the same request, and before
-    ///   the one that tells of its sending. The request goes on when the closure
+    ///   the one that tells that it was sent. The request goes on when the closure
     ///   returns, so it must not wait.
     public init(_ hear: @escaping @Sendable (ReceivedPart) -> Void) { self.hear = hear }
 
     /// Does nothing: bodies aren't in events.
     public func observe(_ event: RequestEvent) {}
 
-    package func observe(_ part: Data, of requestID: UInt64, number: Int) {
-        hear(ReceivedPart(requestID: requestID, number: number, data: part))
+    package func observe(_ part: Data, of requestID: UInt64, attempt: Int) {
+        hear(ReceivedPart(requestID: requestID, attempt: attempt, data: part))
     }
 }
 
@@ -41,15 +41,15 @@ public struct ResponseBodyObserver: BodyObserver {
 public struct ReceivedPart: Sendable {
     /// The number of the request, as in `RequestEvent.requestID`.
     public let requestID: UInt64
-    /// The number of the attempt that the response answers, from 1.
-    public let number: Int
+    /// Which attempt the response answers, from 1.
+    public let attempt: Int
     /// The bytes.
     public let data: Data
 }
 
 extension ReceivedPart: CustomStringConvertible, CustomReflectable {
-    /// Shows the numbers and the count of bytes.
-    public var description: String { "\(requestID), sending \(number): \(data.count) bytes" }
+    /// Shows the request, the attempt and the count of bytes.
+    public var description: String { "\(requestID), attempt \(attempt): \(data.count) bytes" }
 
     /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["part": description]) }

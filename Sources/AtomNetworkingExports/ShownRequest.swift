@@ -6,7 +6,7 @@ import Foundation
 /// It holds nothing that won't be shown: neither a large body nor a stream of the
 /// app.
 struct NotedRequest: Sendable {
-    let number: Int
+    let attempt: Int
     let method: String
     let target: TargetURL
     let headerFields: HeaderFields
@@ -30,7 +30,7 @@ struct NotedRequest: Sendable {
     static let largestBody = 1 << 20
 
     init(_ request: TransportRequest, showing disclosure: RequestDisclosure) {
-        number = request.number
+        attempt = request.attempt
         method = request.method
         target = request.target
         headerFields = request.headerFields

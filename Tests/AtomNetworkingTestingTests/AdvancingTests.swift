@@ -27,7 +27,7 @@ struct AdvancingTests {
             let model = ListModel(atom: atom)
             model.appear()
             await wire.advance(by: .seconds(20))
-            #expect(wire.requests.map(\.number) == [1, 2, 3])
+            #expect(wire.requests.map(\.attempt) == [1, 2, 3])
             #expect(model.state == .loaded([Page(number: 1)]))
             try wire.verify()
         }

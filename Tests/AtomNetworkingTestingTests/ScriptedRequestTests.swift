@@ -36,7 +36,7 @@ struct ScriptedRequestTests {
         #expect(try request.decode(Page.self) == Page(number: 3, titles: ["t"]))
         #expect(request.bodyLength == Int64(request.body?.count ?? 0))
         #expect(request.bearerToken == nil)
-        #expect(request.number == 1)
+        #expect(request.attempt == 1)
         #expect(request.time == wire.clock.now)
     }
 
@@ -272,7 +272,7 @@ struct ScriptedRequestTests {
         wire.clock.advance(by: .seconds(20))
         #expect(try await text == "b")
         #expect(wire.requests.map { $0["X-App"] } == ["1", "1"])
-        #expect(wire.requests.map(\.number) == [1, 2])
+        #expect(wire.requests.map(\.attempt) == [1, 2])
         try wire.verify()
     }
 }

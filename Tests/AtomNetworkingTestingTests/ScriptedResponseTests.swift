@@ -107,7 +107,7 @@ struct ScriptedResponseTests {
         let (atom, wire) = Atom.scripted(.redirect(to: "/there"), .status(204))
         try await atom.enqueue(Call()).resume()
         #expect(wire.requests.map(\.path) == ["/x", "/there"])
-        #expect(wire.requests.map(\.number) == [1, 2])
+        #expect(wire.requests.map(\.attempt) == [1, 2])
     }
 
     @Test func filesAreDownloaded() async throws {

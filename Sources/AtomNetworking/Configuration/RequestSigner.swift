@@ -71,9 +71,9 @@ public struct SignableRequest: Sendable {
 
     /// Which attempt of this request it is, from 1.
     ///
-    /// A signer may be called again with the same number, if the request could
+    /// A signer may be called again for the same attempt, if the request could
     /// not be sent after all.
-    public let number: Int
+    public let attempt: Int
 
     /// Whether the endpoint asks for authorization.
     public let requiresAuthorization: Bool
@@ -93,7 +93,7 @@ public struct SignableRequest: Sendable {
         headerFields = request.headerFields
         body = request.body
         self.requestID = requestID
-        number = request.number
+        attempt = request.attempt
         self.requiresAuthorization = requiresAuthorization
         self.isAuthorized = isAuthorized
         self.date = date

@@ -97,7 +97,7 @@ extension Attempt {
         }
         return TransportRequest(
             message, headerFields: fields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: number)
     }
 
     /// Drops the body and the header fields that describe it.

@@ -55,7 +55,7 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
         self.sink = sink
     }
 
-    var number: Int { request.number }
+    var number: Int { request.attempt }
     var target: TargetURL { request.target }
 }
 

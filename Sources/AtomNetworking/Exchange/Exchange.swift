@@ -156,7 +156,7 @@ extension Exchange {
         case .sent(let count): sent(count, of: wire)
         case .response(let head): received(head, from: wire)
         case .data(let part): received(part, from: wire)
-        case .measured(let metrics): tell(.measured(metrics, number: wire.number), at: manager.time.now)
+        case .measured(let metrics): tell(.measured(metrics, attempt: wire.number), at: manager.time.now)
         case .finished: ended(wire) { $0.finished(wire.number) }
         case .failed(let failure):
             var question: RetryQuestion?
@@ -200,21 +200,21 @@ extension Exchange {
         handle(Occasion(wire: wire, head: head)) { content in
             if observation != nil, content.machine.awaitsHead(of: wire.number) {
                 turn = content.events.turn(at: now)
-                if turn == nil { content.events.append(.answered(ReceivedHead(head, number: wire.number)), at: now) }
+                if turn == nil { content.events.append(.answered(ReceivedHead(head, attempt: wire.number)), at: now) }
             }
             return content.machine.headArrived(
                 head, of: wire.number, isBodySpent: content.machine.attempt.body?.isSpent ?? false,
                 isStreamed: isStreamed, question, at: now)
         } telling: {
             guard let turn, let observation else { return }
-            tell(.answered(ReceivedHead(head, number: wire.number)), in: turn, observation)
+            tell(.answered(ReceivedHead(head, attempt: wire.number)), in: turn, observation)
         }
     }
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
         if let observers, observers.wantsBodies, let requestID = observation?.requestID {
-            observers.tell(part, of: requestID, number: wire.number)
+            observers.tell(part, of: requestID, attempt: wire.number)
         }
         handle(Occasion(wire: wire, part: part)) { content in
             if observation != nil { content.events.countReceived(part.count) }

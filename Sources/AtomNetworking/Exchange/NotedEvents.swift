@@ -77,7 +77,7 @@ extension NotedEvents {
 
     /// The request is handed to the transport.
     mutating func sent(_ request: TransportRequest, at now: MonotonicInstant) {
-        traffic.attempts = request.number
+        traffic.attempts = request.attempt
         let hasWaited = admitted(at: now)
         guard !hasWaited, sending == nil, !hasOthers, !isClosed else {
             return append(.sent(SentRequest(request)), at: now)

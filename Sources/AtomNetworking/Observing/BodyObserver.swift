@@ -9,6 +9,6 @@ package protocol BodyObserver: RequestObserver {
     /// - Parameters:
     ///   - part: The bytes.
     ///   - requestID: As in ``RequestEvent/requestID``.
-    ///   - number: Which attempt the response answers, from 1.
-    func observe(_ part: Data, of requestID: UInt64, number: Int)
+    ///   - attempt: Which attempt the response answers, from 1.
+    func observe(_ part: Data, of requestID: UInt64, attempt: Int)
 }

@@ -21,7 +21,7 @@ class ObserverChain: @unchecked Sendable {
     func tell(_ event: RequestEvent) { next?.tell(event) }
 
     /// Tells a part of a body to those that want it.
-    func tell(_ part: Data, of requestID: UInt64, number: Int) { next?.tell(part, of: requestID, number: number) }
+    func tell(_ part: Data, of requestID: UInt64, attempt: Int) { next?.tell(part, of: requestID, attempt: attempt) }
 
     /// - Returns: `nil` if there are none.
     static func of(_ observers: [any RequestObserver]) -> ObserverChain? {
@@ -48,9 +48,9 @@ class ObserverChain: @unchecked Sendable {
             next?.tell(event)
         }
 
-        override func tell(_ part: Data, of requestID: UInt64, number: Int) {
-            bodyObserver?.observe(part, of: requestID, number: number)
-            next?.tell(part, of: requestID, number: number)
+        override func tell(_ part: Data, of requestID: UInt64, attempt: Int) {
+            bodyObserver?.observe(part, of: requestID, attempt: attempt)
+            next?.tell(part, of: requestID, attempt: attempt)
         }
     }
 }

@@ -52,9 +52,9 @@ public struct RequestEvent: Sendable {
         /// sent again at once, or as soon as the event of kind `queued` that
         /// follows allows it.
         case retried(after: AttemptFailure, delivery: AtomError.Delivery, delay: Duration?)
-        /// The transport has measured the attempt with this number, which has
+        /// The transport has measured this attempt, which has
         /// ended.
-        indirect case measured(TransportMetrics, number: Int)
+        indirect case measured(TransportMetrics, attempt: Int)
         /// The outcome is known; the last event.
         case finished(RequestSummary)
         /// A refresh that a request of this service has started is over; the
@@ -154,12 +154,12 @@ extension RequestEvent: CustomStringConvertible, CustomReflectable {
         case .queued(.slot): "waits for its turn: \(request)"
         case .queued(.network): "waits for a network: \(request)"
         case .admitted: "goes on: \(request)"
-        case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.number > 1 ? ", sending \(sent.number)" : "")
+        case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.attempt > 1 ? ", attempt \(sent.attempt)" : "")
         case .answered(let head): "← HTTP \(head.statusCode) \(request)"
         case .redirected(let address): "← \(request), redirected to \(address)"
         case .retried(let failure, _, let delay):
             "↻ \(request): \(failure), to be sent again " + (delay.map { "in \($0)" } ?? "at once")
-        case .measured(let metrics, let number): "sending \(number): " + Self.text(of: metrics)
+        case .measured(let metrics, let attempt): "attempt \(attempt): " + Self.text(of: metrics)
         case .finished(let summary):
             summary.failure.map { "✗ \(request) in \(summary.duration): \($0.description)" }
                 ?? "← HTTP \(summary.statusCode ?? 0), \(summary.bytesReceived) bytes \(request) in \(summary.duration)"

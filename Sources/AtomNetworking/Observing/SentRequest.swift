@@ -2,9 +2,9 @@
 public struct SentRequest: Sendable {
     /// Which attempt of the request it is, from 1.
     ///
-    /// The first attempt has number 1. A redirect, the retry after a 401 and
+    /// The first is 1. A redirect, the retry after a 401 and
     /// each attempt of a ``RetryPolicy`` have the next number.
-    public var number: Int { request.number }
+    public var attempt: Int { request.attempt }
     /// All of it, with its secrets.
     package let request: TransportRequest
 
@@ -32,8 +32,8 @@ public struct SentRequest: Sendable {
 }
 
 extension SentRequest: CustomStringConvertible, CustomReflectable {
-    /// Shows the number, the method and the URL without the values of the query.
-    public var description: String { "\(number): \(method) \(url)" }
+    /// Shows the attempt, the method and the URL without the values of the query.
+    public var description: String { "\(attempt): \(method) \(url)" }
 
     /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
@@ -41,23 +41,23 @@ extension SentRequest: CustomStringConvertible, CustomReflectable {
 
 /// The head of a response, without its secrets.
 public struct ReceivedHead: Sendable {
-    /// The number of the attempt that it answers, from 1.
-    public let number: Int
+    /// Which attempt it answers, from 1.
+    public let attempt: Int
     /// The status code.
     public var statusCode: Int { head.statusCode }
     /// The header fields, with "…" for each value that may be a secret.
     public var headerFields: HeaderFields { head.headerFields.redacted }
     package let head: TransportResponse
 
-    init(_ head: TransportResponse, number: Int) {
+    init(_ head: TransportResponse, attempt: Int) {
         self.head = head
-        self.number = number
+        self.attempt = attempt
     }
 }
 
 extension ReceivedHead: CustomStringConvertible, CustomReflectable {
-    /// Shows the number of the attempt and the status.
-    public var description: String { "\(number): HTTP \(statusCode)" }
+    /// Shows the attempt and the status.
+    public var description: String { "\(attempt): HTTP \(statusCode)" }
 
     /// Limits `dump` to the content of ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["head": description]) }

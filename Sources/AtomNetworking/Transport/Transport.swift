@@ -137,7 +137,7 @@ public struct TransportRequest: Sendable {
     ///
     /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy``
     /// have the next number.
-    public let number: Int
+    public let attempt: Int
 
     /// Without the fields that were added for this attempt.
     let message: RequestMessage
@@ -154,13 +154,13 @@ public struct TransportRequest: Sendable {
     ///   - idleTimeout: The longest idle time that the SDK accepts.
     ///   - needsFreshConnection: Whether it must be sent over a new connection.
     ///   - wantsMetrics: Whether to report ``TransportEvent/measured(_:)``.
-    ///   - number: Which attempt of a request it is, from 1.
+    ///   - attempt: Which attempt of a request it is, from 1.
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
     public init(
         method: String = "GET", base: BaseURL, path: URLPath, queryItems: [QueryItem] = [],
         headerFields: HeaderFields = HeaderFields(), body: Data? = nil, idleTimeout: Duration = .seconds(30),
-        needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
+        needsFreshConnection: Bool = false, wantsMetrics: Bool = false, attempt: Int = 1
     ) throws(AtomError) {
         guard HTTPGrammar.isToken(method) else {
             throw .requestable(.invalidMethod(.init(subject: method, reason: "a method is a token (RFC 9110 §9.1)")))
@@ -168,7 +168,7 @@ public struct TransportRequest: Sendable {
         self.init(
             method: method, target: TargetURL(base: base, path: try path.checked(), queryItems: queryItems),
             headerFields: headerFields, body: body.map(TransportBody.data), idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: attempt)
     }
 
     /// The same request with other header fields, for a transport that adds to
@@ -189,7 +189,7 @@ public struct TransportRequest: Sendable {
         }
         return TransportRequest(
             message, headerFields: headerFields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: attempt)
     }
 
     /// The same request to another URL, for example to a proxy of your own.
@@ -201,30 +201,30 @@ public struct TransportRequest: Sendable {
         message.target = target
         return TransportRequest(
             message, headerFields: headerFields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: attempt)
     }
 
     /// - Parameter headerFields: All of them, also those of the message.
     init(
         _ message: RequestMessage, headerFields: consuming HeaderFields, idleTimeout: Duration,
-        needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
+        needsFreshConnection: Bool = false, wantsMetrics: Bool = false, attempt: Int = 1
     ) {
         self.message = message
         self.headerFields = headerFields
         self.idleTimeout = idleTimeout
         self.needsFreshConnection = needsFreshConnection
         self.wantsMetrics = wantsMetrics
-        self.number = number
+        self.attempt = attempt
     }
 
     init(
         method: String, target: TargetURL, headerFields: HeaderFields, body: TransportBody?,
-        idleTimeout: Duration, needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
+        idleTimeout: Duration, needsFreshConnection: Bool = false, wantsMetrics: Bool = false, attempt: Int = 1
     ) {
         self.init(
             RequestMessage(method: method, target: target, headerFields: headerFields, body: body),
             headerFields: headerFields, idleTimeout: idleTimeout, needsFreshConnection: needsFreshConnection,
-            wantsMetrics: wantsMetrics, number: number)
+            wantsMetrics: wantsMetrics, attempt: attempt)
     }
 }
 

@@ -52,7 +52,7 @@ public struct HTTPArchive: Sendable {
         /// Whether the SDK has sent the request once more afterwards.
         var isSentAgain = false
         /// Which attempt of which request it is, if the SDK has recorded it.
-        let sending: HARLog.Sending?
+        let attempt: HARLog.Attempt?
         /// Whether the SDK sent it for itself: for a token, or to revoke one.
         let isForSession: Bool
         let serverAddress: String?
@@ -96,10 +96,10 @@ public struct HTTPArchive: Sendable {
         for (index, entry) in recorded {
             entries.append(try Entry(entry, number: index + 1))
         }
-        let last = Dictionary(entries.compactMap(\.sending).map { ($0.requestID, $0.number) }, uniquingKeysWith: max)
+        let last = Dictionary(entries.compactMap(\.attempt).map { ($0.requestID, $0.number) }, uniquingKeysWith: max)
         for index in entries.indices {
-            guard let sending = entries[index].sending, let last = last[sending.requestID] else { continue }
-            entries[index].isSentAgain = sending.number < last
+            guard let attempt = entries[index].attempt, let last = last[attempt.requestID] else { continue }
+            entries[index].isSentAgain = attempt.number < last
         }
         self.entries = entries
     }
@@ -127,7 +127,7 @@ extension HTTPArchive.Entry {
         statusCode = entry.response.status > 0 ? entry.response.status : nil
         responseFields = HeaderFields(entry.response.headers)
         responseBody = RecordedBody(of: entry)
-        sending = entry.sending
+        attempt = entry.attempt
         isForSession = entry.purpose == "token" || entry.purpose == "revocation"
         serverAddress = entry.serverIPAddress.flatMap { $0.isEmpty ? nil : $0 }
         // The SDK's recorder writes no code if the SDK itself has ended it: a limit,

@@ -27,7 +27,7 @@ public struct RecordedRequest: Sendable {
 
     /// Which attempt of a request it is, from 1: a redirect, the retry after a
     /// 401 and each attempt of a `RetryPolicy` have the next number.
-    public var number: Int { transportRequest.number }
+    public var attempt: Int { transportRequest.attempt }
 
     /// When it was sent, by the wire's clock.
     public let time: MonotonicInstant

@@ -119,8 +119,8 @@ extension ScriptedExchange {
     /// The request with its number among those that the wire has recorded.
     var name: String {
         let request = request
-        let sending = request.number > 1 ? "sending \(request.number)" : nil
-        let notes = [index.map { "request \($0 + 1)" }, sending].compactMap(\.self)
+        let attempt = request.attempt > 1 ? "attempt \(request.attempt)" : nil
+        let notes = [index.map { "request \($0 + 1)" }, attempt].compactMap(\.self)
         return "\(request)" + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
     }
 

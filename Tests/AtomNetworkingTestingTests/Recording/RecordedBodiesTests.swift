@@ -15,13 +15,13 @@ struct RecordedBodiesTests {
         /// Hears bodies for it.
         var bodies: ResponseBodyObserver {
             ResponseBodyObserver { [self] part in
-                story.append("part of \(part.number): \(String(decoding: part.data, as: UTF8.self))")
+                story.append("part of \(part.attempt): \(String(decoding: part.data, as: UTF8.self))")
             }
         }
 
         func observe(_ event: RequestEvent) {
             switch event.kind {
-            case .sent(let request): story.append("sent \(request.number)")
+            case .sent(let request): story.append("sent \(request.attempt)")
             case .answered(let head): story.append("answered \(head.statusCode)")
             case .finished: story.append("finished")
             default: break
@@ -52,8 +52,8 @@ struct RecordedBodiesTests {
             }
         }
 
-        func observe(_ part: Data, of requestID: UInt64, number: Int) {
-            if !losesParts { recorder.observe(part, of: requestID, number: number) }
+        func observe(_ part: Data, of requestID: UInt64, attempt: Int) {
+            if !losesParts { recorder.observe(part, of: requestID, attempt: attempt) }
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
     private static let seal = Signer { request in
         let credential = request.headerFields["Authorization"] ?? "none"
         let target = request.target.absoluteString
-        try request.setHeader("X-Seal", to: "\(request.number) \(request.method) \(target) \(credential)")
+        try request.setHeader("X-Seal", to: "\(request.attempt) \(request.method) \(target) \(credential)")
     }
 
     private func atom(_ session: SessionFixture, _ signers: Signer..., limit: Int? = nil) -> Atom {

@@ -104,7 +104,7 @@ import Testing
         #expect(await call.status() == 200)
         let entries = try entries(recorder)
         try #require(entries.count == 2)
-        let service = try #require(entries.first { ($0["comment"] as? String)?.hasSuffix("sending 1") == true })
+        let service = try #require(entries.first { ($0["comment"] as? String)?.hasSuffix("attempt 1") == true })
         let timings = try #require(service["timings"] as? [String: Double])
         #expect(timings == ["blocked": 30, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": 10, "receive": 0])
         #expect(service["time"] as? Double == 40)
@@ -336,8 +336,8 @@ private final class MeasuringObserver: BodyObserver {
 
     func observe(_ event: RequestEvent) { measure { observer.observe(event) } }
 
-    func observe(_ part: Data, of requestID: UInt64, number: Int) {
-        measure { (observer as? any BodyObserver)?.observe(part, of: requestID, number: number) }
+    func observe(_ part: Data, of requestID: UInt64, attempt: Int) {
+        measure { (observer as? any BodyObserver)?.observe(part, of: requestID, attempt: attempt) }
     }
 
     private func measure(_ body: () -> Void) {

@@ -23,7 +23,7 @@ import Testing
     /// The numbers of the app's attempts that were answered.
     private var answered: [Int] {
         observer.events.compactMap { event in
-            if event.purpose == .service, case .answered(let head) = event.kind { head.number } else { nil }
+            if event.purpose == .service, case .answered(let head) = event.kind { head.attempt } else { nil }
         }
     }
 
@@ -139,7 +139,7 @@ import Testing
             await eventually {
                 observer.events.count { if case .refreshed(failure: nil) = $0.kind { true } else { false } } == 1
             })
-        let numbers = observer.events.compactMap { if case .sent(let sent) = $0.kind { sent.number } else { nil } }
+        let numbers = observer.events.compactMap { if case .sent(let sent) = $0.kind { sent.attempt } else { nil } }
         #expect(numbers == [1, 1])
     }
 
@@ -171,7 +171,7 @@ import Testing
                 "← HTTP 401 GET https://api.example.com/x",
                 "↻ GET https://api.example.com/x: HTTP 401 Unauthorized, to be sent again at once",
                 "waits for a refresh: GET https://api.example.com/x", "goes on: GET https://api.example.com/x",
-                "→ GET https://api.example.com/x, sending 2", "← HTTP 200 GET https://api.example.com/x",
+                "→ GET https://api.example.com/x, attempt 2", "← HTTP 200 GET https://api.example.com/x",
                 "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
         #expect(answered == [1, 2])
@@ -204,7 +204,7 @@ import Testing
                 "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
                 "← HTTP 302 GET https://api.example.com/x",
                 "← GET https://api.example.com/x, redirected to https://api.example.com/y?code=…",
-                "→ GET https://api.example.com/y?code=…, sending 2",
+                "→ GET https://api.example.com/y?code=…, attempt 2",
                 "← HTTP 200 GET https://api.example.com/x",
                 "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
@@ -223,9 +223,9 @@ import Testing
             observer.story() == [
                 "GET https://api.example.com/x of PathEndpoint", "→ GET https://api.example.com/x",
                 "↻ GET https://api.example.com/x: The connection was lost, to be sent again in 0.025 seconds",
-                "→ GET https://api.example.com/x, sending 2", "← HTTP 500 GET https://api.example.com/x",
+                "→ GET https://api.example.com/x, attempt 2", "← HTTP 500 GET https://api.example.com/x",
                 "↻ GET https://api.example.com/x: HTTP 500 Internal Server Error, to be sent again in 0.05 seconds",
-                "→ GET https://api.example.com/x, sending 3", "← HTTP 200 GET https://api.example.com/x",
+                "→ GET https://api.example.com/x, attempt 3", "← HTTP 200 GET https://api.example.com/x",
                 "← HTTP 200, 0 bytes GET https://api.example.com/x in 0.075 seconds",
             ])
         #expect(answered == [2, 3])
@@ -259,7 +259,7 @@ import Testing
             observer.story().suffix(6) == [
                 "→ GET https://api.example.com/x", "← HTTP 416 GET https://api.example.com/x",
                 "↻ GET https://api.example.com/x: HTTP 416 Range Not Satisfiable, to be sent again at once",
-                "→ GET https://api.example.com/x, sending 2",
+                "→ GET https://api.example.com/x, attempt 2",
                 "← HTTP 200 GET https://api.example.com/x",
                 "← HTTP 200, 5 bytes GET https://api.example.com/x in 0.0 seconds",
             ])
@@ -319,7 +319,7 @@ import Testing
         #expect(await call(session.atom).status() == 200)
         #expect(await call(atom(session)).status() == 200)
         #expect(session.sent.map(\.request.transportRequest.wantsMetrics) == [false, true])
-        #expect(observer.story()[3] == "sending 1: h2, connection kept")
+        #expect(observer.story()[3] == "attempt 1: h2, connection kept")
     }
 
     @Test func anObserverMayCancelTheRequestThatItHearsOf() async throws {
@@ -357,7 +357,7 @@ import Testing
             let atom = Atom(.forTest(over: try CurlTransport()) { $0.observers = [observer] })
             for _ in 0..<2 { #expect(await atom.outcome(of: server.endpoint()).response != nil) }
             let measured = observer.events.compactMap { event -> TransportMetrics? in
-                if case .measured(let metrics, number: 1) = event.kind { metrics } else { nil }
+                if case .measured(let metrics, attempt: 1) = event.kind { metrics } else { nil }
             }
             try #require(measured.count == 2)
             #expect(measured.map(\.isConnectionReused) == [false, true])

@@ -17,7 +17,7 @@ public final class MetricsObserver: RequestObserver {
     }
 
     private struct Content {
-        var records: [UInt64: SendingRecord] = [:]
+        var records: [UInt64: AttemptRecord] = [:]
         /// A backend may make another one at each call.
         var timers: [Key: Timer] = [:]
         var recorders: [Key: Recorder] = [:]
@@ -46,43 +46,43 @@ public final class MetricsObserver: RequestObserver {
     public func observe(_ event: RequestEvent) {
         guard let id = event.requestID, let request = event.request else { return }
         let change = content.withLock { content in
-            let change = content.records[id, default: SendingRecord()].note(event)
+            let change = content.records[id, default: AttemptRecord()].note(event)
             if case .finished = event.kind { content.records[id] = nil }
             return change
         }
         if let begun = change.begun { activeRequests(begun, request).increment() }
         if let judged = change.judged { activeRequests(judged, request).decrement() }
-        for sending in change.complete { record(sending, of: request) }
+        for attempt in change.complete { record(attempt, of: request) }
     }
 
-    private func record(_ sending: Sending, of request: DescribedRequest) {
-        guard let endedAt = sending.endedAt else { return }
-        var dimensions = dimensions(sending, request)
-        if let failure = sending.failure { dimensions.append((AttributeName.errorType, failure.type)) }
-        if let head = sending.head { dimensions.append((AttributeName.responseStatusCode, "\(head.statusCode)")) }
-        if let version = sending.protocolVersion { dimensions.append((AttributeName.protocolVersion, version)) }
-        let (seconds, attoseconds) = (endedAt - sending.startedAt).components
+    private func record(_ attempt: Attempt, of request: DescribedRequest) {
+        guard let endedAt = attempt.endedAt else { return }
+        var dimensions = dimensions(attempt, request)
+        if let failure = attempt.failure { dimensions.append((AttributeName.errorType, failure.type)) }
+        if let head = attempt.head { dimensions.append((AttributeName.responseStatusCode, "\(head.statusCode)")) }
+        if let version = attempt.protocolVersion { dimensions.append((AttributeName.protocolVersion, version)) }
+        let (seconds, attoseconds) = (endedAt - attempt.startedAt).components
         timer(MetricName.requestDuration, dimensions)
             .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         // Only an answer shows that the body has been transferred.
-        if sending.head != nil, let length = sending.request.bodyLength, length > 0 {
+        if attempt.head != nil, let length = attempt.request.bodyLength, length > 0 {
             recorder(MetricName.requestBodySize, dimensions).record(length)
         }
-        if let bytes = sending.bytesReceived { recorder(MetricName.responseBodySize, dimensions).record(bytes) }
+        if let bytes = attempt.bytesReceived { recorder(MetricName.responseBodySize, dimensions).record(bytes) }
     }
 
-    private func dimensions(_ sending: Sending, _ request: DescribedRequest) -> [(String, String)] {
+    private func dimensions(_ attempt: Attempt, _ request: DescribedRequest) -> [(String, String)] {
         var dimensions = [
-            (AttributeName.requestMethod, sending.method.value), (AttributeName.serverAddress, sending.serverAddress),
-            (AttributeName.serverPort, "\(sending.request.port)"),
-            (AttributeName.urlScheme, sending.request.scheme.rawValue),
+            (AttributeName.requestMethod, attempt.method.value), (AttributeName.serverAddress, attempt.serverAddress),
+            (AttributeName.serverPort, "\(attempt.request.port)"),
+            (AttributeName.urlScheme, attempt.request.scheme.rawValue),
         ]
         if let template = template(request) { dimensions.append((AttributeName.urlTemplate, template)) }
         return dimensions
     }
 
-    private func activeRequests(_ sending: Sending, _ request: DescribedRequest) -> Meter {
-        let dimensions = dimensions(sending, request)
+    private func activeRequests(_ attempt: Attempt, _ request: DescribedRequest) -> Meter {
+        let dimensions = dimensions(attempt, request)
         return kept(\.meters, MetricName.activeRequests, dimensions) {
             Meter(label: $0, dimensions: dimensions, factory: factory)
         }

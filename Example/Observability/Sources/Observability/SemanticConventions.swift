@@ -32,7 +32,7 @@ public enum AttributeName {
 public enum MetricName {
     // Stable
 
-    /// How long a sending took, in seconds.
+    /// How long an attempt took, in seconds.
     public static let requestDuration = "http.client.request.duration"
 
     // In development

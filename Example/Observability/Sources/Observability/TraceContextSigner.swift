@@ -25,7 +25,7 @@ public struct TraceContextSigner: RequestSigner {
     ///   can't be sent.
     public func sign(_ request: inout SignableRequest) throws {
         guard let id = request.requestID,
-            let context = observer.context(of: request.number, of: id, method: request.method, at: request.date)
+            let context = observer.context(of: request.attempt, of: id, method: request.method, at: request.date)
         else { return }
         for field in observer.fields(for: context) { try request.setHeader(field.name, to: field.value) }
     }

@@ -32,7 +32,7 @@ public final class TracingObserver: RequestObserver {
         var whole: OpenSpan?
         /// The spans of the attempts, by number.
         var spans: [Int: OpenSpan] = [:]
-        var record = SendingRecord()
+        var record = AttemptRecord()
         var template: String?
     }
 
@@ -70,7 +70,7 @@ public final class TracingObserver: RequestObserver {
             let span = span(of: begun.number, of: id, method: begun.request.method, at: instant(of: event))
             span?.updateAttributes { self.describe(begun, of: id, in: &$0) }
         }
-        for sending in change.complete { end(sending, of: id, at: event) }
+        for attempt in change.complete { end(attempt, of: id, at: event) }
         switch event.kind {
         case .queued(.refresh): note("waits for a refresh", id, at: event)
         case .queued(.slot): note("waits for its turn", id, at: event)
@@ -102,7 +102,7 @@ public final class TracingObserver: RequestObserver {
 
     private func finish(_ id: UInt64, _ summary: RequestSummary, at event: RequestEvent) {
         guard let trace = traces.withLock({ $0.removeValue(forKey: id) }) else { return }
-        let failure = summary.failure.map { Sending.Failure($0, statusCode: summary.statusCode) }
+        let failure = summary.failure.map { Attempt.Failure($0, statusCode: summary.statusCode) }
         // What was signed and then not sent has nobody else who ends it.
         for open in trace.spans.values + (trace.whole.map { [$0] } ?? []) {
             if let failure { Self.mark(open.span, failure) }
@@ -110,7 +110,7 @@ public final class TracingObserver: RequestObserver {
         }
     }
 
-    // MARK: - A sending
+    // MARK: - An attempt
 
     /// The context of an attempt's span, which begins now if it hasn't begun;
     /// `nil` for a request that isn't observed.
@@ -131,34 +131,34 @@ public final class TracingObserver: RequestObserver {
         return open.span
     }
 
-    private func describe(_ sending: Sending, of id: UInt64, in attributes: inout SpanAttributes) {
-        attributes[AttributeName.requestMethod] = sending.method.value
-        if let original = sending.method.original { attributes[AttributeName.requestMethodOriginal] = original }
-        attributes[AttributeName.serverAddress] = sending.serverAddress
-        attributes[AttributeName.serverPort] = sending.request.port
-        attributes[AttributeName.urlFull] = sending.request.url
-        attributes[AttributeName.urlScheme] = sending.request.scheme.rawValue
+    private func describe(_ attempt: Attempt, of id: UInt64, in attributes: inout SpanAttributes) {
+        attributes[AttributeName.requestMethod] = attempt.method.value
+        if let original = attempt.method.original { attributes[AttributeName.requestMethodOriginal] = original }
+        attributes[AttributeName.serverAddress] = attempt.serverAddress
+        attributes[AttributeName.serverPort] = attempt.request.port
+        attributes[AttributeName.urlFull] = attempt.request.url
+        attributes[AttributeName.urlScheme] = attempt.request.scheme.rawValue
         if let template = traces.withLock({ $0[id]?.template }) { attributes[AttributeName.urlTemplate] = template }
-        if sending.number > 1 { attributes[AttributeName.requestResendCount] = sending.number - 1 }
+        if attempt.number > 1 { attributes[AttributeName.requestResendCount] = attempt.number - 1 }
     }
 
-    private func end(_ sending: Sending, of id: UInt64, at event: RequestEvent) {
-        guard let open = traces.withLock({ $0[id]?.spans.removeValue(forKey: sending.number) }) else { return }
+    private func end(_ attempt: Attempt, of id: UInt64, at event: RequestEvent) {
+        guard let open = traces.withLock({ $0[id]?.spans.removeValue(forKey: attempt.number) }) else { return }
         open.span.updateAttributes { attributes in
-            if let version = sending.protocolVersion {
+            if let version = attempt.protocolVersion {
                 attributes[AttributeName.protocolName] = "http"
                 attributes[AttributeName.protocolVersion] = version
             }
-            if let address = sending.metrics?.remoteAddress { attributes[AttributeName.peerAddress] = address }
-            if let port = sending.metrics?.remotePort { attributes[AttributeName.peerPort] = port }
-            if let head = sending.head { attributes[AttributeName.responseStatusCode] = head.statusCode }
+            if let address = attempt.metrics?.remoteAddress { attributes[AttributeName.peerAddress] = address }
+            if let port = attempt.metrics?.remotePort { attributes[AttributeName.peerPort] = port }
+            if let head = attempt.head { attributes[AttributeName.responseStatusCode] = head.statusCode }
         }
-        if let failure = sending.failure { Self.mark(open.span, failure) }
-        let sinceThen = event.elapsed - (sending.endedAt ?? event.elapsed)
+        if let failure = attempt.failure { Self.mark(open.span, failure) }
+        let sinceThen = event.elapsed - (attempt.endedAt ?? event.elapsed)
         open.end(at: Self.instant(event.date.addingTimeInterval(-sinceThen.seconds)))
     }
 
-    private static func mark(_ span: any Span, _ failure: Sending.Failure) {
+    private static func mark(_ span: any Span, _ failure: Attempt.Failure) {
         span.attributes[AttributeName.errorType] = failure.type
         span.setStatus(SpanStatus(code: .error, message: failure.message))
     }

@@ -10,7 +10,7 @@ import Testing
         Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test func aSendingIsTimed() async throws {
+    @Test func anAttemptIsTimed() async throws {
         let station = try Station(["/good": { _ in .json(#"{"a": 1}"#) }])
         let endpoint = station.endpoint("/good").with { endpoint in
             endpoint.methodText = "POST"
@@ -41,7 +41,7 @@ import Testing
         #expect(counts == ["503": 2, "none": 1])
     }
 
-    @Test func sendingsOnTheirWayAreCounted() async throws {
+    @Test func attemptsOnTheirWayAreCounted() async throws {
         let gate = LoopbackServer.Gate()
         let station = try Station(["/slow": { _ in .json("{}").after(gate) }])
         let endpoint = station.endpoint("/slow")

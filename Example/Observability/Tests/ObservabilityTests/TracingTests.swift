@@ -7,7 +7,7 @@ import Testing
 import Tracing
 
 @Suite(.timeLimit(.minutes(5))) struct TracingTests {
-    @Test func aSendingIsAClientSpan() async throws {
+    @Test func anAttemptIsAClientSpan() async throws {
         let station = try Station(["/good": { _ in .json("{}") }])
         _ = try await station.atom.enqueue(station.endpoint("/good")).resume()
         let span = try #require(station.spans.first)

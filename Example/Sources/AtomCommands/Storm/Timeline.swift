@@ -84,8 +84,8 @@ final class TimelineRecorder: RequestObserver, @unchecked Sendable {
         case .queued(let reason):
             running[id]?.begin(.waiting, at: now)
             if reason == .refresh { running[id]?.request.waitedForRefresh = true }
-        case .sent(let sending):
-            running[id]?.begin(sending.number > 1 ? .again : .wire, at: now)
+        case .sent(let request):
+            running[id]?.begin(request.attempt > 1 ? .again : .wire, at: now)
         case .answered(let head) where head.statusCode == 401:
             running[id]?.request.refusals.append(now)
             running[id]?.begin(.waiting, at: now)

@@ -6,37 +6,37 @@ import AtomNetworking
 /// again, redirected, or the request has its outcome. The transport reports what
 /// it has measured before that or afterwards, when the rest of a body that
 /// nobody needs has been read, or not at all.
-struct SendingRecord: Sendable {
+struct AttemptRecord: Sendable {
     /// What an event has brought.
     struct Change: Sendable {
         /// This attempt has begun.
-        var begun: Sending?
+        var begun: Attempt?
         /// The SDK is done with this one.
-        var judged: Sending?
+        var judged: Attempt?
         /// Nothing more will be heard of these.
-        var complete: [Sending] = []
+        var complete: [Attempt] = []
     }
 
     /// In order; the last one may not have been judged.
-    private var open: [Sending] = []
+    private var open: [Attempt] = []
 
     mutating func note(_ event: RequestEvent) -> Change {
         var change = Change()
         switch event.kind {
         case .sent(let request):
-            let sending = Sending(request: request, startedAt: event.elapsed)
-            open.append(sending)
-            change.begun = sending
+            let attempt = Attempt(request: request, startedAt: event.elapsed)
+            open.append(attempt)
+            change.begun = attempt
         case .answered(let head):
-            update(head.number) { $0.head = head }
-        case .measured(let metrics, let number):
-            update(number) { $0.metrics = metrics }
+            update(head.attempt) { $0.head = head }
+        case .measured(let metrics, let attempt):
+            update(attempt) { $0.metrics = metrics }
             change.complete = takeComplete()
         case .redirected:
             change.judged = judge(at: event.elapsed, nil)
             change.complete = takeComplete()
         case .retried(let failure, _, _):
-            change.judged = judge(at: event.elapsed, Sending.Failure(failure))
+            change.judged = judge(at: event.elapsed, Attempt.Failure(failure))
             change.complete = takeComplete()
         case .finished(let summary):
             change.judged = finish(summary, at: event.elapsed)
@@ -48,14 +48,14 @@ struct SendingRecord: Sendable {
         return change
     }
 
-    private mutating func update(_ number: Int, _ change: (inout Sending) -> Void) {
+    private mutating func update(_ number: Int, _ change: (inout Attempt) -> Void) {
         guard let index = open.lastIndex(where: { $0.number == number }) else { return }
         change(&open[index])
     }
 
     private mutating func judge(
-        at instant: Duration, _ failure: Sending.Failure?, bytesReceived: Int64? = nil
-    ) -> Sending? {
+        at instant: Duration, _ failure: Attempt.Failure?, bytesReceived: Int64? = nil
+    ) -> Attempt? {
         guard let index = open.indices.last, open[index].endedAt == nil else { return nil }
         open[index].endedAt = instant
         open[index].failure = failure
@@ -63,11 +63,11 @@ struct SendingRecord: Sendable {
         return open[index]
     }
 
-    private mutating func finish(_ summary: RequestSummary, at instant: Duration) -> Sending? {
+    private mutating func finish(_ summary: RequestSummary, at instant: Duration) -> Attempt? {
         let failure =
-            summary.failure.map { Sending.Failure($0, statusCode: summary.statusCode) }
+            summary.failure.map { Attempt.Failure($0, statusCode: summary.statusCode) }
             // An endpoint may accept it, and it's still an error by the convention.
-            ?? summary.statusCode.flatMap { Sending.Failure(statusCode: $0) }
+            ?? summary.statusCode.flatMap { Attempt.Failure(statusCode: $0) }
         let bytes = summary.statusCode.flatMap { _ in bodySize(summary) }
         return judge(at: instant, failure, bytesReceived: bytes)
     }
@@ -81,7 +81,7 @@ struct SendingRecord: Sendable {
         return summary.bytesReceived
     }
 
-    private mutating func takeComplete() -> [Sending] {
+    private mutating func takeComplete() -> [Attempt] {
         let complete = open.filter { $0.endedAt != nil && $0.metrics != nil }
         open.removeAll { $0.endedAt != nil && $0.metrics != nil }
         return complete

@@ -9,8 +9,8 @@ import Foundation
 ///
 /// OpenTelemetry counts, times and traces attempts, not requests: a request that
 /// is sent again after a 401 is two.
-struct Sending: Sendable {
-    /// Why a sending failed.
+struct Attempt: Sendable {
+    /// Why an attempt failed.
     struct Failure: Sendable {
         /// The value of `error.type`: one of few words.
         let type: String
@@ -30,7 +30,7 @@ struct Sending: Sendable {
     /// The bytes of the response's body, if that is known.
     var bytesReceived: Int64?
 
-    var number: Int { request.number }
+    var number: Int { request.attempt }
     var method: ConventionalMethod { ConventionalMethod(request.method) }
 
     /// The host, for `server.address`: an IPv6 address has no brackets there.
@@ -51,7 +51,7 @@ struct Sending: Sendable {
     }
 }
 
-extension Sending.Failure {
+extension Attempt.Failure {
     /// A status that is an error to a client.
     init?(statusCode: Int) {
         guard statusCode >= 400 else { return nil }
