@@ -78,7 +78,7 @@ final class BodySequenceReader: Sendable {
         guard isFirst else { return }
         guard let produce = open() else {
             let explanation = "The stream of the body can be read only once."
-            return finish(.failure(.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .maybeSent))))
+            return finish(.failure(.transfer(.bodyNotRepeatable, explanation, delivery: .maybeSent)))
         }
         let task = Task { [weak self] in
             let end: Result<Void, AtomError>
@@ -192,13 +192,11 @@ final class BodySequenceReader: Sendable {
 
     private static func failure(of error: any Error) -> AtomError {
         .transfer(
-            TransferError(
-                .bodyFailed, "The stream of the body failed: \(type(of: error)).", delivery: .maybeSent,
-                underlying: error))
+            .bodyFailed, "The stream of the body failed: \(type(of: error)).", delivery: .maybeSent, underlying: error)
     }
 
     private static func lengthChanged(_ length: Int64) -> AtomError {
         let explanation = "The stream of the body has not the \(length) bytes that were announced."
-        return .transfer(TransferError(.bodyLengthChanged, explanation, delivery: .maybeSent))
+        return .transfer(.bodyLengthChanged, explanation, delivery: .maybeSent)
     }
 }

@@ -146,7 +146,7 @@ public struct RequestBody: Sendable {
             if let length = sequence.length, length < 0 { throw Self.invalid("its length is negative") }
             if sequence.isSpent {
                 let explanation = "The stream of the body can be read only once, and has been read."
-                throw .transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))
+                throw .transfer(.bodyNotRepeatable, explanation, delivery: .notSent)
             }
             return .stream(TransportBodyStream(sequence))
         }

@@ -71,12 +71,10 @@ public struct AllowedOrigins: Sendable, Hashable {
 
     /// The error for an authorization server that isn't allowed.
     static func refusal(of endpoint: AuthorizationEndpoint) -> AtomError {
-        .requestable(
-            .originNotAllowed(
-                .init(
-                    subject: endpoint.base.origin.string,
-                    reason: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
-                        + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")))
+        .refused(
+            RequestableError.originNotAllowed, endpoint.base.origin.string,
+            because: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
+                + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")
     }
 
     /// Whether a request for a server's link is signed.
@@ -100,6 +98,6 @@ public struct AllowedOrigins: Sendable, Hashable {
                 + "requiresAuthorization to false"
             : "the credential isn't sent over plain HTTP, where others can read it; use https, or name this origin "
                 + "in \(option)"
-        return .requestable(.originNotAllowed(.init(subject: origin.string, reason: reason)))
+        return .refused(RequestableError.originNotAllowed, origin.string, because: reason)
     }
 }

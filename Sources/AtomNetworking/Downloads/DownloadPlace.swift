@@ -85,10 +85,7 @@ struct DownloadPlace: Sendable {
         guard let size = (attributes?[.systemSize] as? NSNumber)?.uint64Value, size > 0,
             let free = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value, free < UInt64(max(count, 0))
         else { return }
-        throw .transfer(
-            TransferError(
-                .noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.",
-                delivery: .answered))
+        throw .transfer(.noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.")
     }
 
     static func name(of path: String) -> String {
@@ -97,8 +94,6 @@ struct DownloadPlace: Sendable {
 
     static func unusable(_ reason: String, delivery: AtomError.Delivery = .notSent) -> AtomError {
         .transfer(
-            TransferError(
-                .destinationUnusable, "The destination of the download can't be used: \(reason).",
-                delivery: delivery))
+            .destinationUnusable, "The destination of the download can't be used: \(reason).", delivery: delivery)
     }
 }

@@ -221,9 +221,7 @@ final class FileDownload: ResponseDestination {
             }
             total = end
         } else if head.statusCode == 206, !isOfRange {
-            throw .transfer(
-                TransferError(
-                    .incompleteResponse, "The server sent a range that was not asked for.", delivery: .answered))
+            throw .transfer(.incompleteResponse, "The server sent a range that was not asked for.")
         }
         if let limit, let total, total > limit { throw Self.tooLarge(limit) }
         // Its space is free then.
@@ -300,10 +298,8 @@ final class FileDownload: ResponseDestination {
             state.asksAgain = state.isRepeatable
         }
         return .transfer(
-            TransferError(
-                .incompleteResponse,
-                "The rest that the server sent doesn't belong to the partial file. The next download begins anew.",
-                delivery: .answered))
+            .incompleteResponse,
+            "The rest that the server sent doesn't belong to the partial file. The next download begins anew.")
     }
 
     /// The number of bytes that follow, if they arrive as they are stored.
@@ -323,8 +319,7 @@ final class FileDownload: ResponseDestination {
     }
 
     fileprivate static func tooLarge(_ limit: Int64) -> AtomError {
-        .transfer(
-            TransferError(.tooLarge, "The download is larger than its limit of \(limit) bytes.", delivery: .answered))
+        .transfer(.tooLarge, "The download is larger than its limit of \(limit) bytes.")
     }
 
     fileprivate func report(_ completed: Int64, of total: Int64?, isLast: Bool) {
@@ -366,9 +361,7 @@ private struct FileSink: ResponseSink {
         let received = file.size - overlap
         if overlap > 0 || received != total ?? received {
             download.end(file, isUseless: received > total ?? received)
-            throw .transfer(
-                TransferError(
-                    .incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.", delivery: .answered))
+            throw .transfer(.incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.")
         }
         try file.move(to: download.place.destination, mode: download.place.mode ?? mode)
         if file.isKept { unlink(download.place.notes) }

@@ -37,13 +37,12 @@ enum HTTPGrammar {
     /// - Throws: ``AtomError/requestable(_:)``.
     static func checkField(_ name: String, _ value: String) throws(AtomError) {
         guard isToken(name) else {
-            throw .requestable(
-                .invalidHeader(
-                    .init(
-                        subject: tokenPrefix(of: name) + "…", reason: "a field name is a token (RFC 9110 §5.1)")))
+            throw .refused(
+                RequestableError.invalidHeader, tokenPrefix(of: name) + "…",
+                because: "a field name is a token (RFC 9110 §5.1)")
         }
         if let reason = violation(inFieldValue: value) {
-            throw .requestable(.invalidHeader(.init(subject: name, reason: reason)))
+            throw .refused(RequestableError.invalidHeader, name, because: reason)
         }
     }
 
@@ -86,36 +85,18 @@ enum HTTPGrammar {
 
 /// A set of bytes with a fast lookup.
 package struct ByteSet: Sendable {
-    private var low: (UInt64, UInt64) = (0, 0)
+    private var isMember = [Bool](repeating: false, count: 256)
 
-    package init(_ characters: String) {
-        for byte in characters.utf8 where byte < 128 {
-            insert(byte)
-        }
-    }
+    package init(_ characters: String) { self = Self([]).union(characters) }
 
-    package func contains(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0..<64: low.0 & (1 << UInt64(byte)) != 0
-        case 64..<128: low.1 & (1 << UInt64(byte - 64)) != 0
-        default: false
-        }
-    }
+    private init(_ none: [UInt8]) {}
+
+    package func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
 
     package func union(_ characters: String) -> ByteSet {
         var result = self
-        for byte in characters.utf8 where byte < 128 {
-            result.insert(byte)
-        }
+        for byte in characters.utf8 { result.isMember[Int(byte)] = true }
         return result
-    }
-
-    private mutating func insert(_ byte: UInt8) {
-        if byte < 64 {
-            low.0 |= 1 << UInt64(byte)
-        } else {
-            low.1 |= 1 << UInt64(byte - 64)
-        }
     }
 
     package static let alphanumeric = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")

@@ -69,6 +69,14 @@ public struct TransferError: Error {
     }
 }
 
+extension AtomError {
+    /// A body, a download or a stream that failed.
+    static func transfer(
+        _ reason: TransferError.Reason, _ explanation: String, delivery: Delivery = .answered,
+        underlying: (any Error)? = nil
+    ) -> AtomError { .transfer(TransferError(reason, explanation, delivery: delivery, underlying: underlying)) }
+}
+
 extension TransferError {
     /// A file of a response that can't be written.
     ///

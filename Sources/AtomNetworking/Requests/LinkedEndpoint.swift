@@ -97,11 +97,9 @@ public struct LinkedEndpoint: Requestable {
     public init(_ reference: String, in response: AtomResponse) throws(AtomError) {
         let base = response.address.flatMap { TargetURL.resolving($0, against: nil) }
         guard let target = TargetURL.resolving(reference, against: base) else {
-            throw .requestable(
-                .invalidURL(
-                    .init(
-                        subject: Redaction.url(reference),
-                        reason: "it is not an http or https URL, nor relative to the URL of the response")))
+            throw .refused(
+                RequestableError.invalidURL, Redaction.url(reference),
+                because: "it is not an http or https URL, nor relative to the URL of the response")
         }
         let signatory = response.signatory
         link = Link(target, source: signatory == nil ? nil : base?.origin, signatory: signatory)
@@ -125,10 +123,8 @@ public struct LinkedEndpoint: Requestable {
     ///   ``RequestableError/invalidBaseURL(_:)``: an endpoint that passes its
     ///   calls on to this one would send the credential to a server's choice.
     public func baseURL() throws(AtomError) -> BaseURL {
-        throw .requestable(
-            .invalidBaseURL(
-                .init(
-                    subject: target.origin.string, reason: "a server has chosen it; enqueue the LinkedEndpoint itself"))
-        )
+        throw .refused(
+            RequestableError.invalidBaseURL, target.origin.string,
+            because: "a server has chosen it; enqueue the LinkedEndpoint itself")
     }
 }

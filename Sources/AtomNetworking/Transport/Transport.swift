@@ -108,7 +108,7 @@ public struct TransportRequest: Sendable {
     public var target: TargetURL { message.target }
 
     /// The validated header fields in order; one of them may be a credential.
-    public let headerFields: HeaderFields
+    public private(set) var headerFields: HeaderFields
 
     /// The body; `nil` for no body, which differs from an empty body.
     public var body: TransportBody? { message.body }
@@ -140,7 +140,7 @@ public struct TransportRequest: Sendable {
     public let number: Int
 
     /// Without the fields that were added for this attempt.
-    let message: RequestMessage
+    private(set) var message: RequestMessage
 
     /// Creates a request, for the tests of a transport.
     ///
@@ -163,7 +163,7 @@ public struct TransportRequest: Sendable {
         needsFreshConnection: Bool = false, wantsMetrics: Bool = false, number: Int = 1
     ) throws(AtomError) {
         guard HTTPGrammar.isToken(method) else {
-            throw .requestable(.invalidMethod(.init(subject: method, reason: "a method is a token (RFC 9110 §9.1)")))
+            throw .refused(RequestableError.invalidMethod, method, because: "a method is a token (RFC 9110 §9.1)")
         }
         self.init(
             method: method, target: TargetURL(base: base, path: try path.checked(), queryItems: queryItems),
@@ -183,13 +183,13 @@ public struct TransportRequest: Sendable {
         for field in headerFields {
             try HTTPGrammar.checkField(field.name, field.value)
             guard !HTTPGrammar.isReservedFieldName(field.name) else {
-                throw .requestable(
-                    .invalidHeader(.init(subject: field.name, reason: "the transport writes this field itself")))
+                throw .refused(
+                    RequestableError.invalidHeader, field.name, because: "the transport writes this field itself")
             }
         }
-        return TransportRequest(
-            message, headerFields: headerFields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+        var request = self
+        request.headerFields = headerFields
+        return request
     }
 
     /// The same request to another URL, for example to a proxy of your own.
@@ -197,11 +197,9 @@ public struct TransportRequest: Sendable {
     /// All header fields stay, and a credential may be among them: use a target
     /// that may see it.
     public func replacing(target: TargetURL) -> TransportRequest {
-        var message = message
-        message.target = target
-        return TransportRequest(
-            message, headerFields: headerFields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, number: number)
+        var request = self
+        request.message.target = target
+        return request
     }
 
     /// - Parameter headerFields: All of them, also those of the message.

@@ -1,8 +1,6 @@
 import Foundation
 
-/// The place where a store writes its credential.
-///
-/// The methods block.
+/// The place where a store writes its credential; the methods block.
 protocol CredentialMedium: Sendable {
     /// The stored credential; `nil` when there is none.
     ///
@@ -12,9 +10,7 @@ protocol CredentialMedium: Sendable {
     /// Replaces the stored credential; `nil` removes it.
     func write(_ stored: StoredCredential?) throws(TokenStoreError)
 
-    /// Moves unreadable data aside, if that is possible without destroying it.
-    ///
-    /// - Returns: The new location.
+    /// Moves unreadable data aside, if that doesn't destroy it, and returns where.
     func setAside() throws(TokenStoreError) -> URL?
 
     /// Identifies the lock; all stores with the same medium get the same key.
@@ -22,6 +18,60 @@ protocol CredentialMedium: Sendable {
 
     /// Tries to lock out other processes.
     func tryLock() throws(TokenStoreError) -> StoreLock.Attempt
+}
+
+/// A store of the SDK's, which is the same for every medium but for its description.
+protocol KeptCredentialStore: RefreshIntentRecording {
+    associatedtype Medium: CredentialMedium
+    var keeper: CredentialKeeper<Medium> { get }
+}
+
+extension KeptCredentialStore {
+    /// The stored tokens; `nil` when there are none.
+    ///
+    /// It doesn't wait for a refresh in another process and returns the tokens
+    /// that are still stored then.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public func load() async throws -> TokenCredential? { try await keeper.load() }
+
+    /// Stores the tokens in place of the old ones; `nil` removes them.
+    ///
+    /// - Throws: ``TokenStoreError``, or `CancellationError` when the task is
+    ///   cancelled while it waits for the lock.
+    public func save(_ credential: TokenCredential?) async throws { try await keeper.save(credential) }
+
+    /// Reads the tokens, computes new ones and stores them, with exclusive
+    /// access.
+    ///
+    /// After it has got the lock, the result of `body` is stored even if the
+    /// task is cancelled. `body` must not call the store's other methods except
+    /// `load` and the ones for the refresh note: they would wait for the end of
+    /// the exchange.
+    ///
+    /// - Throws: The error of `body`, ``TokenStoreError``, or
+    ///   `CancellationError` when the task is cancelled while it waits for the
+    ///   lock.
+    public func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        try await keeper.exchange(body)
+    }
+
+    /// Records that a refresh token is about to be sent.
+    ///
+    /// The note is a short salted hash, and the next stored credential replaces it.
+    ///
+    /// - Returns: Whether there was a note about the same refresh token.
+    /// - Throws: ``TokenStoreError``.
+    public func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
+        try await keeper.recordRefreshIntent(for: credential)
+    }
+
+    /// Removes the note about this refresh token, if there is one.
+    public func removeRefreshIntent(for credential: TokenCredential) async {
+        await keeper.removeRefreshIntent(for: credential)
+    }
 }
 
 /// Implements a shared token store on top of a medium.
@@ -79,16 +129,9 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
-        let hold = try await acquire()
-        do {
+        try await holding { hold in
             let old = try await run { [self] in try current()?.credential }
-            let new = try await body(old)
-            let stored = try await store(new, inPlaceOf: old, under: hold)
-            await release(hold)
-            return stored
-        } catch {
-            await release(hold)
-            throw error
+            return try await store(try await body(old), inPlaceOf: old, under: hold)
         }
     }
 
@@ -102,24 +145,12 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         guard new != old else { return new }
         if hold.wasGivenBack {
             // The process was suspended, and now it runs again.
-            try await lockAgain(hold)
+            try await hold.takeBack(timeout: lockTimeout, trial)
             let stored = try await run { [self] in try current()?.credential }
             guard stored == old else { return stored }
         }
         try await run { [medium] in try medium.write(new.map { StoredCredential(credential: $0) }) }
         return new
-    }
-
-    /// Waits until other processes are locked out again.
-    private func lockAgain(_ hold: StoreLock.Hold) async throws {
-        let deadline = time.now + min(max(lockTimeout, .zero), .day)
-        while true {
-            if case .taken(let file) = try await run({ [medium] in try medium.tryLock() }) {
-                return hold.takeBack(file)
-            }
-            guard time.now < deadline else { throw TokenStoreError.lockTimedOut(lockTimeout) }
-            await time.sleep(for: .milliseconds(50))
-        }
     }
 
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
@@ -156,12 +187,23 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     // MARK: Taking turns
 
-    private func acquire() async throws -> StoreLock.Hold {
+    /// Tries to lock out other processes.
+    private var trial: StoreLock.Trial { { [self] in try await run { [medium] in try medium.tryLock() } } }
+
+    /// Runs the body with the lock, and releases it.
+    private func holding<T: Sendable>(_ body: (StoreLock.Hold) async throws -> T) async throws -> T {
         let key = try await run { [medium] in try medium.lockKey() }
-        let lock = StoreLock.shared(for: key, time: time, activity: activity)
-        let hold = try await lock.acquire(timeout: lockTimeout) { [medium] in try medium.tryLock() }
+        let hold = try await StoreLock.shared(for: key, time: time, activity: activity)
+            .acquire(timeout: lockTimeout, trial)
         isHolding.withLock { $0 = true }
-        return hold
+        do {
+            let result = try await body(hold)
+            await release(hold)
+            return result
+        } catch {
+            await release(hold)
+            throw error
+        }
     }
 
     /// This runs on the queue, so that no attempt that found the lock taken
@@ -190,15 +232,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
             }
             if let result { return result }
         }
-        let hold = try await acquire()
-        do {
-            let result = try await run { [self] in try body(self) }
-            await release(hold)
-            return result
-        } catch {
-            await release(hold)
-            throw error
-        }
+        return try await holding { _ in try await run { [self] in try body(self) } }
     }
 
     private func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

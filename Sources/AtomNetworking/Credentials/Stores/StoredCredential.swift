@@ -38,9 +38,9 @@ struct StoredCredential: Equatable, Sendable {
             throw .corrupt("it is not a JSON object with a version", keptAt: nil)
         }
         guard header.version <= Self.version else { throw .newerFormat(version: header.version) }
-        guard let document = try? decoder.decode(Document.self, from: data) else {
-            throw .corrupt("its members are not those of a credential", keptAt: nil)
-        }
+        guard let document = try? decoder.decode(Document.self, from: data),
+            document.credential == nil || document.credential?.credential != nil
+        else { throw .corrupt("its members are not those of a credential", keptAt: nil) }
         credential = document.credential?.credential
         intent = document.intent
     }
@@ -71,13 +71,9 @@ private struct Document: Codable {
     let version: Int
     let credential: Members?
     let intent: RefreshIntent?
+}
 
-    init(version: Int, credential: Members?, intent: RefreshIntent?) {
-        self.version = version
-        self.credential = credential
-        self.intent = intent
-    }
-
+extension Document {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
@@ -87,10 +83,10 @@ private struct Document: Codable {
     }
 }
 
-/// A credential with an expiry that is read back exactly.
+/// The members of a credential.
 ///
-/// Stored and new data are compared, and seconds since 1970 lose the last bit
-/// of a `Date`.
+/// Stored and new data are compared. So the expiry is a text, which reads back as
+/// the same number: seconds since 1970 lose the last bit of a `Date`.
 private struct Members: Codable {
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -101,41 +97,32 @@ private struct Members: Codable {
         case idToken = "id_token"
     }
 
-    let credential: TokenCredential
+    let accessToken: String
+    let expiry: String?
+    let refreshToken: String?
+    let scope: String?
+    let tokenType: String?
+    let idToken: String?
+}
 
+extension Members {
     init(_ credential: TokenCredential) {
-        self.credential = credential
+        let date = credential.expiresAt
+        self.init(
+            accessToken: credential.accessToken,
+            expiry: date == .distantFuture ? nil : "\(date.timeIntervalSinceReferenceDate)",
+            refreshToken: credential.refreshToken, scope: credential.scope, tokenType: credential.tokenType,
+            idToken: credential.idToken)
     }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let expiry = try container.decodeIfPresent(String.self, forKey: .expiry).map { text in
-            guard let seconds = Double(text) else {
-                throw DecodingError.dataCorruptedError(forKey: .expiry, in: container, debugDescription: "No number.")
-            }
-            return Date(timeIntervalSinceReferenceDate: seconds)
+    /// `nil` if the expiry isn't a number.
+    var credential: TokenCredential? {
+        let date = expiry.map { Double($0).map { Date(timeIntervalSinceReferenceDate: $0) } } ?? .distantFuture
+        return date.map {
+            TokenCredential(
+                accessToken: accessToken, expiresAt: $0, refreshToken: refreshToken ?? "", scope: scope,
+                tokenType: tokenType, idToken: idToken)
         }
-        credential = TokenCredential(
-            accessToken: try container.decode(String.self, forKey: .accessToken),
-            expiresAt: expiry ?? .distantFuture,
-            refreshToken: try container.decodeIfPresent(String.self, forKey: .refreshToken) ?? "",
-            scope: try container.decodeIfPresent(String.self, forKey: .scope),
-            tokenType: try container.decodeIfPresent(String.self, forKey: .tokenType),
-            idToken: try container.decodeIfPresent(String.self, forKey: .idToken))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(credential.accessToken, forKey: .accessToken)
-        if credential.expiresAt != .distantFuture {
-            // A string: it reads back as the same number, also for numbers that
-            // JSON can't represent.
-            try container.encode("\(credential.expiresAt.timeIntervalSinceReferenceDate)", forKey: .expiry)
-        }
-        try container.encode(credential.refreshToken, forKey: .refreshToken)
-        try container.encodeIfPresent(credential.scope, forKey: .scope)
-        try container.encodeIfPresent(credential.tokenType, forKey: .tokenType)
-        try container.encodeIfPresent(credential.idToken, forKey: .idToken)
     }
 }
 

@@ -115,25 +115,27 @@
         }
 
         private static func watcher(of loop: UnsafeMutableRawPointer) -> atom_curl_watcher {
-            // The loop outlives its set, whose work calls these.
             atom_curl_watcher(
                 context: loop,
                 watch: { loop, descriptor, what, transfer in
                     guard let loop else { return }
-                    let sockets = Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.sockets }
-                    sockets.want(what, of: descriptor)
+                    CurlLoop.of(loop).sockets.want(what, of: descriptor)
                     if let transfer, what & ATOM_CURL_POLL_REMOVE == 0 { CurlTransfer.of(transfer).use(descriptor) }
                 },
                 timer: { loop, milliseconds in
                     guard let loop else { return }
-                    Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef {
-                        $0.due = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : CurlLoop.now(after: milliseconds)
-                    }
+                    CurlLoop.of(loop).due =
+                        milliseconds < 0 ? nil : milliseconds == 0 ? 0 : CurlLoop.now(after: milliseconds)
                 },
                 closing: { loop, descriptor in
                     guard let loop else { return }
-                    Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.sockets.closing(descriptor) }
+                    CurlLoop.of(loop).sockets.closing(descriptor)
                 })
+        }
+
+        private static func of(_ loop: UnsafeMutableRawPointer) -> CurlLoop {
+            // It outlives its set, whose work calls this.
+            Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0 }
         }
 
         fileprivate static func now(after milliseconds: Int) -> UInt64 {
@@ -554,7 +556,7 @@
         func answered(_ exchange: CurlExchange, multiplexes: Bool) {
             needsConnection(exchange)
             if multiplexes {
-                if !settings.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
+                if !settings.library.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
                 multiplexing.insert(exchange.request.target.origin)
             } else if exchange.isSecure, !multiplexing.isEmpty {
                 multiplexing.remove(exchange.request.target.origin)

@@ -9,17 +9,12 @@
         static let multiplexedExchanges = 100
 
         let connectionsPerOrigin: Int
-        let multiplexes: Bool
-        let tellsOfSending: Bool
-        let repeatsUnexpected: Bool
-        let holdsSingleStreams: Bool
-        let usesHandlesAgain: Bool
-        private let decodesProxyCredentials: Bool
+        let library: CurlLibrary
         /// How many milliseconds a body waits for `100 Continue`; `nil` for as
         /// many as libcurl says.
         let expectationTimeout: Int?
-        /// The header lines that every request has unless it sets them itself.
-        let ownLines: [HeaderLine]
+        /// The header fields that every request has unless it sets them itself.
+        let ownFields: HeaderFields
         private let proxies: Proxies
         private let authorities: MemoryFile?
         private let replacesAuthorities: Bool
@@ -33,12 +28,7 @@
 
         init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws(AtomError) {
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
-            multiplexes = library.hasHTTP2
-            tellsOfSending = library.tellsOfSending
-            repeatsUnexpected = library.repeatsUnexpected
-            holdsSingleStreams = library.holdsSingleStreams
-            usesHandlesAgain = library.usesHandlesAgain
-            decodesProxyCredentials = library.decodesProxyCredentials
+            self.library = library
             expectationTimeout = configuration.expectationTimeout
             missingOption = configuration.missingOption
             let environment = ProcessInfo.processInfo.environment
@@ -64,12 +54,12 @@
                 configuration.publicKeyPins.isEmpty
                 ? nil : configuration.publicKeyPins.map { "sha256//\($0.base64)" }.joined(separator: ";")
             let name = ProcessInfo.processInfo.processName.filter { HTTPGrammar.isToken(String($0)) }
-            // As lines of the SDK, since libcurl would format its own twice.
-            ownLines = [
-                HeaderLine(
+            // As fields of the SDK, since libcurl would format its own twice.
+            ownFields = HeaderFields([
+                .init(
                     name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
-                HeaderLine(name: "Accept-Encoding", value: library.contentCodings),
-            ]
+                .init(name: "Accept-Encoding", value: library.contentCodings),
+            ])
         }
 
         /// Connections that are kept while no exchange uses them.
@@ -88,8 +78,7 @@
             guard let problem = secure(easy, share: nil) ?? proxies.chosen.flatMap({ set($0, on: easy) }) else {
                 return
             }
-            throw .requestable(
-                .unsupportedConfiguration(.init(subject: "CurlTransport", reason: problem.explanation)))
+            throw .refused(RequestableError.unsupportedConfiguration, "CurlTransport", because: problem.explanation)
         }
 
         /// The proxy for a request; `nil` for none.
@@ -115,7 +104,7 @@
                 (ATOM_CURLOPT_PROXYUSERNAME, proxy.username), (ATOM_CURLOPT_PROXYPASSWORD, proxy.password),
             ] {
                 guard var text else { continue }
-                if decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
+                if library.decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
                 isAccepted = set(option, text, on: easy) && isAccepted
             }
             guard isAccepted else { return .proxy("libcurl doesn't accept it") }
@@ -141,7 +130,7 @@
             }
             // Requests wait for the first connection to tell whether it
             // multiplexes.
-            if multiplexes { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
+            if library.hasHTTP2 { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
             guard setAuthorities(on: easy, file: ATOM_CURLOPT_CAINFO, folder: ATOM_CURLOPT_CAPATH) else {
                 return refused("the certificates of authorities")
             }
@@ -243,9 +232,9 @@
         init(_ bytes: Data) throws(AtomError) {
             descriptor = bytes.withUnsafeBytes { atom_curl_memory_file($0.baseAddress, $0.count) }
             guard descriptor >= 0 else {
-                throw .requestable(
-                    .unsupportedConfiguration(
-                        .init(subject: "certificates", reason: "the system has no descriptor or memory for them")))
+                throw .refused(
+                    RequestableError.unsupportedConfiguration, "certificates",
+                    because: "the system has no descriptor or memory for them")
             }
         }
 

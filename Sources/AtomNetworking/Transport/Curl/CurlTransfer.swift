@@ -384,7 +384,7 @@
         /// - Returns: Whether it goes on: with all of a response there is no reason
         ///   to send more, and the server may not even read it.
         func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
-            guard settings.tellsOfSending || mayGoOn() else { return false }
+            guard settings.library.tellsOfSending || mayGoOn() else { return false }
             // Whoever ends it here waits for the resolver, and nothing will be sent.
             guard let exchange else { return true }
             // libcurl also counts what delimits chunks.
@@ -495,7 +495,7 @@
         /// Gets ready for another exchange; libcurl has no work on it any more.
         func reset() {
             use(-1)
-            if let easy, !settings.usesHandlesAgain {
+            if let easy, !settings.library.usesHandlesAgain {
                 atom_curl_easy_free(easy)
                 self.easy = nil
             }
@@ -516,7 +516,7 @@
         var delivery: AtomError.Delivery {
             if head.isComplete { return .answered }
             if refusal != nil { return .notSent }
-            if !isPrepared, settings.tellsOfSending || !isConnecting || !isReady { return .notSent }
+            if !isPrepared, settings.library.tellsOfSending || !isConnecting || !isReady { return .notSent }
             return figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
         }
 

@@ -182,7 +182,7 @@
     /// Checks text with PEM blocks.
     private enum PEMText {
         static func invalid(_ subject: String, _ reason: String) -> AtomError {
-            .requestable(.unsupportedConfiguration(.init(subject: subject, reason: reason)))
+            .refused(RequestableError.unsupportedConfiguration, subject, because: reason)
         }
 
         static func read(_ file: URL) throws(AtomError) -> String {

@@ -49,7 +49,7 @@
                 settings = try CurlSettings(configuration, library: library)
                 try settings.check()
             case .failure(let failure):
-                throw .requestable(.unsupportedConfiguration(.init(subject: "CurlTransport", reason: failure.reason)))
+                throw .refused(RequestableError.unsupportedConfiguration, "CurlTransport", because: failure.reason)
             }
         }
 

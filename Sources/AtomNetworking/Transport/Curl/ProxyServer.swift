@@ -30,7 +30,7 @@
                 _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
             ) throws(AtomError) {
                 func invalid(_ reason: String) -> AtomError {
-                    .requestable(.unsupportedConfiguration(.init(subject: "proxy", reason: reason)))
+                    .refused(RequestableError.unsupportedConfiguration, "proxy", because: reason)
                 }
                 guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
                     let host = parts.encodedHost, !host.isEmpty

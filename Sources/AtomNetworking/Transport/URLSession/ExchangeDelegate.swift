@@ -237,7 +237,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         #if !canImport(FoundationNetworking)
             trace = RequestTrace(exchange.metrics, of: task)
             if exchange.wantsMetrics, let last = exchange.metrics?.transactionMetrics.last {
-                exchange.receive(.measured(TransactionTimes(last).metrics))
+                exchange.receive(.measured(TransportMetrics(last)))
             }
         #endif
         guard let error else { return exchange.receive(.finished) }
@@ -303,3 +303,84 @@ extension TransportResponse {
             exchangesPerOrigin: exchangesPerOrigin)
     }
 }
+
+/// One exchange of a session, from the time before its task is created until
+/// the task has completed.
+final class DataTaskExchange: TransportExchange, @unchecked Sendable {
+    let delegate: ExchangeDelegate
+    let receive: @Sendable (TransportEvent) -> Void
+    let wantsMetrics: Bool
+
+    // These are accessed only under the delegate's lock.
+    /// The task; `nil` until the exchange has been started.
+    var task: URLSessionTask?
+    /// Whether the task may be cancelled.
+    var isResumed = false
+    var isCancelled = false
+    /// The file that is written, and then sent; kept until the exchange has
+    /// ended.
+    var spooledBody: SpooledBody?
+    /// Why the body could not be read.
+    var bodyFailure: AtomError?
+
+    /// Whether the connection was lost while the body, which can't be sent
+    /// again, was needed.
+    var isBodyLost = false
+
+    // These are accessed only on the delegate's queue.
+    var statusCode: Int?
+    /// How many bytes of the response's body are still to come; `nil` if that
+    /// isn't known.
+    var missing: Int64?
+    /// How many bytes of the request's body were sent.
+    var sent: Int64 = 0
+    /// Whether the task was cancelled because the server has answered in full
+    /// before it has read the whole body.
+    var isAnsweredEarly = false
+    var isChallenged = false
+    #if !canImport(FoundationNetworking)
+        var metrics: URLSessionTaskMetrics?
+    #endif
+
+    init(
+        _ delegate: ExchangeDelegate, wantsMetrics: Bool = false,
+        receive: @escaping @Sendable (TransportEvent) -> Void
+    ) {
+        self.delegate = delegate
+        self.wantsMetrics = wantsMetrics
+        self.receive = receive
+    }
+
+    func cancel() {
+        delegate.cancel(self)
+    }
+
+    #if !canImport(FoundationNetworking)
+        // On Linux a suspended task loses its connection.
+
+        func pause() -> Bool { delegate.suspend(self) }
+
+        func resume() { delegate.goOn(self) }
+    #endif
+}
+
+#if !canImport(FoundationNetworking)
+    extension TransportMetrics {
+        init(_ transaction: URLSessionTaskTransactionMetrics) {
+            func moment(_ date: Date?) -> Duration? { date.map { .seconds($0.timeIntervalSinceReferenceDate) } }
+            networkProtocol = transaction.networkProtocolName
+            // Without a connection it is neither.
+            isConnectionReused = transaction.isReusedConnection ? true : transaction.connectStartDate.map { _ in false }
+            remoteAddress = transaction.remoteAddress
+            remotePort = transaction.remotePort
+            measure(
+                domainLookup: (moment(transaction.domainLookupStartDate), moment(transaction.domainLookupEndDate)),
+                connect: (moment(transaction.connectStartDate), moment(transaction.connectEndDate)),
+                secureConnection: (
+                    moment(transaction.secureConnectionStartDate), moment(transaction.secureConnectionEndDate)
+                ),
+                requestStart: moment(transaction.requestStartDate),
+                response: (moment(transaction.responseStartDate), moment(transaction.responseEndDate)))
+        }
+    }
+#endif

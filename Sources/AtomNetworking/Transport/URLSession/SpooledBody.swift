@@ -68,8 +68,7 @@ final class SpooledBody: @unchecked Sendable {
 
     private static func failure(_ code: Int32) -> AtomError {
         .transfer(
-            TransferError(
-                .bodyFailed, "The body could not be written to a temporary file.", delivery: .notSent,
-                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) }))
+            .bodyFailed, "The body could not be written to a temporary file.", delivery: .notSent,
+            underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }
