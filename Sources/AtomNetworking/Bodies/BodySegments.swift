@@ -20,11 +20,8 @@ struct BodySegments: Sendable {
         }
     }
 
-    /// Creates a body from its pieces, in the order in which they are sent.
-    ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBody(_:)`` if the length doesn't fit into 63
-    ///   bits.
+    /// Creates a body from its pieces, in their order; their length has to fit into
+    /// 63 bits.
     init(_ segments: [Segment]) throws(AtomError) {
         var length: Int64 = 0
         for segment in segments {
@@ -38,8 +35,6 @@ struct BodySegments: Sendable {
         self.length = length
     }
 
-    /// A new reader, which begins with the first byte.
-    ///
-    /// All readers of a body give the same bytes, or fail.
+    /// A new reader; all readers of a body give the same bytes, or fail.
     func makeReader() -> SegmentReader { SegmentReader(segments) }
 }

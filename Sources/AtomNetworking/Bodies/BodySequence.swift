@@ -38,9 +38,7 @@ struct BodySequence: Sendable {
     }
 }
 
-/// Reads a stream of the app, one part ahead.
-///
-/// The app's code runs in a task of its own, never on the transport's thread.
+/// Reads a stream of the app, one part ahead, in a task of its own.
 final class BodySequenceReader: Sendable {
     private struct State {
         var part = Data()
@@ -166,9 +164,7 @@ final class BodySequenceReader: Sendable {
         consumer?()
     }
 
-    /// Offers a part, and waits until it has been taken.
-    ///
-    /// - Returns: Whether more is wanted.
+    /// Offers a part, waits until it is taken, and returns whether more is wanted.
     private func give(_ part: Data) async -> Bool {
         await withCheckedContinuation { producer in
             let (consumer, isClosed) = state.withLock { state in

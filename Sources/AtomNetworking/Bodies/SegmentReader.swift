@@ -1,8 +1,6 @@
 import Foundation
 
-/// Reads a body from its first to its last byte.
-///
-/// It has at most one file open. One thread at a time may use it.
+/// Reads a body on one thread at a time, with at most one file open.
 final class SegmentReader {
     private var segments: ArraySlice<BodySegments.Segment>
     /// How much of the first segment was given.
@@ -17,13 +15,11 @@ final class SegmentReader {
 
     /// Fills the buffer, which must not be empty, with the next bytes.
     ///
-    /// It gives less than fits only at the end. The last bytes of a file are
-    /// given only after a check that the file is still the one that was noted,
-    /// so a body from a changed file never looks complete.
+    /// The last bytes of a file are given only after a check that it is still the one
+    /// that was noted, so a body from a changed file never looks complete.
     ///
-    /// - Returns: How many bytes; 0 at the end, and after ``close()``.
-    /// - Throws: ``AtomError/transfer(_:)`` if a file can't be read or was
-    ///   changed; from then on always the same error.
+    /// - Returns: How many; fewer than fit only at the end, and 0 behind it.
+    /// - Throws: ``AtomError/transfer(_:)``; from then on always the same error.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int {
         if let failure { throw failure }
         do {

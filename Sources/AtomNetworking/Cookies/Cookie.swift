@@ -37,49 +37,32 @@ struct Cookie: Sendable, Equatable {
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
-    let isHTTPOnly: Bool
+    var isHTTPOnly = false
     /// `nil` for a cookie that lasts as long as the jar.
     let expires: Date?
 
-    /// When the cookie was first set, and when it was last set or sent.
-    ///
-    /// The jar counts steps, because a clock that is changed or stands still
-    /// would confuse the order.
+    /// When the cookie was first set, and when it was last set or sent, in steps of the
+    /// jar: a clock may be changed or stand still.
     var creation: UInt64 = 0
     var lastAccess: UInt64 = 0
+}
 
+extension Cookie {
     /// Checks what a server sets; `nil` if it isn't allowed.
     init?(_ received: SetCookie, from address: CookieAddress) {
-        guard let scope = Self.scope(of: received.domain, host: address.host) else { return nil }
-        guard !received.isSecure || address.isSecure else { return nil }
-        name = received.name
-        value = received.value
-        (domain, isHostOnly) = scope
-        path = received.path ?? address.folder
-        isSecure = received.isSecure
-        isHTTPOnly = received.isHTTPOnly
-        expires = received.expires
+        guard let scope = Self.scope(of: received.domain, host: address.host),
+            !received.isSecure || address.isSecure
+        else { return nil }
+        self.init(
+            name: received.name, value: received.value, domain: scope.domain, isHostOnly: scope.isHostOnly,
+            path: received.path ?? address.folder, isSecure: received.isSecure, isHTTPOnly: received.isHTTPOnly,
+            expires: received.expires)
         // Prefixes count in any case, because many servers ignore the case of
         // names (RFC 6265bis §4.1.3).
         if Self.begins(name, with: "__Secure-"), !isSecure { return nil }
         if Self.begins(name, with: "__Host-"), !isSecure || !isHostOnly || received.path != "/" { return nil }
     }
 
-    init(
-        name: String, value: String, domain: String, isHostOnly: Bool, path: String, isSecure: Bool, expires: Date?
-    ) {
-        self.name = name
-        self.value = value
-        self.domain = domain
-        self.isHostOnly = isHostOnly
-        self.path = path
-        self.isSecure = isSecure
-        isHTTPOnly = false
-        self.expires = expires
-    }
-}
-
-extension Cookie {
     /// Whether it is sent with a request: domain, path and scheme match (RFC
     /// 6265bis §5.8.3).
     func isFor(_ address: CookieAddress) -> Bool {
@@ -135,4 +118,9 @@ extension Cookie {
     private static func begins(_ name: String, with prefix: String) -> Bool {
         HeaderFields.isSameName(String(decoding: name.utf8.prefix(prefix.utf8.count), as: UTF8.self), prefix)
     }
+}
+
+extension TargetURL {
+    /// The URL as cookies see it.
+    var cookieAddress: CookieAddress { CookieAddress(host: host, path: path, isSecure: scheme == .https) }
 }

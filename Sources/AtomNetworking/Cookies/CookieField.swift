@@ -1,14 +1,9 @@
 /// The `Cookie` field of one request (RFC 6265bis §5.8.3).
 ///
-/// The field is limited, because a server can set more cookies than any server
-/// accepts: with forty cookies of 4 KB every later request would get a 431. The
-/// whole line has at most 8,190 octets, as with curl: Apache rejects a longer
-/// line, and nginx reads a line into a buffer of 8 KB.
-///
-/// The cookies that were set or sent last are chosen first, so the cookie of a
-/// new sign-in is always sent. A cookie that doesn't fit is skipped, and
-/// smaller ones may follow. Browsers have no such limit, because a user can
-/// clear the cookies there.
+/// A server can set more cookies than any server accepts, and every later request
+/// would get a 431. So the line has at most 8,190 octets, as with curl and Apache.
+/// The cookies that were set or sent last are chosen first; one that doesn't fit is
+/// skipped.
 struct CookieField: Equatable {
     static let maximumLength = 8_190 - "Cookie: ".utf8.count
 

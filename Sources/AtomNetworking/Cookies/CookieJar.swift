@@ -1,11 +1,10 @@
 import Foundation
 
-/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8).
+/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8), at most
+/// 50 of a domain and 3,000 in all.
 ///
-/// It is a pure value: time is an argument. It contains at most 50 cookies of a
-/// domain and 3,000 in all. Beyond that, expired cookies are removed first,
-/// then, within a domain, cookies that aren't `Secure`; in each group the ones
-/// that were neither set nor sent for the longest time.
+/// Beyond that, expired cookies are removed first, then, within a domain, those that
+/// aren't `Secure`; in each group those that were unused for the longest time.
 struct CookieJar: Equatable {
     static let maximumPerDomain = 50
     static let maximumCount = 3_000
@@ -43,10 +42,8 @@ struct CookieJar: Equatable {
         if count > Self.maximumCount { removeOne(at: now) }
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` if there is
-    /// none.
-    ///
-    /// The cookies in it count as used.
+    /// The value of the `Cookie` field for a request, or `nil` if there is none; the
+    /// cookies in it count as used.
     mutating func field(for address: CookieAddress, at now: Date) -> String? {
         var matching: [Cookie] = []
         for domain in address.domains where domains[domain] != nil {

@@ -22,9 +22,8 @@ struct SetCookie: Sendable, Equatable {
 
     /// Parses a line; `nil` if it contains no cookie.
     ///
-    /// A cookie without a name is ignored, as in RFC 6265 §5.2. RFC 6265bis
-    /// accepts it for the sake of old pages, and sends only its value, so that
-    /// `=session=EVIL` could imitate any name.
+    /// One without a name is ignored, as in RFC 6265 §5.2: by RFC 6265bis only its
+    /// value is sent, and `=session=EVIL` could imitate any name.
     init?(_ line: String, at now: Date) {
         // A line break would start another header field when the cookie is sent
         // back.
@@ -104,4 +103,11 @@ extension SetCookie {
         guard let first = part.firstIndex(where: isText), let last = part.lastIndex(where: isText) else { return "" }
         return String(decoding: part[first...last], as: UTF8.self)
     }
+}
+
+/// The dates of cookies, in all formats that servers use (RFC 6265 §5.1.1).
+enum CookieDate {
+    /// The date in a text, with its parts in any position; `nil` if a part is
+    /// missing or invalid.
+    static func date(from text: String) -> Date? { HTTPDate.date(inAnyOrder: text) { $0 + ($0 < 70 ? 2_000 : 1_900) } }
 }

@@ -58,12 +58,10 @@ public struct AllowedOrigins: Sendable, Hashable {
         }
     }
 
-    /// Whether tokens and the client's secret may be sent to an authorization
-    /// server.
+    /// Whether tokens and the client's secret may be sent to an authorization server.
     ///
-    /// It need not be named like the servers that get the access token: the app
-    /// has named it already. But it needs HTTPS (RFC 6749 §3.2), unless the app
-    /// says otherwise.
+    /// The app has named it already. But it needs HTTPS (RFC 6749 §3.2), unless the
+    /// app says otherwise.
     func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
         let origin = endpoint.base.origin
         return origin.scheme == .https || origin.isLoopback || allows(origin)
@@ -77,20 +75,14 @@ public struct AllowedOrigins: Sendable, Hashable {
                 + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")
     }
 
-    /// Whether a request for a server's link is signed.
-    ///
-    /// - Parameter signatory: Who would sign it.
+    /// Whether this signatory signs a request for a server's link.
     func signs(_ link: LinkedEndpoint.Link, by signatory: Signatory?) -> Bool {
         guard allows(link.target.origin) else { return false }
         return namesOrigins
             || link.target.origin == link.source && (link.signatory == .anyone || link.signatory == signatory)
     }
 
-    /// The error for an origin that isn't allowed.
-    ///
-    /// - Parameters:
-    ///   - origin: Where the request would go.
-    ///   - option: The variable that allows origins.
+    /// The error for an origin that isn't allowed, with the variable that allows some.
     func refusal(of origin: Origin, option: String) -> AtomError {
         let reason =
             namesOrigins

@@ -6,10 +6,7 @@ struct DownloadPlace: Sendable {
     let destination: String
     private let folder: String
 
-    /// Checks the destination before anything is sent.
-    ///
-    /// - Parameter isResumable: Whether names with an ending are needed beside
-    ///   it.
+    /// Checks the destination, and that of its notes, before anything is sent.
     init(_ url: URL, isResumable: Bool = false) throws(AtomError) {
         guard url.isFileURL else { throw Self.unusable("its URL is not a file URL") }
         let named = url.absoluteURL.path
@@ -36,8 +33,7 @@ struct DownloadPlace: Sendable {
 
     /// The file that a path names, also by a symbolic link; it need not exist.
     ///
-    /// The download replaces it, so it must be nothing else than a file: a
-    /// device that is replaced is lost for the whole machine.
+    /// It must be nothing else: a device that is replaced is lost for the machine.
     private static func file(at path: String) throws(AtomError) -> String {
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }

@@ -1,13 +1,10 @@
 import Foundation
 
-/// A response that goes to a file.
-///
-/// The body is written beside its destination, and moved there when it is
+/// A response that is written beside its destination, and moved there when it is
 /// complete.
 final class FileDownload: ResponseDestination {
-    /// What an earlier download has left, as its notes say.
-    ///
-    /// Digests tell what it is of and whose: URLs and tokens are secrets.
+    /// What an earlier download has left, as its notes say: digests tell what it is of
+    /// and whose.
     struct Partial: Codable, Equatable, Sendable {
         /// The strong validator of the representation (RFC 9110 §8.8.3).
         var entityTag: String
@@ -68,10 +65,8 @@ final class FileDownload: ResponseDestination {
 
     private let state: Guarded<State>
 
-    /// Looks for a partial file, if the download is to be resumed.
-    ///
-    /// What the endpoint's own range names is a whole file, which can't be
-    /// resumed; nor can what a body asks for that isn't in memory.
+    /// Looks for a partial file, if the download is to be resumed: not for a range, or
+    /// a body that isn't in memory.
     init(
         _ place: DownloadPlace, of request: borrowing PreparedRequest, isResumable: Bool, identity: String?,
         limit: Int64?, progress: ProgressReporter?, time: any TimeSource
@@ -117,8 +112,6 @@ final class FileDownload: ResponseDestination {
     }
 
     /// The caller is about to be told a failure: from now on nothing is written.
-    ///
-    /// The attempt may still have to end.
     func giveUp() {
         let file = state.withLock { state in
             state.isGivenUp = true
@@ -181,10 +174,8 @@ final class FileDownload: ResponseDestination {
             })
     }
 
-    /// Where redirects have led to.
-    ///
-    /// The query of a signed URL changes, so it doesn't count if the app says what
-    /// is asked for.
+    /// Where redirects have led to; the query of a signed URL changes, so it doesn't
+    /// count if the app says what is asked for.
     private func location(of attempt: Attempt) -> String {
         guard address != nil, attempt.redirects > 0 else { return "" }
         let target = attempt.target
@@ -264,9 +255,8 @@ final class FileDownload: ResponseDestination {
         }
     }
 
-    /// Writes the notes of a file, for nobody else to read.
-    ///
-    /// - Returns: Who may use the file when it is complete.
+    /// Writes the notes of a file, for nobody else to read, and returns who may use the
+    /// file when it is complete.
     private func write(_ notes: Partial, for file: DownloadFile) throws(AtomError) -> mode_t? {
         var notes = notes
         unlink(place.notes)

@@ -22,19 +22,13 @@ enum HTTPGrammar {
     /// Whether a token can contain the byte.
     static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
 
-    /// The text up to the first character that isn't allowed in a token.
-    ///
-    /// Only this part of a field name is shown, because the text may be a whole
-    /// field.
+    /// The text up to the first character that isn't allowed in a token: the rest may
+    /// be the value of a field.
     static func tokenPrefix(of text: String) -> String {
         String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)
     }
 
-    /// Checks a header field.
-    ///
-    /// The error doesn't show the value.
-    ///
-    /// - Throws: ``AtomError/requestable(_:)``.
+    /// Checks a header field; the error doesn't show the value.
     static func checkField(_ name: String, _ value: String) throws(AtomError) {
         guard isToken(name) else {
             throw .refused(

@@ -190,8 +190,7 @@ extension AtomError {
 
     /// The same error with its request, and with what is known of the attempts.
     ///
-    /// - Parameter secrets: What the request was signed with. The server's words are
-    ///   shown only if it is known, and without it.
+    /// The server's words are shown only if the secrets are known, and without them.
     func noting(
         _ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil, secrets: [String]? = nil
     ) -> AtomError {

@@ -86,8 +86,6 @@ extension AtomError.Request {
 }
 
 /// What a response remembers of its request, for an error that it causes later.
-///
-/// It is small, because every response has one and few cause an error.
 struct RequestRecord: Sendable {
     /// What was asked for; `nil` for a GET that no redirect has led elsewhere.
     let first: FirstAttempt?

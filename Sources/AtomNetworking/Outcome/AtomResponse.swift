@@ -72,8 +72,6 @@ public struct AtomResponse: Sendable {
     }
 
     /// The request that it answers; `nil` for a response of the app's own.
-    ///
-    /// - Parameter now: When its time ends; `nil` if that doesn't matter.
     func request(until now: MonotonicInstant? = nil) -> AtomError.Request? {
         guard let record, let address else { return nil }
         return record.request(at: address, until: now ?? record.startedAt)
@@ -151,18 +149,14 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return hasBodyElsewhere ? text : text + ", \(data.count) bytes"
     }
 
-    /// What an error says of it.
-    ///
-    /// - Parameter withWords: Whether it shows the title of a problem document, or
-    ///   the first words of a plain text.
+    /// What an error says of it, with or without words of the server.
     func explanation(withWords: Bool) -> String {
         let words = withWords ? notes.map(\.words) ?? words(without: []) : nil
         return "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
     }
 
-    /// The title of a problem document, or the first words of a plain text.
-    ///
-    /// - Parameter secrets: What the request was signed with; a server may repeat it.
+    /// The title of a problem document, or the first words of a plain text, without
+    /// what the request was signed with: a server may repeat it.
     func words(without secrets: [String]) -> String? {
         guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
         let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"

@@ -127,12 +127,8 @@ extension AtomError {
         _ kind: (RequestableError.Violation) -> RequestableError, _ subject: String = "", because reason: String
     ) -> AtomError { .requestable(kind(.init(subject: subject, reason: reason))) }
 
-    /// What the app's code threw before a request was sent, as the SDK's error.
-    ///
-    /// - Parameters:
-    ///   - error: What it threw.
-    ///   - part: The part of the app that threw it.
-    ///   - otherwise: The case for an error that isn't one of the SDK's.
+    /// What a part of the app threw before a request was sent, as the SDK's error;
+    /// `otherwise` for an error that isn't one of the SDK's.
     static func thrown(
         _ error: any Error, by part: String,
         otherwise: (RequestableError.Violation, any Error) -> RequestableError

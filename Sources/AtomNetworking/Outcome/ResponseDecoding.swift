@@ -2,14 +2,11 @@ import Foundation
 
 /// Decodes an acceptable response as the type that its caller expects.
 enum ResponseDecoding {
-    /// Decodes the body as the expected type.
+    /// Decodes the body, or one value of JSON in it, as the expected type.
     ///
     /// `Data` is the raw body, also as an optional. An empty body is `nil` for an
     /// optional, and ``NoContent`` accepts it. `String` is text, unless the
     /// media type is JSON. Everything else uses the decoder.
-    ///
-    /// - Parameter isWholeBody: Whether the data is the whole body, and not one
-    ///   value of JSON in it.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder, isWholeBody: Bool = true
     ) throws(AtomError) -> T {
@@ -123,11 +120,8 @@ extension DecodingError {
         }
     }
 
-    /// The same error with the SDK's own text, ending with an outline of the
-    /// body.
-    ///
-    /// The texts of decoders and models may quote a value, and a key may be one
-    /// that the server made up.
+    /// The same error with an outline of the body instead of the decoder's and the
+    /// model's texts, which may quote a value.
     fileprivate func showing(_ outline: String) -> DecodingError {
         func context(_ context: Context, _ explanation: String) -> Context {
             Context(
@@ -167,10 +161,7 @@ extension DecodingError {
         .dataCorrupted(Context(codingPath: [], debugDescription: "The given data was not valid JSON."))
     }
 
-    /// The domain and code of a Foundation error.
-    ///
-    /// Its texts may quote the invalid value. An app's own error stays
-    /// unchanged.
+    /// The domain and code of a Foundation error, whose texts may quote the value.
     fileprivate static func withoutText(_ error: any Error) -> any Error {
         guard type(of: error) is NSError.Type else { return error }
         let error = error as NSError
@@ -179,10 +170,8 @@ extension DecodingError {
 }
 
 extension DecodingError {
-    /// The same error about this request.
-    ///
-    /// An error that a model has thrown stays where apps look for it. Then the
-    /// request stands before the place.
+    /// The same error about this request, which stands before the place if a model has
+    /// thrown: its error stays where apps look for it.
     func about(_ request: AtomError.Request) -> DecodingError {
         func noted(_ context: Context) -> Context {
             let cause = context.underlyingError

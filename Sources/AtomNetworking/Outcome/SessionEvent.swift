@@ -78,10 +78,8 @@ public enum SessionEvent: Sendable {
 }
 
 extension SessionEvent {
-    /// Why the session can't continue without a new sign-in, if the event says
-    /// so.
-    ///
-    /// It is `nil` for temporary failures, because apps sign users out on it.
+    /// Why the session can't continue without a new sign-in, if the event says so: apps
+    /// sign users out on it.
     var reasonToSignIn: AuthenticationError? {
         switch self {
         case .ended(let error): error
@@ -92,11 +90,8 @@ extension SessionEvent {
         }
     }
 
-    /// Why a refresh that the token endpoint answered with a 401 has failed, if
-    /// the event says so.
-    ///
-    /// The 401 means the client (RFC 6749 §5.2), or at some servers the refresh
-    /// token: the same request won't succeed.
+    /// Why a refresh that the token endpoint answered with a 401 has failed, if the
+    /// event says so: the same request won't succeed (RFC 6749 §5.2).
     var unauthorizedRefresh: AuthenticationError? {
         switch self {
         // The failure comes first as `refreshFailed`, and once more here.

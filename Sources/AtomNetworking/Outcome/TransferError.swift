@@ -78,11 +78,7 @@ extension AtomError {
 }
 
 extension TransferError {
-    /// A file of a response that can't be written.
-    ///
-    /// - Parameters:
-    ///   - failure: What failed, without a full stop.
-    ///   - code: Why, as an `errno`.
+    /// A file of a response that can't be written; the failure has no full stop.
     init(_ failure: String, writing code: Int32) {
         let isFull = code == ENOSPC || code == EDQUOT
         let words = isFull ? "the disk has no space left" : String(cString: strerror(code))

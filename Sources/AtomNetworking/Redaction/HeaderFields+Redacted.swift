@@ -1,8 +1,6 @@
 extension HeaderFields {
-    /// The same fields with "…" for each value that may be a secret.
-    ///
-    /// Shown are only the values of fields that are known to hold none, and of
-    /// those nothing that looks like a token.
+    /// The same fields with "…" for each value of a field that may hold a secret, and
+    /// for what looks like a token.
     var redacted: HeaderFields { redacted(mark: Redaction.hidden) }
 
     /// The same with another mark than "…".

@@ -13,11 +13,8 @@ package enum Redaction {
     /// The length of what a library says of an error: a certificate has several parts.
     static let longest = 1_200
 
-    /// At most 100 characters, with those escaped that can't be seen.
-    ///
-    /// It hides everything that looks like a token, the parts of a URL that
-    /// ``url(_:mark:)`` hides, and user information before an `@` in a host
-    /// position.
+    /// At most 100 characters, with those escaped that can't be seen, and without what
+    /// looks like a token, what ``url(_:mark:)`` hides, and user information.
     static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let shown =
@@ -30,37 +27,31 @@ package enum Redaction {
     /// Whether a word may be a URL, or a path with a query.
     private static func isAddress(_ word: Substring) -> Bool { word.contains("?") || word.contains("://") }
 
-    /// The visible part of a host, a path or a name that was rejected: an
-    /// excerpt without user information, query and fragment, because the text
-    /// may be a whole URL with its secrets.
+    /// The visible part of a host, a path or a name that was rejected: the text may be
+    /// a whole URL with its secrets.
     package static func subject(_ text: String) -> String {
         clipped(withoutTokens(withoutSecrets(text)), limit: 100)
     }
 
-    /// Whether a text contains something that looks like a token.
+    /// Whether a text contains something that looks like a token: a piece of 16 or
+    /// more characters that
     ///
-    /// That is a piece of 16 or more characters that
-    ///
-    /// - changes between letters and digits three times or more, such as
+    /// - changes between letters and digits three times or more, or
     /// - consists of words with an average length of less than three
     ///   characters, separated by their capitals, such as `QwErTyUiOpAsDfGh`,
     ///
     /// or a word of more than 24 letters, or a number of more than 12 digits.
     ///
-    /// This finds random characters and keeps names: `numberOfBagsInTheHold`
-    /// and `address_line_1` have longer words and fewer digits. It is a
-    /// heuristic; pass known secrets to ``withoutTokens(_:secrets:mark:)``.
+    /// It is a heuristic, which keeps names such as `numberOfBagsInTheHold`; pass known
+    /// secrets to ``withoutTokens(_:secrets:mark:)``.
     static func looksLikeToken(_ text: String) -> Bool {
         SecretSearch(text).findsLikelyToken
     }
 
     /// The text with the mark in place of everything that looks like a token,
-    /// and of everything that it shares with a secret.
-    ///
-    /// Shared is a part of eight or more characters that occurs in a secret, a
-    /// complete shorter secret, and the beginning or end of a secret next to
-    /// `…`, `...` or `***`. Percent-encoding, the case of letters and a space
-    /// written as `+` make no difference.
+    /// and of everything that it shares with a secret: eight or more characters, a
+    /// complete shorter secret, and its beginning or end next to `…`, `...` or `***`.
+    /// Percent-encoding, the case of letters and `+` for a space make no difference.
     static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
@@ -96,9 +87,7 @@ package enum Redaction {
     }
 
     /// At most `limit` characters, with those escaped that can't be seen, and the
-    /// mark for the rest.
-    ///
-    /// A mark in the text counts as one character: it is never cut.
+    /// mark for the rest. A mark in the text is never cut.
     static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
         var shown = ""
         shown.reserveCapacity(min(text.utf8.count, limit) + 8)
@@ -148,10 +137,9 @@ package enum Redaction {
 
     /// The URL's scheme, host, port and path, and the names in its query.
     ///
-    /// The values of the query and of the path's parameters are hidden, and so is
-    /// an item without `=`, which may be only a value. A path segment that looks
-    /// like a token is hidden too, unless it is a UUID, which identifies a resource
-    /// there.
+    /// The values of the query and of the path's parameters are hidden, and an item
+    /// without `=`. So is a path segment that looks like a token, but for a UUID, which
+    /// identifies a resource.
     package static func url(_ string: String, mark: String = hidden) -> String {
         // By code points: a delimiter may be part of a longer `Character`, for
         // example with an accent.
@@ -190,9 +178,7 @@ package enum Redaction {
     }
 
     /// A path without the values of its parameters, as in `/login;jsessionid=…`
-    /// (RFC 3986 §3.3), and of its items, as in `/token=…`.
-    ///
-    /// Their signs may be encoded.
+    /// (RFC 3986 §3.3), and of its items, as in `/token=…`; encoded, too.
     private static func withoutValues(
         _ path: Substring, _ mark: String, shown: (String) -> String = { $0 }
     ) -> String {
@@ -230,10 +216,8 @@ package enum Redaction {
     }
 
     /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype
-    /// and `charset` if they are plain, and whether there are other parameters.
-    ///
-    /// Plain is a registered type (RFC 6838 §4.2.7) with a valid subtype
-    /// (§4.2).
+    /// and `charset`, if the type is registered (RFC 6838 §4.2.7) and they are valid
+    /// (§4.2), and whether there are other parameters.
     package static func mediaType(_ field: String) -> String? {
         var parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)
@@ -348,13 +332,8 @@ package enum Redaction {
         return meant.map { looksLikeToken($0) ? "…" : excerpt(text, limit: 40) } ?? "…"
     }
 
-    /// An error of Foundation without the URLs that it contains, because their
-    /// queries may contain a secret.
-    ///
-    /// In its texts, URLs are shown as in ``url(_:mark:)``.
-    ///
-    /// Underlying errors are treated in the same way; errors that aren't
-    /// Foundation's stay unchanged.
+    /// An error of Foundation, and those beneath it, without the URLs in it: their
+    /// queries may contain a secret. In texts they are shown as in ``url(_:mark:)``.
     static func error(_ error: any Error) -> any Error {
         if let error = error as? URLError { return URLError(error.code, userInfo: userInfo(error.userInfo)) }
         if let error = error as? POSIXError { return POSIXError(error.code, userInfo: userInfo(error.userInfo)) }

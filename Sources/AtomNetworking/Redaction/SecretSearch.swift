@@ -1,7 +1,5 @@
-/// Finds possible secrets in a text, and writes the text without them.
-///
-/// The search runs on the text with its percent-encoding removed, even if it
-/// was encoded several times.
+/// Finds possible secrets in a text, also percent-encoded several times, and writes
+/// the text without them.
 struct SecretSearch {
     /// Only this many bytes of a longer text are searched and shown.
     static let limit = 4096

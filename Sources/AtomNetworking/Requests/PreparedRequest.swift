@@ -24,14 +24,13 @@ struct PreparedRequest: Sendable {
     let requiresAuthorization: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
-    /// Whether the app's signers may add to it.
-    ///
-    /// They add nothing to a link that somebody else has chosen.
+    /// Whether the app's signers may add to it: not to a link that somebody else has
+    /// chosen.
     let takesSigners: Bool
     /// Whether an identical request in flight may be shared; only for a GET.
     let sharesIdenticalRequests: Bool
     /// What the endpoint says about sending the request again, if anything.
-    let retrying: EndpointRetrying?
+    private(set) var retrying: EndpointRetrying?
     /// The type of the endpoint, if somebody observes the request; `nil` for a
     /// request of the SDK itself.
     let endpoint: Any.Type?
@@ -40,17 +39,12 @@ struct PreparedRequest: Sendable {
     var target: TargetURL { message.target }
     var headerFields: HeaderFields { message.headerFields }
     var body: TransportBody? { message.body }
+}
 
+extension PreparedRequest {
     /// Reads every member of the endpoint once, in the caller's isolation.
     ///
-    /// - Parameters:
-    ///   - type: The type of the endpoint, if somebody wants to know it.
-    ///   - defaultTimeouts: The service's timeouts, for an endpoint without its
-    ///     own.
-    ///   - encoder: The service's encoder, for a JSON body without its own.
-    ///   - common: The service's header fields, if it has any.
-    /// - Throws: ``AtomError/requestable(_:)``, or the error that a member of
-    ///   the endpoint throws.
+    /// - Throws: ``AtomError/requestable(_:)``, or what a member throws.
     init(
         _ requestable: any Requestable, of type: Any.Type? = nil,
         timeouts defaultTimeouts: Result<RequestTimeouts, AtomError>,
@@ -72,8 +66,7 @@ struct PreparedRequest: Sendable {
         let method = endpoint.method
         // The other methods are tokens.
         if case .token(let name, _) = method, !HTTPGrammar.isToken(name) {
-            throw .requestable(
-                .invalidMethod(.init(subject: method.name, reason: "a method is a token (RFC 9110 §9.1)")))
+            throw .refused(RequestableError.invalidMethod, method.name, because: "a method is a token (RFC 9110 §9.1)")
         }
 
         var omitted: [String] = []
@@ -94,8 +87,9 @@ struct PreparedRequest: Sendable {
             if let timeout = endpoint.timeout { try timeout.checked() } else { try defaultTimeouts.get() }
         // At once: a request that is made part by part is copied when it is complete.
         self.init(
-            purpose: .service, method: method.name, target: target, headerFields: fields, omittedFields: omitted,
-            body: body, requiresAuthorization: endpoint.requiresAuthorization && !ownAuthorization,
+            purpose: .service,
+            message: RequestMessage(method: method.name, target: target, headerFields: fields, body: body),
+            omittedFields: omitted, requiresAuthorization: endpoint.requiresAuthorization && !ownAuthorization,
             acceptableStatusCodes: endpoint.acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
             sharesIdenticalRequests: endpoint.sharesIdenticalRequests && method.name == "GET",
             retrying: endpoint.retrying, endpoint: type)
@@ -107,40 +101,18 @@ struct PreparedRequest: Sendable {
         acceptableStatusCodes: ClosedRange<Int>, timeout: Duration
     ) {
         self.init(
-            purpose: purpose, method: method, target: target, headerFields: headerFields, omittedFields: [],
-            body: body, requiresAuthorization: false, acceptableStatusCodes: acceptableStatusCodes,
+            purpose: purpose,
+            message: RequestMessage(method: method, target: target, headerFields: headerFields, body: body),
+            omittedFields: [], requiresAuthorization: false, acceptableStatusCodes: acceptableStatusCodes,
             timeouts: RequestTimeouts(idle: timeout, total: timeout), takesSigners: false,
             sharesIdenticalRequests: false, retrying: nil, endpoint: nil)
     }
 
-    private init(
-        purpose: Purpose, method: String, target: TargetURL, headerFields: HeaderFields, omittedFields: [String],
-        body: TransportBody?, requiresAuthorization: Bool, acceptableStatusCodes: ClosedRange<Int>,
-        timeouts: RequestTimeouts, takesSigners: Bool, sharesIdenticalRequests: Bool,
-        retrying: EndpointRetrying?, endpoint: Any.Type?
-    ) {
-        self.purpose = purpose
-        message = RequestMessage(method: method, target: target, headerFields: headerFields, body: body)
-        self.omittedFields = omittedFields
-        self.requiresAuthorization = requiresAuthorization
-        self.acceptableStatusCodes = acceptableStatusCodes
-        self.timeouts = timeouts
-        self.takesSigners = takesSigners
-        self.sharesIdenticalRequests = sharesIdenticalRequests
-        self.retrying = retrying
-        self.endpoint = endpoint
-    }
-
     /// The same request with a policy of its own.
-    ///
-    /// The property is constant: requests would be copied if it were variable.
     func following(_ retryPolicy: RetryPolicy) -> PreparedRequest {
-        PreparedRequest(
-            purpose: purpose, method: method, target: target, headerFields: headerFields,
-            omittedFields: omittedFields, body: body, requiresAuthorization: requiresAuthorization,
-            acceptableStatusCodes: acceptableStatusCodes, timeouts: timeouts, takesSigners: takesSigners,
-            sharesIdenticalRequests: sharesIdenticalRequests,
-            retrying: EndpointRetrying.of(retryPolicy, retrying?.idempotency), endpoint: endpoint)
+        var request = self
+        request.retrying = EndpointRetrying.of(retryPolicy, retrying?.idempotency)
+        return request
     }
 
     /// Adds a field of the SDK's, unless the endpoint has set it.
@@ -203,29 +175,28 @@ struct PreparedRequest: Sendable {
         return fields
     }
 
-    /// The body from the method or the `body` property.
-    ///
-    /// Its media type is added unless the endpoint sets one.
+    /// The body from the method or the `body` property; its media type is added unless
+    /// the endpoint sets one.
     private static func body(
         of method: HTTPMethod, and described: RequestBody?, encoder: JSONEncoder, fields: inout HeaderFields
     ) throws(AtomError) -> TransportBody? {
         guard method.body == nil || described == nil else {
-            throw .requestable(
-                .invalidBody(
-                    .init(subject: method.name, reason: "there are two bodies, one in the method and one in body")))
+            throw .refused(
+                RequestableError.invalidBody, method.name,
+                because: "there are two bodies, one in the method and one in body")
         }
         let body =
             if let described { try described.prepared(encoder: encoder) } else { method.body.map(TransportBody.data) }
         guard let body else { return nil }
         guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(method.name) else {
-            throw .requestable(
-                .invalidMethod(
-                    .init(subject: method.name, reason: "this method is sent without a body (RFC 9110 §9.3)")))
+            throw .refused(
+                RequestableError.invalidMethod, method.name,
+                because: "this method is sent without a body (RFC 9110 §9.3)")
         }
         if !fields.contains("Content-Type"), body.length != 0 || described != nil {
             let contentType = described?.contentType ?? method.contentType
             if let reason = HTTPGrammar.violation(inFieldValue: contentType) {
-                throw .requestable(.invalidHeader(.init(subject: "Content-Type", reason: reason)))
+                throw .refused(RequestableError.invalidHeader, "Content-Type", because: reason)
             }
             fields.append(name: "Content-Type", value: contentType)
         }

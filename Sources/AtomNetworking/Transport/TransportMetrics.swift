@@ -30,8 +30,7 @@ public struct TransportMetrics: Sendable, Hashable {
     /// Creates a measurement in which nothing is known.
     public init() {}
 
-    /// Sets the times from when each part began and ended, by any clock; `nil` for
-    /// what there was not.
+    /// Sets the times from when each part began and ended, by any clock.
     ///
     /// - Parameter connect: With the TLS handshake.
     mutating func measure(

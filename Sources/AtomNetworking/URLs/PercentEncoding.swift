@@ -37,10 +37,8 @@ package enum PercentEncoding {
         }
     }
 
-    /// `name=value&…` with everything except unreserved characters encoded.
-    ///
-    /// So `+`, `&`, `=`, `%`, spaces and any script keep their meaning in both
-    /// readings of a query, that of RFC 3986 and that of the form encoding.
+    /// `name=value&…` with everything except unreserved characters encoded, so that
+    /// all keep their meaning also for readers of forms.
     static func query(_ items: [QueryItem]) -> String {
         items.map { "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))" }
             .joined(separator: "&")

@@ -80,10 +80,8 @@ public struct TargetURL: Sendable, Hashable {
 // References (RFC 3986 §5), on bytes: Foundation encodes a whole URL again if
 // it finds one stray character in it.
 extension TargetURL {
-    /// Resolves a reference, without user information and fragment; `nil` if the
-    /// result is not an HTTP URL with a valid host.
-    ///
-    /// What the server has written is kept octet by octet.
+    /// Resolves a reference octet by octet, without user information and fragment;
+    /// `nil` if the result is not an HTTP URL with a valid host.
     static func resolving(_ reference: String, against base: TargetURL?) -> TargetURL? {
         guard let bytes = encoded(reference.trimmingCharacters(in: .whitespaces)), !bytes.isEmpty else { return nil }
         var rest = bytes.prefix { $0 != UInt8(ascii: "#") }

@@ -135,10 +135,8 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    /// Writes the result of an exchange, unless another process has written
-    /// since the lock was given back.
-    ///
-    /// - Returns: What is stored.
+    /// Writes the result of an exchange, unless another process has written since the
+    /// lock was given back, and returns what is stored.
     private func store(
         _ new: TokenCredential?, inPlaceOf old: TokenCredential?, under hold: StoreLock.Hold
     ) async throws -> TokenCredential? {

@@ -2,15 +2,12 @@ import Foundation
 
 /// Asks the system not to suspend the process for some time.
 ///
-/// A system that suspends a process while it holds a file lock in a shared
-/// container ends it instead (0xdead10cc). So a lock is held only within an
-/// activity, and is given back when the activity expires.
+/// A process that is suspended while it holds a file lock in a shared container is
+/// ended (0xdead10cc). So the lock is given back when the activity expires.
 struct ExpiringActivity: Sendable {
-    /// Begins an activity.
+    /// Begins an activity, and returns what ends it, to be called once.
     ///
-    /// It calls `onExpiry` at most once, on any thread, perhaps before it
-    /// returns. It returns a function that ends the activity, which is called
-    /// once.
+    /// It calls `onExpiry` at most once, on any thread, perhaps before it returns.
     let begin: @Sendable (_ onExpiry: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
     /// The process is never suspended.

@@ -1,17 +1,13 @@
 import Foundation
 
-/// An open folder in which other users can't replace our files.
-///
-/// All names are relative to the open folder, so a change of the path doesn't
-/// lead to another folder.
+/// An open folder in which other users can't replace our files; a change of its
+/// path doesn't lead to another one.
 struct StoreFolder {
     private let path: String
     private let descriptor: Descriptor
     private let status: stat
 
-    /// Opens a folder, and creates it if requested.
-    ///
-    /// - Returns: `nil` if it doesn't exist and isn't to be created.
+    /// Opens a folder, and creates it if requested; `nil` if there is none.
     init?(_ path: String, creating: Bool) throws(TokenStoreError) {
         var opened = Descriptor(path, O_RDONLY | O_DIRECTORY)
         if opened == nil, errno == ENOENT {
@@ -84,10 +80,8 @@ struct StoreFolder {
         return file
     }
 
-    /// The contents of a file, at most one byte more than `limit`; `nil` if the
-    /// file doesn't exist.
-    ///
-    /// If others can read the file, this removes their access.
+    /// The contents of a file, at most one byte more than `limit`; `nil` if there is
+    /// none. It removes the access of others.
     func contents(of name: String, upTo limit: Int) throws(TokenStoreError) -> Data? {
         guard let file = try open(name, O_RDONLY) else { return nil }
         let status = try Self.status(of: file)
@@ -101,11 +95,9 @@ struct StoreFolder {
         return data
     }
 
-    /// Replaces a file atomically: a reader gets either the old or the new
-    /// contents.
+    /// Replaces a file atomically.
     ///
-    /// The caller holds the lock, so this can remove files that other writers
-    /// left unfinished.
+    /// The caller holds the lock, so what other writers left unfinished is removed.
     func replace(_ name: String, with data: Data) throws(TokenStoreError) {
         removeLeftovers(of: name)
         let temporary = Self.name(name, Self.unfinished)
@@ -128,11 +120,9 @@ struct StoreFolder {
         try Self.synchronize(descriptor)
     }
 
-    /// A backup that is restored on another device would clone the refresh
-    /// token.
+    /// A backup that is restored on another device would clone the refresh token.
     ///
-    /// The mark belongs to the file, so every new file needs it. Where it can't
-    /// be set, the tokens are still stored.
+    /// Every new file needs the mark; without it, the tokens are still stored.
     private func leaveOutOfBackups(_ name: String) {
         #if canImport(Darwin)
             var values = URLResourceValues()
@@ -151,9 +141,7 @@ struct StoreFolder {
         try Self.synchronize(descriptor)
     }
 
-    /// Renames a file to a unique name.
-    ///
-    /// - Returns: The new location.
+    /// Renames a file to a unique name, and returns where it is.
     func setAside(_ name: String) throws(TokenStoreError) -> URL {
         let other = Self.name(name, "corrupt")
         try rename(name, to: other)
@@ -167,12 +155,11 @@ struct StoreFolder {
         }
     }
 
-    /// Takes the lock in this file, and creates the file if it doesn't exist.
+    /// Takes the lock in this file, which is created if necessary; `nil` if it is
+    /// taken.
     ///
-    /// - Parameter isSame: Whether two `stat` results describe one file.
-    /// - Returns: `nil` if the lock is taken.
-    /// - Throws: `TokenStoreError.refused` if the locked file never has the
-    ///   identity of the file with this name.
+    /// - Parameter isSame: Whether two `stat` results describe one file; never so on
+    ///   some file systems, which are refused.
     func tryLock(
         _ name: String, isSame: (stat, stat) -> Bool = { $0.st_ino == $1.st_ino && $0.st_dev == $1.st_dev }
     ) throws(TokenStoreError) -> Descriptor? {

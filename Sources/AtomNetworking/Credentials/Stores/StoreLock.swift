@@ -3,9 +3,8 @@ import Foundation
 /// Gives one user at a time access to a shared resource: in order of arrival
 /// within this process and, with a lock file, among processes.
 ///
-/// A paused process may hold the file lock forever, and the system call that
-/// waits for it can be neither limited nor cancelled. So whoever is first in
-/// this process tries again and again.
+/// The system call that waits for a file lock can be neither limited nor cancelled.
+/// So whoever is first in this process tries again and again.
 final class StoreLock: Sendable {
     /// Identifies the locked resource.
     enum Key: Hashable, Sendable {
@@ -26,9 +25,8 @@ final class StoreLock: Sendable {
     /// Tries to lock out other processes, without waiting.
     typealias Trial = @Sendable () async throws -> Attempt
 
-    /// Excludes others until it is released.
-    ///
-    /// Other processes are excluded only until the system suspends this one.
+    /// Excludes others until it is released, and other processes only until the
+    /// system suspends this one.
     final class Hold: Sendable {
         private struct State {
             var file: Descriptor?
@@ -152,9 +150,8 @@ extension StoreLock {
     /// The locks of this process.
     private static let locks = Guarded<[Key: Entry]>([:])
 
-    /// The lock of all users of the resource in this process.
-    ///
-    /// The time source and the activity are those of whoever comes first.
+    /// The lock of all users of the resource in this process, with the clock and the
+    /// activity of whoever comes first.
     static func shared(for key: Key, time: any TimeSource, activity: ExpiringActivity) -> StoreLock {
         locks.withLock { locks in
             if let lock = locks[key]?.lock { return lock }

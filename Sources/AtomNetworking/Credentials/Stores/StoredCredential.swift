@@ -17,10 +17,8 @@ struct StoredCredential: Equatable, Sendable {
 
     var credential: TokenCredential?
 
-    /// The refresh that was started and whose result is unknown.
-    ///
-    /// It is stored next to the credential, so that one write replaces both: a
-    /// note never outlives its token.
+    /// The refresh that was started and whose result is unknown: one write replaces it
+    /// and the token.
     var intent: RefreshIntent?
 
     init(credential: TokenCredential?, intent: RefreshIntent? = nil) {
@@ -128,8 +126,7 @@ extension Members {
 
 /// A note that a refresh token is about to be sent.
 ///
-/// It distinguishes tokens, but doesn't protect the token from guessing: while
-/// the note exists, the token is stored next to it.
+/// It needs no protection: the token itself is stored next to it.
 struct RefreshIntent: Codable, Hashable, Sendable {
     let salt: String
     let fingerprint: String

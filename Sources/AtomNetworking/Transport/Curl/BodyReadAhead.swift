@@ -3,9 +3,8 @@
 
     /// A body that libcurl's thread reads without waiting for a disk.
     ///
-    /// A file may be slow, and the system has no way to read it without waiting. So
-    /// bodies with files are read ahead on a thread of their own, two parts at most.
-    /// All others are read directly.
+    /// The system has no way to read a file without waiting. So bodies with files are
+    /// read ahead on a thread of their own, two parts at most.
     final class BodyReadAhead: Sendable {
         private struct State {
             /// What has been read, in order, and how much of the first part was taken.

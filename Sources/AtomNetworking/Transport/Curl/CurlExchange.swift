@@ -15,8 +15,7 @@
         /// The body, if it is looked at before the start; not changed after that.
         @exclusivity(unchecked) private var emptyBody: TransportBodyReader?
 
-        // Only the loop's thread uses these, so no two accesses overlap
-        // (SE-0176).
+        // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
         /// Whether it may need a connection of its own.
         @exclusivity(unchecked) var isSingle = true
         /// The transfer, while it runs.
@@ -69,9 +68,7 @@
         }
 
         /// Starts as soon as a body has been found to be as empty as was announced:
-        /// libcurl doesn't read one without bytes.
-        ///
-        /// - Parameter transport: Stays until then, because the loop ends with it.
+        /// libcurl doesn't read one without bytes. The loop ends with the transport.
         func start(after body: TransportBodyReader, of transport: CurlTransport) {
             emptyBody = body
             check(body, of: transport)
@@ -193,17 +190,13 @@
             loop.cancel(self)
         }
 
-        /// A part of the body goes to the delivery.
-        ///
-        /// It is called on the loop's thread.
+        /// A part of the body goes to the delivery; called on the loop's thread.
         func handOver(_ part: Data) -> EventDelivery.Item {
             handedOver += Int64(part.count)
             return EventDelivery.Item(exchange: self, event: .data(part))
         }
 
-        /// Decides whether a part of the body has to wait.
-        ///
-        /// It is called on the loop's thread.
+        /// Whether a part of the body has to wait; called on the loop's thread.
         ///
         /// - Parameter pending: The bytes that haven't been handed over.
         func mustWait(pending: Int) -> Bool {

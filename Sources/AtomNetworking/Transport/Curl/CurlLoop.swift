@@ -53,9 +53,8 @@
         @exclusivity(unchecked) private var singleCount = 0
         /// The limits that libcurl has been given.
         @exclusivity(unchecked) private var limits: (kept: Int, perHost: Int) = (0, 0)
-        /// Whether more connections may be opened than before.
-        ///
-        /// That alone doesn't make libcurl look at what waits for one.
+        /// Whether more connections may be opened than before, which alone doesn't make
+        /// libcurl look at what waits for one.
         @exclusivity(unchecked) private var mustSearch = false
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
@@ -179,9 +178,8 @@
             if wasParked { deliverRest(of: exchange) }
         }
 
-        /// Leaves the body of an exchange unread from now on.
-        ///
-        /// - Returns: Whether nobody else is held up by it.
+        /// Leaves the body of an exchange unread, and returns whether that holds up
+        /// nobody else.
         func hold(_ exchange: CurlExchange) -> Bool {
             inbox.withLock { _ in
                 exchange.shared.isHeld = !exchange.shared.carriesOthers
@@ -344,10 +342,8 @@
         }
 
         /// Lets libcurl close the kept connections that have ended, and look at the
-        /// transfers that wait for one.
-        ///
-        /// It looks at the first when it searches for one, once a second at most, and at
-        /// the others when a transfer ends. So it gets one that may open no connection.
+        /// transfers that wait for one: it does so when a transfer searches for one, once
+        /// a second at most, and when a transfer ends. This one may open none.
         private func search(_ multi: atom_curl_multi) {
             mustSearch = false
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
@@ -358,11 +354,9 @@
             running.append(transfer)
         }
 
-        /// libcurl may keep so many connections, and open so many to one host.
-        ///
-        /// The first includes those in use. Exchanges with one at a time have slots;
-        /// those of a host that multiplexes share a few connections, and those of them
-        /// that have been answered and go on may have all the streams of one.
+        /// libcurl may keep so many connections, those in use included, and open so many
+        /// to one host: those that multiplex share a few, but those that have been answered
+        /// and go on may have all the streams of one.
         private func limitConnections(_ multi: atom_curl_multi) {
             // 32 bits: it counts objects in memory.
             let kept = settings.keptConnections + (exchangeCount + 63) / 64 * 64
@@ -378,9 +372,7 @@
             limits = (kept, perHost)
         }
 
-        /// Takes the commands that have come in.
-        ///
-        /// - Returns: Whether the thread goes on.
+        /// Takes the commands that have come in, and returns whether the thread goes on.
         private func takeCommands(_ commands: inout [Command]) -> Bool {
             var taken: [Command] = commands
             let goesOn = inbox.withLock { inbox in
@@ -542,9 +534,8 @@
                     return true
                 }
                 let waiting = handedOver - exchange.shared.delivered
-                // What is only pending is handed over soon. Its delivery lets the
-                // transfer go on.
-                // Others may wait for a connection that is left unread.
+                // What is only pending is handed over soon, and lets the transfer go on. Others
+                // may wait for a connection that is left unread.
                 let maximum = exchange.shared.carriesOthers ? 64 << 20 : Int64(CurlExchange.maximumBacklog)
                 guard waiting > 0, waiting + Int64(pending) > maximum else { return false }
                 exchange.shared.isPaused = true

@@ -81,16 +81,12 @@
             throw .refused(RequestableError.unsupportedConfiguration, "CurlTransport", because: problem.explanation)
         }
 
-        /// The proxy for a request; `nil` for none.
-        ///
-        /// - Throws: If the environment names one that can't be used.
+        /// The proxy for a request; it throws if the environment names an unusable one.
         func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
             try proxies.proxy(for: target)
         }
 
-        /// Sets the options of a proxy on a new handle.
-        ///
-        /// - Returns: What libcurl refuses, if it does.
+        /// Sets the options of a proxy on a new handle, and returns what libcurl refuses.
         func set(_ proxy: CurlTransport.ProxyServer?, on easy: atom_curl_easy) -> WireProblem? {
             guard let proxy else {
                 // Or libcurl would search the environment. One without proxies may not
@@ -117,9 +113,7 @@
             return nil
         }
 
-        /// Sets the options of TLS on a new handle.
-        ///
-        /// - Returns: What libcurl refuses, if it does.
+        /// Sets the options of TLS on a new handle, and returns what libcurl refuses.
         func secure(_ easy: atom_curl_easy, share: atom_curl_share?) -> WireProblem? {
             func refused(_ option: String) -> WireProblem {
                 .insecure(.secureConnectionFailed, "libcurl doesn't accept \(option)")
@@ -172,9 +166,8 @@
 
         /// Whether libcurl's default is a file with all authorities.
         ///
-        /// Some systems name a folder with the same ones besides. With a folder
-        /// libcurl reads everything again for each connection, which takes
-        /// about 30 ms; otherwise it keeps what it has read for a day.
+        /// A folder, which some systems name besides, is read again for each connection,
+        /// for about 30 ms; a file is kept for a day.
         private static let hasSystemBundle =
             atom_curl_default_authorities().map { FileManager.default.isReadableFile(atPath: String(cString: $0)) }
             ?? false

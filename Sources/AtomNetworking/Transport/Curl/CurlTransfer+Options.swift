@@ -3,9 +3,7 @@
     import Foundation
 
     extension CurlTransfer {
-        /// Sets the options of a request on a new handle.
-        ///
-        /// - Returns: What libcurl refuses, if it does.
+        /// Sets the options of a request on a new handle, and returns what libcurl refuses.
         func set(_ request: TransportRequest, parsedURL: ParsedURL?, on easy: atom_curl_easy) -> WireProblem? {
             // Also as text, which libcurl reads when it repeats a request.
             guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0 else {
@@ -125,10 +123,7 @@
         }()
     }
 
-    /// A URL that libcurl has parsed.
-    ///
-    /// A handle reads it when its exchange begins, and the transfer keeps it that
-    /// long.
+    /// A URL that libcurl has parsed; the transfer keeps it while a handle reads it.
     final class ParsedURL {
         let handle: atom_curl_url
 

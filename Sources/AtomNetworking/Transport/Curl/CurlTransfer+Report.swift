@@ -63,8 +63,7 @@
 
         /// The proxy that the exchange went over.
         ///
-        /// libcurl alone knows the exceptions. An address with the server's port may
-        /// belong to one of them.
+        /// libcurl alone knows the exceptions; the server's port may be one of theirs.
         var proxyInUse: CurlTransport.ProxyServer? {
             guard let target = exchange?.request.target, let proxy = try? settings.proxy(for: target) else {
                 return nil

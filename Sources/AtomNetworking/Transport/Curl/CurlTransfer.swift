@@ -2,12 +2,11 @@
     internal import CAtomCurl
     import Foundation
 
-    /// Runs one exchange after the other with libcurl.
+    /// Runs one exchange after the other with libcurl, which calls it back on the
+    /// loop's thread.
     ///
-    /// Only the loop's thread uses it. libcurl calls it back on that thread,
-    /// while the loop lets it work. Where libcurl is 7.83 to 8.1, each exchange gets
-    /// a handle of its own: these followed a pointer to freed memory when a handle
-    /// was used again and a head began with a folded line (curl #11103).
+    /// libcurl 7.83 to 8.1 gets a handle for each exchange: it followed a pointer to
+    /// freed memory when one was used again and a head began with a folded line (#11103).
     final class CurlTransfer {
         /// Why this side ended the transfer.
         enum Abort {
@@ -42,8 +41,7 @@
         /// What libcurl hands to its callbacks.
         let owner: UnsafeMutablePointer<atom_curl_owner>
 
-        // Only the loop's thread accesses all of these, and never two accesses
-        // overlap, so the check for that at run time isn't needed (SE-0176).
+        // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
         /// The handle of the exchange.
         @exclusivity(unchecked) private(set) var easy: atom_curl_easy?
         @exclusivity(unchecked) var lines = HeaderLines()
@@ -118,10 +116,7 @@
     // MARK: - Before
 
     extension CurlTransfer {
-        /// Makes a handle for the exchange.
-        ///
-        /// - Parameter parsedURL: The exchange's URL, if it has been parsed.
-        /// - Returns: Why it can't be sent; `nil` if it can.
+        /// Makes a handle for the exchange, and returns why it can't be sent.
         func prepare(
             for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?
         ) -> TransportFailure? {
@@ -286,9 +281,8 @@
             }
         }
 
-        /// A request is about to be sent, for the first time or again.
-        ///
-        /// - Parameter port: The connection's port on this machine; 0 if it isn't known.
+        /// A request is about to be sent, for the first time or again, from this port; 0
+        /// if it isn't known.
         func maySend(from port: UInt16) -> Bool {
             guard exchange != nil else { return false }
             if refusedExpectation != nil {
@@ -343,8 +337,7 @@
         /// Gets ready to look at a certificate that is not accepted, so that the error
         /// can say whose it is.
         ///
-        /// It takes another handshake, over a connection of its own, and nothing else
-        /// is sent: no request, no certificate of the client.
+        /// It takes another handshake, over a new connection, and nothing else is sent.
         ///
         /// - Returns: Whether there is a certificate to look at.
         func looksAtCertificate(after code: CInt) -> Bool {
@@ -364,9 +357,7 @@
             return true
         }
 
-        /// Gets ready for that: nothing of the request has been sent.
-        ///
-        /// - Returns: Whether it will be a new connection.
+        /// Gets ready for a new connection: nothing of the request has been sent.
         func beginAnew() -> Bool {
             abort = nil
             passage = Passage()
@@ -378,11 +369,10 @@
             socket = loop.sockets.use(descriptor, insteadOf: socket)
         }
 
-        /// libcurl has sent so many bytes of the body, and received so many of a
-        /// response of this length, 0 if it isn't known.
+        /// libcurl has sent so many bytes of the body, and received so many of a response
+        /// of this length, 0 if it isn't known.
         ///
-        /// - Returns: Whether it goes on: with all of a response there is no reason
-        ///   to send more, and the server may not even read it.
+        /// - Returns: Whether it goes on: with a whole response there is no reason to.
         func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
             guard settings.library.tellsOfSending || mayGoOn() else { return false }
             // Whoever ends it here waits for the resolver, and nothing will be sent.
@@ -406,10 +396,9 @@
             reported = total
         }
 
-        /// Before 7.80 libcurl doesn't say that it is about to send.
-        ///
-        /// But it reports progress after each step: when it has taken a kept connection, before it
-        /// sends, and over a new one, to which nothing can have come, after it has sent.
+        /// Before 7.80 libcurl doesn't say that it is about to send, but reports progress
+        /// when it has taken a kept connection, before it sends, and over a new one, to
+        /// which nothing can have come, after it has sent.
         private func mayGoOn() -> Bool {
             let now = Passage(port: figure(ATOM_CURLINFO_LOCAL_PORT), moment: moment(ATOM_CURLINFO_CONNECT_TIME))
             // 7.75 to 7.78 don't know the port of a kept connection.
@@ -461,12 +450,8 @@
             part = Data()
         }
 
-        /// Lets libcurl go on after a pause.
-        ///
-        /// At once it hands over what it has kept. If that is refused, it leaves it out
-        /// and goes on with what follows.
-        ///
-        /// - Returns: Its code, if it has to be ended for that.
+        /// Lets libcurl go on after a pause, with what it has kept; refused, it leaves that
+        /// out. So it returns the code if the transfer has to be ended.
         func goOn() -> CInt? {
             guard let easy else { return nil }
             loop.sockets.letGo(socket)
@@ -476,11 +461,8 @@
 
         /// Whether libcurl may be looking for the server's address.
         ///
-        /// To take such a transfer out, libcurl would wait for the system's
-        /// resolver, and all other exchanges with it. It can't be doing so before
-        /// it has worked on the exchange.
-        ///
-        /// Left in, it sends nothing: it gets neither a new connection nor an old one.
+        /// To take such a transfer out, libcurl and all other exchanges would wait for the
+        /// system's resolver. Left in, it sends nothing.
         var mayBeResolving: Bool { !isConnecting && !isPrepared }
 
         /// Lets go of the exchange, which has ended for its caller.

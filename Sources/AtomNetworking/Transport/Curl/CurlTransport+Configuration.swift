@@ -38,15 +38,11 @@
             /// Over HTTP/2 one connection carries up to 100 exchanges at once.
             public var connectionsPerOrigin = 6
 
-            /// How many milliseconds a body waits for `100 Continue`; by default as
-            /// many as libcurl says, which is a second.
-            ///
-            /// For tests, whose server may be slow.
+            /// How many milliseconds a body waits for `100 Continue`, for tests; by default
+            /// a second, as libcurl says.
             var expectationTimeout: Int?
 
-            /// An option that libcurl is said not to have.
-            ///
-            /// For tests.
+            /// An option that libcurl is said not to have, for tests.
             var missingOption: Int?
 
             /// Creates the default settings.

@@ -18,11 +18,7 @@
         /// is empty.
         var list: UnsafeMutablePointer<atom_curl_list>? { nodeCount == 0 ? nil : nodes.baseAddress }
 
-        /// Starts a list.
-        ///
-        /// - Parameters:
-        ///   - size: The most bytes that the names and values take together.
-        ///   - lines: The most lines.
+        /// Starts a list of so many lines, whose names and values take so many bytes.
         mutating func begin(size: Int, lines: Int) {
             // A colon, a space and a terminator each.
             let needed = size + 3 * lines

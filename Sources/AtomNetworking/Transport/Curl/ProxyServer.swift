@@ -70,11 +70,8 @@
     }
 
     extension CurlTransport.ProxyServer {
-        /// The proxy that the environment names for a scheme, where libcurl would
-        /// look for it; `nil` if there is none.
-        ///
-        /// - Throws: An error without the value of the variable, which may contain a
-        ///   password.
+        /// The proxy that the environment names for a scheme, where libcurl would look
+        /// for it. The error doesn't show the value, which may contain a password.
         static func named(
             by environment: [String: String], for scheme: BaseURLScheme
         ) throws(CurlLibrary.Unavailable) -> Self? {

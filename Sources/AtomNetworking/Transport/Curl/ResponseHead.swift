@@ -1,10 +1,8 @@
 #if os(Linux)
     import Foundation
 
-    /// Reads the lines of a head as they arrive.
-    ///
-    /// libcurl hands over each line with its end, also the lines of interim
-    /// responses and of trailers.
+    /// Reads the lines of a head as they arrive, each with its end, also those of
+    /// interim responses and of trailers.
     struct ResponseHead {
         /// The most bytes that all heads and trailers of one response may have.
         static let maximumSize = 256 << 10
@@ -89,9 +87,8 @@
             return .invalid
         }
 
-        /// Reads `HTTP/1.1 200 OK`, where the reason may be missing.
-        ///
-        /// libcurl is more lenient, but then it may see another status in it.
+        /// Reads `HTTP/1.1 200 OK`, where the reason may be missing; libcurl is more
+        /// lenient, and may see another status in it.
         private mutating func startHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
             guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")),
                 space == 6 || (space == 8 && line[6] == UInt8(ascii: ".") && line[7].isDigit), line[5].isDigit
@@ -159,10 +156,8 @@
             return .incomplete
         }
 
-        /// Judges the fields that say how long the body is and how it is coded (RFC
-        /// 9112 §6): libcurl may read them in another way than the server meant.
-        ///
-        /// - Returns: Why the head is refused.
+        /// Returns what is wrong with the fields that say how long the body is and how it
+        /// is coded (RFC 9112 §6): libcurl may read them otherwise than the server meant.
         private mutating func judge(
             _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, hasBlank: Bool
         ) -> String? {

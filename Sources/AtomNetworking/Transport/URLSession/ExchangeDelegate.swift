@@ -6,10 +6,8 @@ import Foundation
 
 /// Converts a session's callbacks to the events of each exchange.
 ///
-/// All callbacks and all cancellations run on one serial queue. On Linux a task
-/// that is cancelled while it completes traps (it is removed from its session
-/// twice). Here a task is cancelled only between two callbacks, and only while
-/// it has not completed.
+/// Callbacks and cancellations run on one serial queue: on Linux a task that is
+/// cancelled while it completes traps.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The session's delegate queue.
     let queue = CallbackQueue()
@@ -31,10 +29,8 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The number of tasks that have not completed yet.
     var count: Int { exchanges.withLock { $0.count } }
 
-    /// Creates and resumes the task of an exchange, unless it has been
-    /// cancelled.
-    ///
-    /// - Parameter file: The body, if it isn't in the request.
+    /// Creates and resumes the task of an exchange, unless it has been cancelled;
+    /// with the body of a file, if there is one.
     func start(
         _ exchange: DataTaskExchange, _ request: URLRequest, fromFile file: URL? = nil, in session: URLSession
     ) {
@@ -78,9 +74,8 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
             return exchange.spooledBody
         }
         body?.stop()
-        // Before the waiting callbacks: on Linux nothing limits the server, and
-        // after the callbacks the whole of a body that is too large would have
-        // been read.
+        // Before the waiting callbacks: else the whole of a body that is too large would
+        // have been read on Linux.
         queue.addUrgent { [self] in
             let task = exchanges.withLock { exchanges -> URLSessionTask? in
                 guard exchange.isResumed, let task = exchange.task, exchanges[task.taskIdentifier] === exchange else {
@@ -197,11 +192,9 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     #if canImport(FoundationNetworking)
         /// The server closed a kept-alive connection without a response.
         ///
-        /// libcurl repeats the request on another connection and needs the body
-        /// from its beginning. Foundation doesn't provide it for a body that is
-        /// not a stream: the server would wait for the body until the idle
-        /// timeout. libcurl also can't know whether the request may be sent
-        /// twice (RFC 9110 §9.2.2).
+        /// libcurl repeats the request, although it can't know whether that is allowed
+        /// (RFC 9110 §9.2.2), and the server would wait for a body that Foundation
+        /// doesn't provide again.
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -279,10 +272,8 @@ extension URLSessionTask {
 }
 
 extension TransportResponse {
-    /// Copies the fields that Foundation parsed.
-    ///
-    /// Foundation has joined repeats with a comma, which changes the meaning
-    /// only for `Set-Cookie` (RFC 9110 §5.3).
+    /// Copies the fields that Foundation parsed and joined, which changes the meaning
+    /// only of `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
         var fields: [HeaderFields.Field] = []
         for (name, value) in response.allHeaderFields {

@@ -1,17 +1,11 @@
 /// Splits `Set-Cookie` lines that Foundation has joined with a comma and a
 /// space.
 ///
-/// Cookies may contain commas too, so it isn't always clear which commas
-/// Foundation added (RFC 9110 §5.3): `a=b, c=d` may be two lines or one. A line
-/// begins after a comma that a token and an equals sign follow, which no date
-/// in `Expires` contains, unless the comma is
-///
-/// - in a value between quotes, or
-/// - in a value with spaces. A server that allows spaces also allows commas,
-///   and the text may come from another user.
-///
-/// Text that isn't split is one cookie with a long value: one cookie less is
-/// better than one that no server set.
+/// Cookies may contain commas too (RFC 9110 §5.3). A line begins after a comma that
+/// a token and an equals sign follow, which no date contains, unless the comma is in
+/// a value between quotes or with spaces: a server that allows spaces also allows
+/// commas, and the text may be another user's. One cookie less is better than one
+/// that no server set.
 struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
     private let bytes: Bytes
     private var position: Int
@@ -21,10 +15,8 @@ struct JoinedSetCookies<Bytes: RandomAccessCollection> where Bytes.Element == UI
         position = bytes.startIndex
     }
 
-    /// The range of each line.
-    ///
-    /// It reads each byte only a few times, for any number of commas: a server
-    /// chooses them, and all requests wait for this.
+    /// The range of each line; each byte is read only a few times, because a server
+    /// chooses the commas.
     static func lines(in bytes: Bytes) -> [Range<Int>] {
         var joined = Self(bytes)
         var lines: [Range<Int>] = []

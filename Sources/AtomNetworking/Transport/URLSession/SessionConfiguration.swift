@@ -49,10 +49,8 @@ extension SessionConfiguration {
         }
     }
 
-    /// The system's configuration without everything that the SDK does itself
-    /// or doesn't use: cookies, caches, credentials and timeouts.
-    ///
-    /// - Parameter configure: Changes the rest of it.
+    /// The system's configuration, changed, without what the SDK does itself or
+    /// doesn't use: cookies, caches, credentials and timeouts.
     func urlSessionConfiguration(
         _ configure: (URLSessionConfiguration) -> Void = { _ in }
     ) -> URLSessionConfiguration {

@@ -17,11 +17,7 @@ final class SpooledBody: @unchecked Sendable {
 
     deinit { unlink(url.path) }
 
-    /// Writes the body; call it once.
-    ///
-    /// - Parameters:
-    ///   - progress: Called after each part.
-    ///   - completion: Called once, on any thread, with what went wrong.
+    /// Writes the body, once; the completion is called on any thread.
     func write(progress: @escaping @Sendable () -> Void, completion: @escaping @Sendable (AtomError?) -> Void) {
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             do throws(AtomError) {
@@ -43,9 +39,7 @@ final class SpooledBody: @unchecked Sendable {
         reader.interrupt()
     }
 
-    /// Writes what can be read now.
-    ///
-    /// - Returns: Whether that was all.
+    /// Writes what can be read now, and returns whether that was all.
     private func writeParts(_ progress: () -> Void) throws(AtomError) -> Bool {
         // Only this user may read it.
         file = file ?? Descriptor(url.path, O_WRONLY | O_CREAT | O_EXCL)

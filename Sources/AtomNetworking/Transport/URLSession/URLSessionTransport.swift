@@ -125,10 +125,8 @@ public final class URLSessionTransport: Transport {
         if case .stream(let body) = request.body {
             start(exchange, urlRequest, sending: body)
         } else if isOnItsOwn {
-            // A session has its own connections. On Linux the request would
-            // otherwise wait for one of six, and if the server closes the
-            // kept-alive connection, the request is lost, and a refresh token
-            // with it.
+            // A session has its own connections. On a kept-alive one the request, and a
+            // refresh token with it, would be lost if the server closes it.
             let session = makeSession(delegate)
             defer { session.finishTasksAndInvalidate() }
             delegate.start(exchange, urlRequest, in: session)
@@ -140,9 +138,8 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a body that isn't in memory.
     ///
-    /// A stream of the app is written to a temporary file first: on Linux it
-    /// can't be read on demand, and on Apple's systems its length would not be
-    /// sent.
+    /// A stream of the app is written to a temporary file first: URLSession would not
+    /// send its length, and on Linux can't read it on demand.
     private func start(_ exchange: DataTaskExchange, _ request: URLRequest, sending body: TransportBodyStream) {
         #if canImport(FoundationNetworking)
             if case .segments = body.source { return send(body, of: request, as: exchange) }
@@ -212,9 +209,8 @@ public final class URLSessionTransport: Transport {
 
     /// The URL in a form that Foundation accepts.
     ///
-    /// On Linux Foundation rejects every IPv6 address: it compares libcurl's
-    /// host, which has brackets, with its own, which has none. With
-    /// percent-encoding they are equal.
+    /// On Linux it compares libcurl's host with its own, which has no brackets for an
+    /// IPv6 address. With percent-encoding they are equal.
     private static func url(of target: TargetURL) -> URL? {
         #if canImport(FoundationNetworking)
             if target.host.hasPrefix("["), let range = target.absoluteString.range(of: "[", options: .literal) {
@@ -239,11 +235,8 @@ public final class URLSessionTransport: Transport {
         return urlRequest
     }
 
-    /// The fields as Foundation stores them: repeats are joined with a comma,
-    /// under the first name.
-    ///
-    /// All are set at once, since Foundation on Linux changes the case of a name
-    /// that is set individually.
+    /// The fields as Foundation stores them: repeats are joined with a comma. All are
+    /// set at once, since on Linux it changes the case of a name that is set alone.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
         var combined = [String: String](minimumCapacity: fields.count)
         for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {
@@ -267,11 +260,8 @@ public final class URLSessionTransport: Transport {
         return value.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Later than the SDK's own deadline: Foundation on Linux truncates
-    /// fractions, fails at once below a second and traps on huge values.
-    ///
-    /// On Linux it creates a timer for each field of a response. A timer beyond
-    /// the range of Dispatch, about three centuries from now, is never started.
+    /// Later than the SDK's own deadline: Foundation on Linux truncates fractions,
+    /// fails at once below a second and traps on huge values.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
         #if canImport(FoundationNetworking)
             // In milliseconds it has to fit in an `Int`.

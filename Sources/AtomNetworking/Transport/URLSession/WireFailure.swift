@@ -4,11 +4,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The meaning of a URLSession error, as text, and how far the request got.
+/// The meaning of a URLSession error, and how far the request got.
 ///
-/// Foundation on Linux reports both TLS failures and truncated bodies as
-/// "unknown", and a response that isn't HTTP as "unsupported URL". Its
-/// description, which comes from libcurl, distinguishes them.
+/// Foundation on Linux reports TLS failures and truncated bodies as "unknown", and
+/// what isn't HTTP as "unsupported URL". libcurl's words in it tell them apart.
 struct WireFailure {
     let error: any Error
     /// Whether the head of a response had arrived.
@@ -104,8 +103,8 @@ struct WireFailure {
 
 /// What a session knows of the bytes that it sent for one task.
 ///
-/// An error's code doesn't say it: URLSession sends a request again over another
-/// connection if the first one is lost, and the error is that of the last try.
+/// The error is that of the last try: URLSession sends a request again if a
+/// connection is lost.
 enum RequestTrace: Sendable, Equatable {
     /// The session doesn't tell, as on Linux.
     case unknown
@@ -114,10 +113,8 @@ enum RequestTrace: Sendable, Equatable {
     /// At least one try may have sent a part of it.
     case mayHaveSent
 
-    /// - Parameters:
-    ///   - starts: When each try began to send the request; `nil` for a try that
-    ///     didn't get so far.
-    ///   - bodyBytes: The bytes of the body that were sent.
+    /// - Parameter starts: When each try began to send the request; `nil` for one that
+    ///   didn't get so far.
     init(starts: [Date?], bodyBytes: Int64) {
         // Without a try nothing is known: the metrics may be missing.
         let isSent = starts.isEmpty || bodyBytes > 0 || starts.contains { $0 != nil }
