@@ -33,8 +33,9 @@ package enum Redaction {
         clipped(withoutTokens(withoutSecrets(text)), limit: 100)
     }
 
-    /// Whether a text contains something that looks like a token: a piece of 16 or
-    /// more characters that
+    /// Whether a text contains something that looks like a token.
+    ///
+    /// That is a piece of 16 or more characters that
     ///
     /// - changes between letters and digits three times or more, or
     /// - consists of words with an average length of less than three
@@ -50,8 +51,8 @@ package enum Redaction {
 
     /// The text with the mark in place of everything that looks like a token,
     /// and of everything that it shares with a secret: eight or more characters, a
-    /// complete shorter secret, and its beginning or end next to `…`, `...` or `***`.
-    /// Percent-encoding, the case of letters and `+` for a space make no difference.
+    /// complete shorter secret, and its beginning or end next to `…`, `...` or `***`;
+    /// percent-encoding, the case of letters and `+` for a space make no difference.
     static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
@@ -87,7 +88,7 @@ package enum Redaction {
     }
 
     /// At most `limit` characters, with those escaped that can't be seen, and the
-    /// mark for the rest. A mark in the text is never cut.
+    /// mark for the rest; a mark in the text is never cut.
     static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
         var shown = ""
         shown.reserveCapacity(min(text.utf8.count, limit) + 8)
@@ -333,7 +334,7 @@ package enum Redaction {
     }
 
     /// An error of Foundation, and those beneath it, without the URLs in it: their
-    /// queries may contain a secret. In texts they are shown as in ``url(_:mark:)``.
+    /// queries may contain a secret; in texts they are shown as in ``url(_:mark:)``.
     static func error(_ error: any Error) -> any Error {
         if let error = error as? URLError { return URLError(error.code, userInfo: userInfo(error.userInfo)) }
         if let error = error as? POSIXError { return POSIXError(error.code, userInfo: userInfo(error.userInfo)) }

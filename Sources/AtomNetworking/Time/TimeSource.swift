@@ -85,7 +85,7 @@ public struct SystemTimeSource: TimeSource {
 }
 
 /// An alarm with Dispatch's timers: one stops while the device sleeps, the other
-/// goes by the wall clock, which can be set. The first that isn't early counts.
+/// goes by the wall clock, which can be set; the first that isn't early counts.
 final class DispatchAlarm: Alarm, @unchecked Sendable {
     // Dispatch sources are thread-safe; the timers are never replaced.
     private let timer: any DispatchSourceTimer

@@ -68,7 +68,7 @@
         }
 
         /// Starts as soon as a body has been found to be as empty as was announced:
-        /// libcurl doesn't read one without bytes. The loop ends with the transport.
+        /// libcurl doesn't read one without bytes, and the loop ends with the transport.
         func start(after body: TransportBodyReader, of transport: CurlTransport) {
             emptyBody = body
             check(body, of: transport)

@@ -343,7 +343,7 @@
 
         /// Lets libcurl close the kept connections that have ended, and look at the
         /// transfers that wait for one: it does so when a transfer searches for one, once
-        /// a second at most, and when a transfer ends. This one may open none.
+        /// a second at most, and when a transfer ends; this one may open none.
         private func search(_ multi: atom_curl_multi) {
             mustSearch = false
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)

@@ -451,7 +451,7 @@
         }
 
         /// Lets libcurl go on after a pause, with what it has kept; refused, it leaves that
-        /// out. So it returns the code if the transfer has to be ended.
+        /// out, and this returns the code with which the transfer has to be ended.
         func goOn() -> CInt? {
             guard let easy else { return nil }
             loop.sockets.letGo(socket)

@@ -71,7 +71,7 @@
 
     extension CurlTransport.ProxyServer {
         /// The proxy that the environment names for a scheme, where libcurl would look
-        /// for it. The error doesn't show the value, which may contain a password.
+        /// for it; the error doesn't show the value, which may contain a password.
         static func named(
             by environment: [String: String], for scheme: BaseURLScheme
         ) throws(CurlLibrary.Unavailable) -> Self? {

@@ -235,7 +235,7 @@ public final class URLSessionTransport: Transport {
         return urlRequest
     }
 
-    /// The fields as Foundation stores them: repeats are joined with a comma. All are
+    /// The fields as Foundation stores them: repeats are joined with a comma; all are
     /// set at once, since on Linux it changes the case of a name that is set alone.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
         var combined = [String: String](minimumCapacity: fields.count)
