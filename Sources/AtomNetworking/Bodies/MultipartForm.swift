@@ -74,11 +74,10 @@ public struct MultipartForm: Sendable {
 
     /// Adds a file, which is read only while the form is sent.
     ///
-    /// When the request is prepared, it must be a regular file that can be
-    /// read, and the media type must be valid (RFC 9110 §8.3.1), or the request
-    /// fails with ``RequestableError/invalidBody(_:)``. If the file is changed
-    /// after that, the request fails with
-    /// ``TransferError/Reason/bodyLengthChanged``.
+    /// It must be a regular file that can be read, and the media type must be valid
+    /// (RFC 9110 §8.3.1), or the request fails with
+    /// ``RequestableError/invalidBody(_:)``. If the file is changed after that, it fails
+    /// with ``TransferError/Reason/bodyLengthChanged``.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.

@@ -89,7 +89,7 @@ package struct ByteSet: Sendable {
 
     package func union(_ characters: String) -> ByteSet {
         var result = self
-        for byte in characters.utf8 { result.isMember[Int(byte)] = true }
+        for byte in characters.utf8 where byte < 128 { result.isMember[Int(byte)] = true }
         return result
     }
 

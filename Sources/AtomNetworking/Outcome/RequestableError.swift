@@ -2,11 +2,10 @@ import Foundation
 
 /// Why a request was rejected before the SDK used the network.
 ///
-/// Each case has a ``Violation`` that says what was wrong. Match a case with or
-/// without its payload (`case .requestable(.invalidURLPath)`); your own
-/// endpoints may throw the three cases without a payload. Two errors with the
-/// same case are equal, with any payload: `error == .invalidURLPath` compares
-/// the case, and ``violation`` can be compared separately.
+/// Each case has a ``Violation`` that says what was wrong. Match it with or without
+/// its payload (`case .requestable(.invalidURLPath)`); your own endpoints may throw
+/// the three cases without one. Errors with the same case are equal, with any
+/// payload; ``violation`` can be compared separately.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

@@ -32,33 +32,21 @@ enum ResponseDecoding {
             {
                 return none
             }
-            throw .decoder(
-                .dataCorrupted(
-                    DecodingError.Context(
-                        codingPath: [],
-                        debugDescription: "The response has no body (status "
-                            + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or "
-                            + "NoContent if that is intended.")))
+            throw .undecodable(
+                "The response has no body (status \(response.statusCode.map(String.init) ?? "unknown")); "
+                    + "expect an optional, Data or NoContent if that is intended.")
         }
         do {
             return try decoder.decode(T.self, from: response.data)
         } catch let error as DecodingError {
             if isWholeBody, let format = markup(in: response, error) {
-                throw .decoder(
-                    .dataCorrupted(
-                        DecodingError.Context(
-                            codingPath: [], debugDescription: "The response is \(format), not JSON.",
-                            underlyingError: error.withoutText)))
+                throw .undecodable("The response is \(format), not JSON.", cause: error.withoutText)
             }
             throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
         } catch {
             // A model's own `init(from:)` may throw any error. Only its type is
             // shown, because its text may contain a value.
-            throw .decoder(
-                .dataCorrupted(
-                    DecodingError.Context(
-                        codingPath: [], debugDescription: "The model threw \(Swift.type(of: error))",
-                        underlyingError: error)))
+            throw .undecodable("The model threw \(Swift.type(of: error))", cause: error)
         }
     }
 
@@ -110,6 +98,13 @@ enum ResponseDecoding {
     }
 }
 
+extension AtomError {
+    /// A body that can't be decoded, for a reason of the SDK's.
+    static func undecodable(_ explanation: String, cause: (any Error)? = nil) -> AtomError {
+        .decoder(.dataCorrupted(.init(codingPath: [], debugDescription: explanation, underlyingError: cause)))
+    }
+}
+
 extension DecodingError {
     var context: Context? {
         switch self {
@@ -125,7 +120,7 @@ extension DecodingError {
     fileprivate func showing(_ outline: String) -> DecodingError {
         func context(_ context: Context, _ explanation: String) -> Context {
             Context(
-                codingPath: context.codingPath.map(HiddenKey.hiding), debugDescription: "\(explanation) In: \(outline)",
+                codingPath: context.codingPath.map(TextKey.hiding), debugDescription: "\(explanation) In: \(outline)",
                 underlyingError: context.underlyingError.map(Self.withoutText))
         }
         switch self {
@@ -134,7 +129,7 @@ extension DecodingError {
             let isMalformed = old.debugDescription == malformed
             return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder rejected the value."))
         case .keyNotFound(let key, let old):
-            let key = HiddenKey.hiding(key)
+            let key = TextKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
         case .typeMismatch(let type, let old):
             let remedy = type == String.self && old.codingPath.isEmpty ? "; Data is the text of any body" : ""
@@ -222,16 +217,17 @@ private struct RequestKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// Replaces a key that looks like a token.
-private struct HiddenKey: CodingKey {
-    var stringValue: String { "…" }
+/// A key of a coding path, or of what is decoded.
+struct TextKey: CodingKey {
+    let stringValue: String
     var intValue: Int? { nil }
 
-    init() {}
-    init?(stringValue: String) { nil }
+    init(_ text: String) { stringValue = text }
+    init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
 
-    static func hiding(_ key: any CodingKey) -> any CodingKey {
-        Redaction.looksLikeToken(key.stringValue) ? HiddenKey() : key
+    /// Replaces a key that looks like a token.
+    fileprivate static func hiding(_ key: any CodingKey) -> any CodingKey {
+        Redaction.looksLikeToken(key.stringValue) ? TextKey("…") : key
     }
 }

@@ -7,17 +7,13 @@ enum ResponseText {
     static func text(of response: AtomResponse) throws(AtomError) -> String {
         let name = MediaType(response.headerFields["Content-Type"])?.charset ?? "utf-8"
         guard let encoding = encodings[name] else {
-            throw failure("The charset of the text, “\(Redaction.name(name))”, is not supported")
+            throw .undecodable("The charset of the text, “\(Redaction.name(name))”, is not supported.")
         }
         guard let text = String(data: response.data, encoding: encoding) else {
-            throw failure("The text is not valid in its charset, “\(Redaction.name(name))”")
+            throw .undecodable("The text is not valid in its charset, “\(Redaction.name(name))”.")
         }
         // A mark at the start says how the text is encoded, and is no part of it.
         return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
-    }
-
-    private static func failure(_ explanation: String) -> AtomError {
-        .decoder(.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: explanation + ".")))
     }
 
     /// The names of the IANA registry and the aliases that servers use, in

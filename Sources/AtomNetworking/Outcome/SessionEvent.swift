@@ -41,10 +41,8 @@ extension SessionState {
 ///
 /// Listeners get it after the requests that waited. It contains no token.
 ///
-/// Its errors are those of the session alone, so that a `switch` over a reason
-/// has no case for a network or a response: these are the causes of a reason.
-/// `AtomError.authentication(reason)` is the error that the requests get; it
-/// goes where an app shows or logs those.
+/// Its errors are those of the session alone; a network or a response is the cause
+/// of one. `AtomError.authentication(reason)` is the error that the requests get.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

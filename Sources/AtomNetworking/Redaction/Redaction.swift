@@ -280,49 +280,24 @@ package enum Redaction {
     /// An outline of a body: keys and punctuation are shown; strings, numbers
     /// and keys that look like tokens are hidden; at most `limit` characters.
     static func jsonOutline(_ data: Data, limit: Int = 200) -> String {
+        let text = String(decoding: data.prefix(SecretSearch.limit), as: UTF8.self)
+        // A string, a sign, or anything else.
+        let tokens = text.matches(
+            of: /"((?:[^"\\]|\\.)*)"?|[{}\[\]:,]|[^{}\[\]:," \t\r\n]+/.dotMatchesNewlines()
+                .matchingSemantics(.unicodeScalar))
         var outline = ""
-        var bytes = data.prefix(SecretSearch.limit).makeIterator()
-        var pending: String?
-        var next = bytes.next()
-        func flush(asKey isKey: Bool) {
-            guard let text = pending else { return }
-            outline += isKey ? "\"\(key(text))\"" : "\"…\""
-            pending = nil
-        }
-        while let byte = next, outline.count < limit {
-            next = bytes.next()
-            switch byte {
-            case UInt8(ascii: "\""):
-                flush(asKey: false)
-                var text: [UInt8] = []
-                var isEscaped = false
-                while let inner = next {
-                    next = bytes.next()
-                    if isEscaped {
-                        isEscaped = false
-                    } else if inner == UInt8(ascii: "\\") {
-                        isEscaped = true
-                    } else if inner == UInt8(ascii: "\"") {
-                        break
-                    }
-                    text.append(inner)
-                }
-                pending = String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: ":"):
-                flush(asKey: true)
-                outline += ":"
-            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","):
-                flush(asKey: false)
-                outline.unicodeScalars.append(Unicode.Scalar(byte))
-            case 0x20, 0x09, 0x0A, 0x0D:
-                continue
-            default:
-                flush(asKey: false)
-                if outline.last != "…" { outline += "…" }
+        for (index, token) in tokens.enumerated() {
+            guard outline.count < limit else { return outline.prefix(limit) + " …" }
+            if let string = token.1 {
+                let isKey = index + 1 < tokens.count && tokens[index + 1].0 == ":"
+                outline += isKey ? "\"\(key(String(string)))\"" : "\"…\""
+            } else if let sign = token.0.first, "{}[]:,".contains(sign) {
+                outline.append(sign)
+            } else if outline.last != "…" {
+                outline += "…"
             }
         }
-        flush(asKey: false)
-        return outline.count > limit || next != nil ? outline.prefix(limit) + " …" : outline
+        return outline.count > limit ? outline.prefix(limit) + " …" : outline
     }
 
     /// A key as it is written; a key with escapes is checked in its decoded

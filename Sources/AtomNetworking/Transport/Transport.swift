@@ -69,23 +69,19 @@ extension Transport {
 
 /// An exchange that has been started.
 public protocol TransportExchange: Sendable {
-    /// Stops the exchange soon.
+    /// Stops the exchange soon; it still ends with exactly one last event.
     ///
-    /// It is called on any thread, any number of times, also after the end of
-    /// the exchange, when it does nothing. It must not wait, and must not call
-    /// `receive` before it returns. The exchange still ends with exactly one
-    /// last event.
+    /// It is called on any thread, any number of times, also after the end. It must
+    /// not wait, and must not call `receive` before it returns.
     func cancel()
 
-    /// Holds the body of the response back until ``resume()``.
+    /// Holds the body of the response back until ``resume()``, but for a few parts.
     ///
-    /// The SDK calls it for a stream whose reader doesn't keep up. It is called
-    /// on any thread, also inside `receive`, and must not wait. A few parts may
-    /// still arrive.
+    /// It is called for a stream whose reader doesn't keep up, on any thread, also
+    /// inside `receive`, and must not wait.
     ///
-    /// - Returns: Whether the transport can do that. If not, which is the
-    ///   default, the SDK collects what doesn't fit into memory in a temporary
-    ///   file.
+    /// - Returns: Whether the transport can do that. If not, which is the default,
+    ///   the SDK collects what doesn't fit into memory in a temporary file.
     func pause() -> Bool
 
     /// Lets the body of the response go on after ``pause()``.
@@ -122,9 +118,8 @@ public struct TransportRequest: Sendable {
     /// Whether the request must be sent over a new connection, without waiting
     /// for another one.
     ///
-    /// This is set for a refresh: other requests may hold their connections
-    /// forever, and some HTTP stacks send a request twice if the server closes
-    /// a reused connection without a response.
+    /// It is so for a refresh: some HTTP stacks send a request twice if the server
+    /// closes a reused connection without a response.
     public let needsFreshConnection: Bool
 
     /// Whether somebody wants to know how long the parts of the exchange took.
@@ -174,11 +169,9 @@ public struct TransportRequest: Sendable {
     /// The same request with other header fields, for a transport that adds to
     /// what another transport sends.
     ///
-    /// - Parameter headerFields: All of them; they replace those of this
-    ///   request, including its credential.
-    /// - Throws: ``AtomError/requestable(_:)`` if a name is not a token, a value
-    ///   can't be sent, or the transport itself has to write the field (`Host`,
-    ///   `Content-Length`, …).
+    /// - Parameter headerFields: All of them; they replace those of this request.
+    /// - Throws: ``RequestableError/invalidHeader(_:)`` for a field that can't be sent,
+    ///   or that the transport itself writes (`Host`, `Content-Length`, …).
     public func replacing(headerFields: HeaderFields) throws(AtomError) -> TransportRequest {
         for field in headerFields {
             try HTTPGrammar.checkField(field.name, field.value)

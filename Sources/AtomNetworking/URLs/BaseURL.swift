@@ -31,8 +31,7 @@ public struct BaseURL: Sendable, Hashable {
 
     /// Creates a base URL.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBaseURL(_:)``, which says which rule the
+    /// - Throws: ``RequestableError/invalidBaseURL(_:)``, which says which rule the
     ///   host or port breaks.
     public init(scheme: BaseURLScheme = .https, host: String, port: Int? = nil) throws(AtomError) {
         if let reason = HostGrammar.violation(in: host) {
@@ -51,8 +50,7 @@ public struct BaseURL: Sendable, Hashable {
     ///
     /// A slash at the end is accepted, but no path, query or user name.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBaseURL(_:)``.
+    /// - Throws: ``RequestableError/invalidBaseURL(_:)``.
     public init(string: String) throws(AtomError) {
         func refusal(_ reason: String) -> AtomError {
             .requestable(.invalidBaseURL(.init(subject: string, reason: reason)))

@@ -66,9 +66,8 @@ public final class FileTokenCredentialStore: KeptCredentialStore {
     ///
     /// - Parameters:
     ///   - fileURL: The file, which need not exist.
-    ///   - lockTimeout: How long to wait for other users of the file. A refresh
-    ///     holds the lock and takes up to 30 seconds by default, so use a
-    ///     longer time than that.
+    ///   - lockTimeout: How long to wait for other users of the file; longer than a
+    ///     refresh, which holds the lock for up to 30 seconds by default.
     public convenience init(fileURL: URL, lockTimeout: Duration = .seconds(45)) {
         self.init(fileURL: fileURL, lockTimeout: lockTimeout, time: SystemTimeSource())
     }

@@ -44,9 +44,8 @@
         ///     to the app's first group and read from any of its groups.
         ///   - lockFileURL: The lock file of all processes that share the item,
         ///     for example in an app group's container.
-        ///   - lockTimeout: How long to wait for the lock. A refresh holds it
-        ///     and takes up to 30 seconds by default, so use a longer time than
-        ///     that.
+        ///   - lockTimeout: How long to wait for the lock; longer than a refresh, which
+        ///     holds it for up to 30 seconds by default.
         public init(
             service: String, account: String, accessGroup: String? = nil, lockFileURL: URL? = nil,
             lockTimeout: Duration = .seconds(45)

@@ -34,13 +34,9 @@
         /// there is none that can be used.
         public static var libraryVersion: String? { try? CurlLibrary.loaded.get().version }
 
-        /// Creates a transport.
+        /// Creates a transport; its thread starts with the first request.
         ///
-        /// No thread is started and no connection opened before the first
-        /// request.
-        ///
-        /// - Throws: ``AtomError/requestable(_:)`` with
-        ///   ``RequestableError/unsupportedConfiguration(_:)`` if the process has
+        /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if the process has
         ///   no libcurl 7.68 or later, or one that lacks what the settings need to
         ///   be safe, for example public key pins.
         public init(configuration: Configuration = Configuration()) throws(AtomError) {

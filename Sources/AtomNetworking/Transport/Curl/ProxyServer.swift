@@ -24,8 +24,7 @@
             ///   - password: The password.
             ///   - exceptions: Names of hosts, and domains with all their hosts,
             ///     that are reached directly; `*` stands for all.
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)``.
+            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)``.
             public init(
                 _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
             ) throws(AtomError) {

@@ -9,9 +9,8 @@ public enum SessionConfiguration: Sendable, Hashable {
     /// A background session, which is not supported: every `resume` fails with
     /// ``RequestableError/unsupportedConfiguration(_:)``.
     ///
-    /// The system carries out uploads and downloads of files for a background
-    /// session while the app is suspended. It ends all other requests, follows
-    /// redirects by itself, and can't wait for a refresh of the tokens.
+    /// It carries out only uploads and downloads of files while the app is suspended,
+    /// follows redirects by itself, and can't wait for a refresh of the tokens.
     case background(String)
 
     /// Cookies are stored in `HTTPCookieStorage.shared`, for the whole process.

@@ -8,9 +8,7 @@ import Foundation
 /// a session delegate.
 ///
 /// It rejects every redirect and challenge, and stores no cookie, cache or
-/// credential. It works around defects of Foundation on Linux: challenges that
-/// hang, cancellation that traps, timeouts that are truncated to whole seconds,
-/// errors without a useful description.
+/// credential. It works around defects of Foundation on Linux.
 ///
 /// The session is created for the first request. It is released when the
 /// transport has been released and its last exchange has ended.
@@ -51,13 +49,10 @@ public final class URLSessionTransport: Transport {
     /// Use it for what only URLSession knows: waiting for connectivity, networks
     /// that cost money or are constrained, a proxy, TLS versions, protocols of
     /// your own. Cookies, caches, credentials and the session's own timeouts stay
-    /// as the SDK needs them, whatever you set.
+    /// as the SDK needs them.
     ///
-    /// - Parameters:
-    ///   - configuration: What the session's configuration is made from.
-    ///   - configure: Changes the configuration before a session is created. It
-    ///     is called for each session: one for all requests, and one for each
-    ///     request that needs a fresh connection, such as a refresh.
+    /// - Parameter configure: Changes the configuration of each session: one for all
+    ///   requests, and one for each that needs a fresh connection, such as a refresh.
     public convenience init(
         configuration: SessionConfiguration = .ephemeral,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
@@ -76,10 +71,8 @@ public final class URLSessionTransport: Transport {
         ///
         /// - Parameters:
         ///   - configuration: What the session's configuration is made from.
-        ///   - configure: Changes the configuration before a session is created;
-        ///     see ``init(configuration:configure:)``.
-        ///   - challenge: Answers a challenge of the connection, while the
-        ///     request waits and its idle timeout runs. Return
+        ///   - configure: As in ``init(configuration:configure:)``.
+        ///   - challenge: Answers a challenge, while the request's idle timeout runs;
         ///     `.performDefaultHandling` for what you don't decide.
         public convenience init(
             configuration: SessionConfiguration = .ephemeral,
