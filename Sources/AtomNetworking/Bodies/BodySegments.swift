@@ -1,7 +1,6 @@
 import Foundation
 
-/// A body of known length in pieces, of which files are read only while they
-/// are sent.
+/// A body of known length in pieces; files are read while they are sent.
 struct BodySegments: Sendable {
     let segments: [Segment]
 
@@ -20,8 +19,7 @@ struct BodySegments: Sendable {
         }
     }
 
-    /// Creates a body from its pieces, in their order; their length has to fit into
-    /// 63 bits.
+    /// Creates a body from its pieces, whose length has to fit into 63 bits.
     init(_ segments: [Segment]) throws(AtomError) {
         var length: Int64 = 0
         for segment in segments {

@@ -28,8 +28,7 @@ struct BodySequence: Sendable {
     /// Whether it has been read and can't be read again.
     var isSpent: Bool { !isRepeatable && isOpened.withLock { $0 } }
 
-    /// Opens the stream when its first part is wanted: a request that is
-    /// rejected before can be sent again.
+    /// Opens the stream only when its first part is wanted.
     func makeReader() -> BodySequenceReader {
         BodySequenceReader(length: length) { [isOpened, isRepeatable, produce] in
             let isFirst = isOpened.isSetNow()
@@ -42,8 +41,7 @@ struct BodySequence: Sendable {
 final class BodySequenceReader: Sendable {
     private struct State {
         var part = Data()
-        /// The last byte that was announced, until it is known that no other one
-        /// follows.
+        /// The last byte, until it is known that no other one follows.
         var held: UInt8?
         /// How the stream ended; `nil` while it goes on.
         var end: Result<Void, AtomError>?

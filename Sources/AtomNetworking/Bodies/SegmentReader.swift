@@ -58,8 +58,7 @@ final class SegmentReader {
         file = nil
     }
 
-    /// Reads bytes of the first segment, and checks its file after the last
-    /// one.
+    /// Reads bytes of the first segment; after the last, its file is checked.
     private func read(
         _ wanted: Int, of noted: FileSegment, to buffer: UnsafeMutableRawBufferPointer
     ) throws(TransferError) {

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The parts of a URL that matter for cookies: no port and no query (RFC 6265
-/// §8.5).
+/// The parts of a URL that matter for cookies (RFC 6265 §8.5).
 struct CookieAddress: Sendable, Equatable {
     /// In lower case; an IPv6 address with its brackets.
     let host: String
@@ -57,14 +56,12 @@ extension Cookie {
             name: received.name, value: received.value, domain: scope.domain, isHostOnly: scope.isHostOnly,
             path: received.path ?? address.folder, isSecure: received.isSecure, isHTTPOnly: received.isHTTPOnly,
             expires: received.expires)
-        // Prefixes count in any case, because many servers ignore the case of
-        // names (RFC 6265bis §4.1.3).
+        // Many servers ignore the case of names (RFC 6265bis §4.1.3).
         if Self.begins(name, with: "__Secure-"), !isSecure { return nil }
         if Self.begins(name, with: "__Host-"), !isSecure || !isHostOnly || received.path != "/" { return nil }
     }
 
-    /// Whether it is sent with a request: domain, path and scheme match (RFC
-    /// 6265bis §5.8.3).
+    /// Whether it is sent with a request (RFC 6265bis §5.8.3).
     func isFor(_ address: CookieAddress) -> Bool {
         let isDomainRight = isHostOnly ? address.host == domain : Self.host(address.host, matches: domain)
         return isDomainRight && (address.isSecure || !isSecure) && Self.path(address.path, matches: path)
@@ -72,8 +69,7 @@ extension Cookie {
 
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Whether both are the same cookie, so that the later one replaces the
-    /// earlier one (RFC 6265bis §5.7).
+    /// Whether the later one replaces the earlier one (RFC 6265bis §5.7).
     func isSame(as other: Cookie) -> Bool {
         name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
     }

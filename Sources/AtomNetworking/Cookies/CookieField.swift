@@ -7,8 +7,7 @@
 struct CookieField: Equatable {
     static let maximumLength = 8_190 - "Cookie: ".utf8.count
 
-    /// The cookies in the order in which they are sent: longer paths first,
-    /// then the ones that were set first.
+    /// As they are sent: longer paths first, then those that were set first.
     let cookies: [Cookie]
 
     /// Chooses from the cookies that match the request.

@@ -26,8 +26,7 @@ struct CookieJar: Equatable {
         cookie.lastAccess = step
         change(cookie.domain) { kept in
             if let index = kept.firstIndex(where: { $0.isSame(as: cookie) }) {
-                // The cookie keeps its place in the order, unless the old one
-                // had expired.
+                // It keeps its place in the order, unless the old one had expired.
                 let old = kept.remove(at: index)
                 if !old.isExpired(at: now) { cookie.creation = old.creation }
             }
@@ -42,8 +41,7 @@ struct CookieJar: Equatable {
         if count > Self.maximumCount { removeOne(at: now) }
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` if there is none; the
-    /// cookies in it count as used.
+    /// The value of the `Cookie` field, if there is one; its cookies count as used.
     mutating func field(for address: CookieAddress, at now: Date) -> String? {
         var matching: [Cookie] = []
         for domain in address.domains where domains[domain] != nil {
@@ -65,8 +63,7 @@ struct CookieJar: Equatable {
         return field.value
     }
 
-    /// Whether the cookie was set without HTTPS and conflicts with a Secure
-    /// cookie.
+    /// Whether the cookie, set without HTTPS, conflicts with a Secure one.
     private func isLeftAlone(by cookie: Cookie, at now: Date) -> Bool {
         domains.contains { domain, kept in
             (Cookie.host(domain, matches: cookie.domain) || Cookie.host(cookie.domain, matches: domain))

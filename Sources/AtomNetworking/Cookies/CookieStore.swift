@@ -61,8 +61,7 @@ final class CookieStore: @unchecked Sendable {
         for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
     }
 
-    /// The value of the `Cookie` field for a request of an era, or `nil` if there
-    /// is none.
+    /// The value of the `Cookie` field for a request of an era, if there is one.
     func field(for address: CookieAddress, of era: Int, at now: Date) -> String? {
         let (isCurrent, field) = content.withLock { content in
             guard era == content.era else { return (false, nil as String?) }
@@ -70,8 +69,7 @@ final class CookieStore: @unchecked Sendable {
         }
         if isCurrent, let storage {
             var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
-            // The order of creation isn't known: with equal path lengths, the
-            // name decides.
+            // The order of creation isn't known: the name decides.
             for index in matching.indices { matching[index].creation = UInt64(index) }
             return CookieField(of: matching).value
         }

@@ -1,5 +1,4 @@
-/// Where a session's tokens are: handed over with every request, or read and
-/// written by the session.
+/// Where a session's tokens are: an app's variable, or a store.
 enum CredentialSource: Sendable {
     case writable(any TokenCredentialWritable)
     case store(any TokenCredentialStore)

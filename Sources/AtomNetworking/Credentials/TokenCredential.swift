@@ -27,8 +27,7 @@ public struct TokenCredential: Model, Hashable {
         idToken: String? = nil
     ) {
         self.accessToken = accessToken
-        // Foundation traps when it prints such a date, and the date isn't even
-        // equal to itself.
+        // Foundation traps when it prints such a date, which isn't even equal to itself.
         self.expiresAt = expiresAt.timeIntervalSinceReferenceDate.isNaN ? .distantFuture : expiresAt
         self.refreshToken = refreshToken
         self.scope = scope
@@ -108,8 +107,7 @@ extension TokenCredential {
             return Date(timeIntervalSinceReferenceDate: seconds)
         }
         guard container.contains(expiresAt), try !container.decodeNil(forKey: expiresAt) else { return nil }
-        // With the default strategy a number is a valid date, but it doesn't
-        // tell who wrote it.
+        // With the default strategy a number is a date, whoever wrote it.
         let number = try? container.decode(Double.self, forKey: expiresAt)
         if let date = try? container.decode(Date.self, forKey: expiresAt),
             date.timeIntervalSinceReferenceDate.isFinite, date.timeIntervalSinceReferenceDate != number

@@ -25,8 +25,7 @@ final class FileDownload: ResponseDestination {
             case entityTag, address, location, people, total, mode
         }
 
-        /// Where to go on: before its end, so that the bytes that overlap show
-        /// whether it is the same file.
+        /// Where to go on: the bytes that overlap show whether it is the same file.
         var offset: Int64 { max(0, size - FileDownload.overlap) }
     }
 
@@ -34,8 +33,7 @@ final class FileDownload: ResponseDestination {
     static let overlap: Int64 = 16 << 10
 
     let place: DownloadPlace
-    /// A digest of what is asked for; `nil` if nothing is kept for a later
-    /// download.
+    /// A digest of what is asked for, if something is kept for a later download.
     private let address: String?
     /// Whether the app says what is asked for, and not the URL.
     private let hasIdentity: Bool
@@ -55,8 +53,7 @@ final class FileDownload: ResponseDestination {
         /// Whether the attempt asks for the rest of the partial file.
         var asksForRest = false
         var hasContent = true
-        /// Whether the request may be sent again, as it asks for nothing but the
-        /// file.
+        /// Whether the request may be sent again: it only asks for the file.
         var isRepeatable = false
         var asksAgain = false
         var file: DownloadFile?
@@ -278,8 +275,7 @@ final class FileDownload: ResponseDestination {
             TransferError("The file “\(DownloadPlace.name(of: place.notes))” could not be written", writing: code))
     }
 
-    /// The partial file is not the beginning of what the server has: everything
-    /// is asked for.
+    /// The partial file is of another one: everything is asked for.
     fileprivate func useless(_ file: DownloadFile? = nil) -> AtomError {
         if let file { end(file, isUseless: true) }
         state.withLock { state in

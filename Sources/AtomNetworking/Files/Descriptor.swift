@@ -23,8 +23,7 @@ final class Descriptor: Sendable {
     }
 
     deinit {
-        // What matters has been synchronized, or is read again: closing can't
-        // report a lost write.
+        // What matters has been synchronized: closing can't report a lost write.
         _ = close(number)
     }
 
@@ -101,8 +100,7 @@ final class Descriptor: Sendable {
     /// process.
     func tryLock() -> Bool { Self.uninterrupted { flock(number, LOCK_EX | LOCK_NB) } == 0 }
 
-    /// Releases the lock, also for a forked child that still has the
-    /// descriptor.
+    /// Releases the lock, also that of a forked child.
     func unlock() {
         _ = Self.uninterrupted { flock(number, LOCK_UN) }
     }

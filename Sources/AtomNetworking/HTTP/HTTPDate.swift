@@ -80,8 +80,7 @@ enum HTTPDate {
         }
     }
 
-    /// Seconds since 1970 in the proleptic Gregorian calendar, without a
-    /// formatter.
+    /// Seconds since 1970 in the proleptic Gregorian calendar.
     private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: [Int64]) -> Double {
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400

@@ -56,8 +56,7 @@ enum HTTPGrammar {
         return nil
     }
 
-    /// Whether a field can't be a secret, so that it may go to an origin which
-    /// the app did not name.
+    /// Whether a field can't be a secret, and may go anywhere.
     static func isHarmlessFieldName(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == "accept" || name == "user-agent" || name.hasPrefix("accept-") || name.hasPrefix("content-")

@@ -2,8 +2,7 @@ import Foundation
 
 /// Media types (RFC 9110 §8.3.1).
 enum MediaTypeGrammar {
-    /// Whether the text is a type, a slash and a subtype, with or without
-    /// parameters.
+    /// Whether the text is a type and a subtype, with or without parameters.
     static func isValid(_ text: String) -> Bool { text.range(of: pattern, options: .regularExpression) != nil }
 
     private static let pattern: String = {

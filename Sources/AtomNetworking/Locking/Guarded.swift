@@ -20,8 +20,7 @@ package struct Guarded<Value>: @unchecked Sendable {
         withExtendedLifetime(box) {}
     }
 
-    /// Runs the body while the lock is held; the body must not take the lock
-    /// again.
+    /// Runs the body, which must not take the lock again.
     @inline(__always)
     package func withLock<T: Sendable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> T
@@ -34,8 +33,7 @@ package struct Guarded<Value>: @unchecked Sendable {
         }
     }
 
-    /// The location of the value, which may be accessed only while the lock is
-    /// held.
+    /// Where the value is, while the lock is held.
     private struct Place: @unchecked Sendable {
         // Created and used only while the lock is held.
         let pointer: UnsafeMutablePointer<Value>

@@ -257,8 +257,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// do; for developers.
     public var description: String { naming(explanation(withWords: true)) }
 
-    /// The ``description`` without words of the server, for logs and for the errors
-    /// that this one causes.
+    /// The ``description`` without words of the server.
     var wordless: String { naming(explanation) }
 
     private func naming(_ explanation: String) -> String {

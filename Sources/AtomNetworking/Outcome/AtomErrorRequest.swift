@@ -65,8 +65,7 @@ extension AtomError.Request {
     /// Where it is in the `userInfo` of an error.
     static let key = "AtomNetworking.request"
 
-    /// For the `userInfo` of an error, which may be archived: it holds only what
-    /// a property list can hold, and what may be shown.
+    /// For the `userInfo` of an error, which may be archived and shown.
     var propertyList: [String: Any] {
         var list: [String: Any] = ["method": Redaction.name(method), "url": url, "attempts": attempts]
         list["redirectedURL"] = redirectedURL

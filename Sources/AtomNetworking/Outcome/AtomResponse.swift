@@ -7,7 +7,7 @@ import Foundation
 /// A server's response: status, header fields and body.
 public struct AtomResponse: Sendable {
     /// The body; empty when the server sent none.
-    public let data: Data
+    public private(set) var data: Data
 
     /// The status code (RFC 9110 §15), or `nil` for a response without one.
     public let statusCode: Int?
@@ -23,19 +23,16 @@ public struct AtomResponse: Sendable {
 
     let address: String?
 
-    /// The decoder of the service that received this response; it also decodes
-    /// an error's body.
+    /// The decoder of the service, also for an error's body.
     let decoder: ResponseDecoder?
 
-    /// Whose credential the request to this server was signed with; `nil` if it
-    /// was not signed, or a redirect had led elsewhere.
+    /// Whose credential the request to this server was signed with, if it was.
     let signatory: Signatory?
 
     /// Which request it belongs to; `nil` for a response of the app's own.
     let record: RequestRecord?
 
-    /// What an error with this response says of the request; `nil` for nothing
-    /// that the response itself doesn't say.
+    /// What an error with this response says of the request.
     private(set) var notes: AttemptNotes?
 
     /// Creates a response, for tests and for custom transports.
@@ -59,9 +56,9 @@ public struct AtomResponse: Sendable {
 
     /// The same response with another body.
     func replacing(data: Data) -> AtomResponse {
-        AtomResponse(
-            data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
-            signatory: signatory, record: record)
+        var response = self
+        response.data = data
+        return response
     }
 
     /// The same response with what an error says of the attempts.
@@ -167,8 +164,7 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return Redaction.words(start, without: secrets)
     }
 
-    /// Whether the body isn't in ``data``: it goes to a file or a stream, or is
-    /// left out of the response to a HEAD.
+    /// Whether the body goes elsewhere, or is left out, as after HEAD.
     private var hasBodyElsewhere: Bool {
         guard data.isEmpty else { return false }
         return headerFields.contains("Transfer-Encoding") || headerFields["Content-Length"].map { $0 != "0" } ?? false

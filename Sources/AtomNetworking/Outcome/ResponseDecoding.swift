@@ -44,8 +44,7 @@ enum ResponseDecoding {
             }
             throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
         } catch {
-            // A model's own `init(from:)` may throw any error. Only its type is
-            // shown, because its text may contain a value.
+            // A model may throw any error, whose text may contain a value.
             throw .undecodable("The model threw \(Swift.type(of: error))", cause: error)
         }
     }

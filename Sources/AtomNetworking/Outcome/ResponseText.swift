@@ -1,7 +1,6 @@
 import Foundation
 
-/// The body of a response as text, in the charset that the response names (RFC
-/// 9110 §8.3.2).
+/// The body of a response as text, in its charset (RFC 9110 §8.3.2).
 enum ResponseText {
     /// The text, or why it can't be read.
     static func text(of response: AtomResponse) throws(AtomError) -> String {
@@ -16,8 +15,7 @@ enum ResponseText {
         return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
     }
 
-    /// The names of the IANA registry and the aliases that servers use, in
-    /// lower case.
+    /// The names and aliases that servers use, in lower case.
     private static let encodings: [String: String.Encoding] = [
         "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1,
         "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1252": .windowsCP1252, "utf-16": .utf16,

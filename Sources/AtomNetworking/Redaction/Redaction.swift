@@ -6,8 +6,7 @@ import Foundation
 
 /// Decides which parts of an external text may be shown.
 package enum Redaction {
-    /// What stands in the place of what isn't shown, unless the caller gives
-    /// another mark.
+    /// What stands in the place of what isn't shown.
     package static let hidden = "…"
 
     /// The length of what a library says of an error: a certificate has several parts.
@@ -60,8 +59,7 @@ package enum Redaction {
         return search.shown(mark: mark)
     }
 
-    /// The first words of a text from outside, on one line and without the secrets;
-    /// `nil` if there are none.
+    /// The first words of a text from outside, on one line, without the secrets.
     static func words(_ text: String, without secrets: [String] = []) -> String? {
         let line = text.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
         return line.isEmpty ? nil : excerpt(withoutTokens(line, secrets: secrets))
@@ -81,8 +79,7 @@ package enum Redaction {
             }
     }
 
-    /// The visible part of a name from outside, such as a key of a JSON object:
-    /// nothing of a name that looks like a token.
+    /// A name from outside, such as a key of JSON, unless it looks like a token.
     static func name(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
         looksLikeToken(text) ? mark : clipped(text, limit: limit, mark: mark)
     }
@@ -112,8 +109,7 @@ package enum Redaction {
         return shown
     }
 
-    /// The text with those characters escaped that begin a new line, or change the
-    /// order in which others are seen.
+    /// The text without new lines, and what changes the order of others.
     private static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.reduce(into: "") { append($1, to: &$0) }
@@ -142,8 +138,7 @@ package enum Redaction {
     /// without `=`. So is a path segment that looks like a token, but for a UUID, which
     /// identifies a resource.
     package static func url(_ string: String, mark: String = hidden) -> String {
-        // By code points: a delimiter may be part of a longer `Character`, for
-        // example with an accent.
+        // By code points: a delimiter may be part of a longer `Character`.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
         guard let question = bare.firstIndex(of: "?") else { return visible(path(Substring(bare), mark)) }
         let query = bare[bare.index(after: question)...]
@@ -157,8 +152,7 @@ package enum Redaction {
             ?? (item.isEmpty ? "" : mark)
     }
 
-    /// A name in a URL, unless it has a value in it: JSON, another URL, the value of
-    /// `Authorization`.
+    /// A name in a URL, unless it has JSON, another URL or a credential in it.
     private static func plainName(_ text: String, _ mark: String) -> String {
         var (meant, depth) = (text, 0)
         while depth < 8, let next = meant.removingPercentEncoding, next != meant { (meant, depth) = (next, depth + 1) }
@@ -199,8 +193,7 @@ package enum Redaction {
         .joined(separator: "/")
     }
 
-    /// The value of a header field up to the first parameter that has the name of a
-    /// credential.
+    /// The value of a header field up to the first credential's name.
     static func withoutNamedValues(_ field: String, mark: String) -> String {
         var start = field.startIndex
         for index in field.indices where ";,=".contains(field[index]) {
@@ -253,8 +246,7 @@ package enum Redaction {
     /// `…user:password@host`.
     private static func withoutUserInformation(_ text: String, _ mark: String) -> String {
         let start = text.range(of: "://")?.upperBound ?? text.startIndex
-        // A path may contain its own `@`; only the text before the first slash
-        // is an authority.
+        // A path may contain its own `@`.
         let authority = text[start...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return text }
         return text[..<start] + mark + "@" + text[text.index(after: at)...]
@@ -270,8 +262,7 @@ package enum Redaction {
         guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
             return withoutValues(text[..<end], hidden) + tail
         }
-        // A password may contain a slash, a question mark or an `@`; the text
-        // before the last `@` isn't shown.
+        // A password may contain a slash, a question mark or an `@`.
         guard at < end else { return "…" + tail }
         let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
         return scheme + "…" + withoutValues(text[at..<end], hidden) + tail
@@ -300,8 +291,7 @@ package enum Redaction {
         return outline.count > limit ? outline.prefix(limit) + " …" : outline
     }
 
-    /// A key as it is written; a key with escapes is checked in its decoded
-    /// form.
+    /// A key as it is written, if what it means may be shown.
     private static func key(_ text: String) -> String {
         let meant =
             text.contains("\\") ? (try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))) : text

@@ -1,7 +1,6 @@
 import Foundation
 
-/// An endpoint's description after validation, with everything that is needed
-/// to send it, also more than once.
+/// A validated request, with everything that is needed to send it.
 struct PreparedRequest: Sendable {
     /// What a request is for.
     enum Purpose {
@@ -14,25 +13,21 @@ struct PreparedRequest: Sendable {
     }
 
     let purpose: Purpose
-    /// With the endpoint's header fields and the content type of the body; not
-    /// yet signed.
+    /// With the endpoint's header fields and the content type; not yet signed.
     private(set) var message: RequestMessage
-    /// The names of header items that are not sent, because the transport
-    /// writes these fields itself.
+    /// The names of header items that only the transport writes.
     let omittedFields: [String]
     /// Whether the service's authentication method signs this.
     let requiresAuthorization: Bool
     let acceptableStatusCodes: ClosedRange<Int>
     let timeouts: RequestTimeouts
-    /// Whether the app's signers may add to it: not to a link that somebody else has
-    /// chosen.
+    /// Whether the app's signers may add to it: not to a link of somebody else.
     let takesSigners: Bool
     /// Whether an identical request in flight may be shared; only for a GET.
     let sharesIdenticalRequests: Bool
     /// What the endpoint says about sending the request again, if anything.
     private(set) var retrying: EndpointRetrying?
-    /// The type of the endpoint, if somebody observes the request; `nil` for a
-    /// request of the SDK itself.
+    /// The type of the endpoint, if somebody observes the request.
     let endpoint: Any.Type?
 
     var method: String { message.method }
@@ -134,8 +129,7 @@ extension PreparedRequest {
             self.omitted = omitted
         }
 
-        /// Only the fields that can't be a secret, for an origin that somebody
-        /// else has chosen.
+        /// Only the fields that can't be a secret, for a foreign origin.
         var harmless: CommonFields {
             CommonFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) }, omitted: omitted)
         }
@@ -159,13 +153,11 @@ extension PreparedRequest {
         _ items: [HeaderItem], omitting omitted: inout [String]
     ) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
-        // Without items nothing is allocated here: the credential is added
-        // later, to a copy.
+        // The credential is added later, to a copy.
         if !items.isEmpty { fields.reserveCapacity(items.count + 2) }
         for item in items {
             try HTTPGrammar.checkField(item.name, item.value)
-            // The app's values in these fields are either redundant or would
-            // break the message.
+            // The app's values of these are redundant, or would break the message.
             if HTTPGrammar.isReservedFieldName(item.name) {
                 omitted.append(item.name)
             } else {

@@ -185,8 +185,7 @@ extension RetryPolicy {
         return setback.isThrottled ? throttledCost : cost
     }
 
-    /// Whether the same request may succeed a moment later, also where a refresh
-    /// failed for now.
+    /// Whether the same request may succeed later, also after a failed refresh.
     func isTemporary(_ error: AtomError) -> Bool {
         switch error {
         case .session, .response: return isTemporary(error.attempts.last ?? .connection(.unknown))

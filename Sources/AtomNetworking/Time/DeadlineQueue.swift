@@ -4,8 +4,7 @@ protocol DeadlineBearer: AnyObject, Sendable {
     /// queue. Only the queue reads and writes it, under its lock.
     var deadlinePosition: Int? { get set }
 
-    /// The number of the last change, or 0. Only the queue reads and writes it,
-    /// under its lock.
+    /// The number of the last change, or 0. Only the queue uses it, under its lock.
     var deadlineNumber: Int { get set }
 
     /// Called once for each deadline, on the queue's thread and outside its

@@ -95,6 +95,11 @@ extension TransportExchange {
     public func resume() {}
 }
 
+/// The result of `start` when nothing could be started.
+struct EndedExchange: TransportExchange {
+    func cancel() {}
+}
+
 /// A request for a transport.
 public struct TransportRequest: Sendable {
     /// The method, a token.
@@ -307,6 +312,11 @@ public struct TransportFailure: Error {
     public init(_ error: any Error, delivery: AtomError.Delivery = .maybeSent) {
         self.error = error
         self.delivery = delivery
+    }
+
+    /// Creates a failure of which the server has seen nothing.
+    init(unsent code: URLError.Code, _ explanation: String) {
+        self.init(URLError(code, explanation, delivery: .notSent), delivery: .notSent)
     }
 
     /// The cause as the caller gets it.

@@ -4,8 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What went wrong on the wire, in the user's words, whichever transport
-/// noticed it.
+/// What went wrong on the wire, whichever transport noticed it.
 enum WireProblem: Equatable {
     case badURL
     case unknownHost

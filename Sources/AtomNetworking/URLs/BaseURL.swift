@@ -86,11 +86,9 @@ public struct BaseURL: Sendable, Hashable {
     /// `scheme://host[:port]`.
     var string: String { string(host, followedBy: "") }
 
-    /// `scheme://host[:port]`, with the host in this form, followed by the rest of
-    /// a URL.
+    /// `scheme://host[:port]`, with the host in this form, and the rest of a URL.
     func string(_ host: String, followedBy rest: String) -> String {
-        // Appended, because an interpolation costs several times as much and
-        // this runs for each request.
+        // An interpolation costs several times as much, for each request.
         var string = scheme == .https ? "https://" : "http://"
         string.reserveCapacity(14 + host.utf8.count + rest.utf8.count)
         string += host
@@ -112,8 +110,7 @@ extension BaseURL: CustomStringConvertible {
     public var description: String { string }
 }
 
-/// Scheme, host and port in the form in which they are compared (RFC 6454 §4,
-/// RFC 9110 §4.3.1).
+/// Scheme, host and port as they are compared (RFC 6454 §4, RFC 9110 §4.3.1).
 struct Origin: Hashable, Sendable {
     let scheme: BaseURLScheme
     let host: String

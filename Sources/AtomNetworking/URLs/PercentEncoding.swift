@@ -44,25 +44,19 @@ package enum PercentEncoding {
             .joined(separator: "&")
     }
 
-    /// `application/x-www-form-urlencoded` as in the URL Standard: a space
-    /// becomes `+`.
+    /// `application/x-www-form-urlencoded`: a space becomes `+`.
     static func form(_ items: [QueryItem]) -> String {
         items.map { "\(formEncode($0.name))=\(formEncode($0.value))" }.joined(separator: "&")
     }
 
     /// One name or value of a form.
     static func formEncode(_ text: String) -> String {
-        encode(text, allowing: formSafe).replacingSpaces()
+        let encoded = encode(text, allowing: formSafe)
+        guard encoded.utf8.contains(0x20) else { return encoded }
+        return String(decoding: encoded.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 
     private static let formSafe = ByteSet.alphanumeric.union("-._* ")
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
-}
-
-extension String {
-    fileprivate func replacingSpaces() -> String {
-        guard utf8.contains(0x20) else { return self }
-        return String(decoding: utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
-    }
 }

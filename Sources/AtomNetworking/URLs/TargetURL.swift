@@ -65,8 +65,7 @@ public struct TargetURL: Sendable, Hashable {
         }
     }
 
-    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2); `nil` as
-    /// below.
+    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2), as below.
     func resolving(location: String) -> TargetURL? {
         Self.resolving(location, against: self)
     }
@@ -160,8 +159,7 @@ extension TargetURL {
         return (path, bytes[path.endIndex...])
     }
 
-    /// The path without `.` and `..` (§5.2.4), and with the slash that it begins
-    /// with.
+    /// The path without `.` and `..` (§5.2.4), beginning with a slash.
     private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var kept: [ArraySlice<UInt8>] = []

@@ -101,8 +101,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
             return try await run { [medium] in try medium.read()?.credential }
         } catch TokenStoreError.corrupt(let reason, _) {
             do {
-                // Only under the lock the data that is moved aside is certainly
-                // the data that was read.
+                // Only under the lock it is certainly what was read that is moved aside.
                 return try await withLock { try $0.current()?.credential }
             } catch let error as TokenStoreError {
                 switch error {
@@ -115,8 +114,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     func save(_ credential: TokenCredential?) async throws {
         try await withLock { keeper in
-            // Unreadable data is kept, and data from a newer version isn't
-            // overwritten.
+            // Unreadable data is kept, and a newer version's isn't overwritten.
             do throws(TokenStoreError) {
                 _ = try keeper.current()
             } catch {
@@ -172,8 +170,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    /// The stored credential, read under the lock; unreadable data is moved
-    /// aside.
+    /// Reads the stored credential under the lock, or moves unreadable data aside.
     private func current() throws(TokenStoreError) -> StoredCredential? {
         do throws(TokenStoreError) {
             return try medium.read()
@@ -204,8 +201,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    /// This runs on the queue, so that no attempt that found the lock taken
-    /// runs after the release.
+    /// Releases it on the queue, so that no attempt runs after that.
     private func release(_ hold: StoreLock.Hold) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in

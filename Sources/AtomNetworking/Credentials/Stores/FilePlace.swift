@@ -14,8 +14,7 @@ struct FilePlace: Hashable, Sendable {
         let path = url.absoluteURL.path
         guard path.hasPrefix("/") else { throw .refused("its path is not absolute") }
         guard !path.utf8.contains(0) else { throw .refused("its path contains a NUL character") }
-        // With a trailing dot or slash, the system would follow a symbolic
-        // link.
+        // With a trailing dot or slash, the system would follow a link.
         var parts = path.split(separator: "/").filter { $0 != "." }
         guard let name = parts.popLast(), name != ".." else { throw .refused("its path doesn't name a file") }
         guard parts.last != ".." else { throw .refused("the path of its folder ends with ..") }

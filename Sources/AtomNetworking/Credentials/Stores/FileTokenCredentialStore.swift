@@ -79,8 +79,7 @@ public final class FileTokenCredentialStore: KeptCredentialStore {
 
 /// A file that holds one credential.
 struct CredentialFile: CredentialMedium {
-    // An invalid URL is reported when the store is used, because the
-    // initializer doesn't throw.
+    // An invalid URL is reported when the store is used: the initializer doesn't throw.
     private let place: Result<FilePlace, TokenStoreError>
 
     init(_ url: URL) {
@@ -98,8 +97,7 @@ struct CredentialFile: CredentialMedium {
         let place = try place.get()
         if let stored {
             let data = try stored.encoded()
-            // The folder is opened again: it may have been removed since the
-            // lock was taken, and a new token must not be lost.
+            // Opened again: it may have been removed, and a new token must not be lost.
             try StoreFolder(place.folder, creating: true)?.replace(place.name, with: data)
         } else {
             try StoreFolder(place.folder, creating: false)?.remove(place.name)

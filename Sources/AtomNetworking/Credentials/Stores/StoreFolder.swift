@@ -18,8 +18,7 @@ struct StoreFolder {
         guard let descriptor = opened else {
             let code = errno
             var found = stat()
-            // For a link to a folder, one system reports ENOTDIR and the other
-            // ELOOP.
+            // Of a link to a folder, one system says ENOTDIR, the other ELOOP.
             if [ENOTDIR, ELOOP].contains(code), lstat(path, &found) == 0 {
                 let isLink = found.kind == S_IFLNK
                 throw .refused(isLink ? "its folder is a symbolic link" : "its folder is not a directory")
@@ -171,8 +170,7 @@ struct StoreFolder {
             }
             let locked = try Self.status(of: file)
             var named = stat()
-            // If the file was removed in between, its lock excludes no later
-            // process.
+            // If the file was removed in between, its lock excludes nobody later.
             if fstatat(descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0, isSame(locked, named) {
                 return file
             }

@@ -25,8 +25,7 @@ final class StoreLock: Sendable {
     /// Tries to lock out other processes, without waiting.
     typealias Trial = @Sendable () async throws -> Attempt
 
-    /// Excludes others until it is released, and other processes only until the
-    /// system suspends this one.
+    /// Excludes others until it is released, or the system suspends this process.
     final class Hold: Sendable {
         private struct State {
             var file: Descriptor?
@@ -60,8 +59,7 @@ final class StoreLock: Sendable {
             }
         }
 
-        /// Waits until other processes are locked out again, also in a task that has
-        /// been cancelled.
+        /// Locks other processes out again, also in a task that has been cancelled.
         func takeBack(timeout: Duration, _ trial: @escaping Trial) async throws {
             let file = try await Task { [lock] in
                 try await lock.poll(until: lock.deadline(timeout), timeout, trial)

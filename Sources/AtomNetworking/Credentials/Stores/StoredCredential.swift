@@ -131,8 +131,7 @@ struct RefreshIntent: Codable, Hashable, Sendable {
     let salt: String
     let fingerprint: String
 
-    /// Makes a note for the refresh token, with a salt that makes every note
-    /// different.
+    /// Makes a note for the refresh token; each is different.
     init(refreshToken: String, salt: UInt64 = .random(in: .min ... .max)) {
         self.salt = String(salt, radix: 16)
         fingerprint = Self.fingerprint(of: refreshToken, salt: self.salt)
@@ -143,8 +142,7 @@ struct RefreshIntent: Codable, Hashable, Sendable {
         fingerprint == Self.fingerprint(of: refreshToken, salt: salt)
     }
 
-    /// FNV-1a with 64 bits, of the salt, a byte that occurs in neither, and the
-    /// token.
+    /// FNV-1a with 64 bits, of the salt, a byte that is in neither, and the token.
     private static func fingerprint(of refreshToken: String, salt: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

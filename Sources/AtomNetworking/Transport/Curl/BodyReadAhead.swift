@@ -30,8 +30,7 @@
         private let reader: TransportBodyReader
         private let isAhead: Bool
         private let partSize: Int
-        /// GCD gives a serial queue without a target a thread also when the app blocks
-        /// all those that it shares.
+        /// Without a target, it gets a thread also when the app blocks all of GCD's.
         private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport.body")
 
         init(_ body: TransportBodyStream) {
@@ -63,8 +62,7 @@
             }
         }
 
-        /// Calls the closure once when more can be read, unless the body is closed
-        /// before.
+        /// Calls the closure once when more can be read, unless it is closed.
         func whenReadable(_ proceed: @escaping @Sendable () -> Void) {
             guard isAhead else { return reader.whenReadable(proceed) }
             let isReadable = state.withLock { state in

@@ -3,8 +3,7 @@
 
     /// One exchange, from the call of `start` to its last event.
     final class CurlExchange: TransportExchange, @unchecked Sendable {
-        /// How many bytes of a body may wait for the receiver before the
-        /// connection is left unread, which holds the server back.
+        /// How many bytes may wait for the receiver until the connection is left unread.
         static let maximumBacklog = 256 << 10
 
         let request: TransportRequest

@@ -19,8 +19,7 @@
 
         fileprivate struct Inbox {
             var commands: [Command] = []
-            /// Whether the thread sleeps or is about to, and nobody has rung the
-            /// bell since.
+            /// Whether the thread sleeps or is about to, and nobody has woken it.
             var isAsleep = false
             var isStopped = false
             /// Whether the thread has ended, or was never started.
@@ -75,8 +74,7 @@
         /// So many transfers are kept while no exchange uses them.
         private static let maximumIdle = 32
 
-        /// Starts the thread; `nil` if the process has no threads, descriptors or
-        /// memory left.
+        /// Starts the thread; `nil` if the process has no threads or descriptors left.
         init?(_ settings: CurlSettings) {
             self.settings = settings
             bell = atom_curl_bell_make()
@@ -141,8 +139,7 @@
             DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
         }
 
-        /// Whether this process has no such thread, because it was forked from
-        /// the one that has it.
+        /// Whether this process was forked from the one that has the thread.
         var isOfAnotherProcess: Bool { atom_curl_forks() != forks }
     }
 
@@ -178,8 +175,7 @@
             if wasParked { deliverRest(of: exchange) }
         }
 
-        /// Leaves the body of an exchange unread, and returns whether that holds up
-        /// nobody else.
+        /// Leaves the body unread, and returns whether that holds up nobody else.
         func hold(_ exchange: CurlExchange) -> Bool {
             inbox.withLock { _ in
                 exchange.shared.isHeld = !exchange.shared.carriesOthers
@@ -455,8 +451,7 @@
             transfer.release()
             count(-1, exchange)
             report(event, of: exchange)
-            // Otherwise libcurl ends it when the address is known, since it may
-            // not connect.
+            // Otherwise libcurl ends it when the address is known.
             if !isResolving { recycle(transfer) }
         }
 
@@ -560,8 +555,7 @@
             singleCount += 1
         }
 
-        /// The transfer has something, which is handed over before the thread
-        /// sleeps.
+        /// The transfer has something to hand over before the thread sleeps.
         func hasSomething(_ transfer: CurlTransfer) {
             guard !transfer.isListed else { return }
             transfer.isListed = true

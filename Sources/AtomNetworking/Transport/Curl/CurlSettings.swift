@@ -4,14 +4,12 @@
 
     /// The options that all transfers of a transport have in common.
     final class CurlSettings: Sendable {
-        /// How many exchanges a multiplexing origin gets at once, as many as
-        /// libcurl puts on one connection.
+        /// How many exchanges libcurl puts on one connection.
         static let multiplexedExchanges = 100
 
         let connectionsPerOrigin: Int
         let library: CurlLibrary
-        /// How many milliseconds a body waits for `100 Continue`; `nil` for as
-        /// many as libcurl says.
+        /// How many milliseconds a body waits for `100 Continue`, if not libcurl's.
         let expectationTimeout: Int?
         /// The header fields that every request has unless it sets them itself.
         let ownFields: HeaderFields
@@ -70,8 +68,7 @@
             isHTTP2 ? max(Self.multiplexedExchanges, connectionsPerOrigin) : connectionsPerOrigin
         }
 
-        /// Tries the options that protect once, so that what libcurl lacks is found
-        /// before the first exchange.
+        /// Tries the options that protect before the first exchange.
         func check() throws(AtomError) {
             guard let easy = atom_curl_easy_plain() else { return }
             defer { atom_curl_easy_free(easy) }
@@ -89,8 +86,7 @@
         /// Sets the options of a proxy on a new handle, and returns what libcurl refuses.
         func set(_ proxy: CurlTransport.ProxyServer?, on easy: atom_curl_easy) -> WireProblem? {
             guard let proxy else {
-                // Or libcurl would search the environment. One without proxies may not
-                // know the option.
+                // Or libcurl would search the environment; one without proxies may not know it.
                 return set(ATOM_CURLOPT_NOPROXY, "*", on: easy) || !mayFindProxy
                     ? nil : .proxy("libcurl doesn't accept to use none")
             }
@@ -122,8 +118,7 @@
             guard set(ATOM_CURLOPT_SSLVERSION, Int(ATOM_CURL_TLS_1_2), on: easy) else {
                 return refused("TLS 1.2 as the oldest version")
             }
-            // Requests wait for the first connection to tell whether it
-            // multiplexes.
+            // Requests wait until the first connection tells whether it multiplexes.
             if library.hasHTTP2 { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
             guard setAuthorities(on: easy, file: ATOM_CURLOPT_CAINFO, folder: ATOM_CURLOPT_CAPATH) else {
                 return refused("the certificates of authorities")

@@ -146,8 +146,7 @@
             }
         }
 
-        /// Leaves the socket of a paused transfer unread: libcurl 8.5 asks for it all the
-        /// same, and keeps what it then reads in memory.
+        /// Leaves a paused transfer's socket unread, for which libcurl 8.5 still asks.
         func hold(_ use: Use) {
             // The others on a connection need what arrives.
             guard isCurrent(use), sockets[Int(use.descriptor)].isSingle else { return }
@@ -206,8 +205,7 @@
             sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
         }
 
-        /// Whether nothing has arrived on a kept connection of one exchange at a time, and
-        /// it is still open.
+        /// Whether a kept connection of one exchange at a time is open and unread.
         func isUnspoiled(_ descriptor: CInt) -> Bool {
             guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return false }
             guard sockets[Int(descriptor)].isSingle else { return true }

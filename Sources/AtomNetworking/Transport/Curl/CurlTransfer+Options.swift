@@ -26,8 +26,7 @@
                     settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)
                 else { return .other(.unknown, "libcurl doesn't accept that a connection is new") }
             }
-            // libcurl's own limit is five minutes. A limit costs a timer, and the
-            // SDK ends most exchanges earlier.
+            // libcurl's own limit is five minutes; another one costs a timer.
             if request.idleTimeout > .seconds(240) {
                 set(ATOM_CURLOPT_CONNECTTIMEOUT_MS, Int(CInt.max), on: easy)
             }
@@ -72,8 +71,7 @@
             if request.method != "GET" {
                 // libcurl would call every body a form.
                 if !fields.contains("Content-Type") { lines.leaveOut("Content-Type") }
-                // It adds the field for a body over a megabyte, or of unknown
-                // length, over HTTP/1.1: a 401 then comes before the body.
+                // It adds the field for large bodies, so that a 401 comes before them.
                 let mayExpect = settings.library.repeatsUnexpected && !request.needsFreshConnection
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
                 if let timeout = settings.expectationTimeout {

@@ -3,8 +3,7 @@
     import Foundation
 
     extension CurlTransfer {
-        /// What libcurl has measured, if somebody wants to know; read before the
-        /// transfer is taken out.
+        /// What libcurl has measured, read before the transfer is taken out.
         var metrics: TransportMetrics? {
             guard let easy, exchange?.request.wantsMetrics == true else { return nil }
             func figure(_ info: Int) -> Int { atom_curl_get_long(easy, CInt(info)) }

@@ -50,8 +50,7 @@
         @exclusivity(unchecked) var firstTurn = 0
         /// Its place among the running transfers.
         @exclusivity(unchecked) var position = 0
-        /// The exchange; `nil` after it has been cancelled while libcurl still
-        /// looked for the server's address.
+        /// The exchange; `nil` if it was cancelled during the lookup of the address.
         @exclusivity(unchecked) private(set) var exchange: CurlExchange?
         @exclusivity(unchecked) private var head = ResponseHead()
         @exclusivity(unchecked) private var abort: Abort?
@@ -62,8 +61,7 @@
         /// The body, if it isn't.
         @exclusivity(unchecked) var reader: BodyReadAhead?
         @exclusivity(unchecked) private var isBodyRead = false
-        /// The head of a 417, after which libcurl sends the request again
-        /// without `Expect`.
+        /// A 417, after which libcurl sends the request again without `Expect`.
         @exclusivity(unchecked) private var refusedExpectation: TransportResponse?
         @exclusivity(unchecked) private var bodyOffset: Int64 = 0
         /// The part of the body that has been reported as sent.
@@ -142,12 +140,10 @@
         }
 
         static var noMemory: TransportFailure {
-            TransportFailure(
-                URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
+            TransportFailure(unsent: .unknown, "libcurl has no memory for the exchange")
         }
 
-        /// Makes a handle without an exchange: it searches for a kept connection,
-        /// and may open none.
+        /// Makes a handle that only searches for a kept connection.
         func prepareSearch() -> atom_curl_easy? {
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
             guard let easy else { return nil }
@@ -313,8 +309,7 @@
             return refusal == nil
         }
 
-        /// Whether TLS has something of a kept connection that is in no socket any more,
-        /// or can't tell.
+        /// Whether TLS has something of a kept connection, or can't tell.
         private func hasSurplus(isKnown: Bool) -> Bool {
             guard let easy, exchange?.isSecure == true, !isKnown || loop.sockets.isSingle(socket.descriptor) else {
                 return false

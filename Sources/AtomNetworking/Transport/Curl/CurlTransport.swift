@@ -26,8 +26,7 @@
     /// has no timeouts, and sends nothing again.
     public final class CurlTransport: Transport {
         private let settings: CurlSettings
-        /// Started for the first request, and once more in a process that was
-        /// forked afterwards.
+        /// Started for the first request, and once more in a forked process.
         private let loop = Guarded<CurlLoop?>(nil)
 
         /// The version of the system's libcurl, for example `7.88.1`; `nil` if
@@ -63,12 +62,7 @@
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
             guard let loop = startedLoop() else {
-                receive(
-                    .failed(
-                        TransportFailure(
-                            URLError(
-                                .unknown, "The process has no threads or descriptors left", delivery: .notSent),
-                            delivery: .notSent)))
+                receive(.failed(TransportFailure(unsent: .unknown, "The process has no threads or descriptors left")))
                 return EndedExchange()
             }
             let exchange = CurlExchange(request, loop: loop, receive: receive)
@@ -83,17 +77,11 @@
         private func startedLoop() -> CurlLoop? {
             loop.withLock { loop in
                 if let loop, !loop.isOfAnotherProcess { return loop }
-                // In a forked process the other loop's connections belong to the
-                // parent too. They are left alone.
+                // The other loop's connections are the parent's too, and left alone.
                 let started = CurlLoop(settings)
                 loop = started
                 return started
             }
         }
-    }
-
-    /// The result of `start` when nothing could be started.
-    private struct EndedExchange: TransportExchange {
-        func cancel() {}
     }
 #endif

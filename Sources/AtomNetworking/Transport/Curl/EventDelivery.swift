@@ -69,13 +69,11 @@
             }
         }
 
-        /// How long one event may take until another thread goes on with the others, in
-        /// nanoseconds.
+        /// How long, in nanoseconds, one event may hold up the others.
         static let patience: UInt64 = 5_000_000
 
         private let state = Guarded(State())
-        /// GCD gives a serial queue without a target a thread also when the app blocks
-        /// all those that it shares.
+        /// Without a target, it gets a thread also when the app blocks all of GCD's.
         private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport")
 
         /// Adds events and empties the list.

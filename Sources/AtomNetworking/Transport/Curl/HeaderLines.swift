@@ -14,8 +14,7 @@
             nodes.deallocate()
         }
 
-        /// The list, which is valid until the next call of `begin`; `nil` if it
-        /// is empty.
+        /// The list, until the next call of `begin`; `nil` if it is empty.
         var list: UnsafeMutablePointer<atom_curl_list>? { nodeCount == 0 ? nil : nodes.baseAddress }
 
         /// Starts a list of so many lines, whose names and values take so many bytes.

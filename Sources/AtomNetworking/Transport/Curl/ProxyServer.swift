@@ -74,8 +74,7 @@
         static func named(
             by environment: [String: String], for scheme: BaseURLScheme
         ) throws(CurlLibrary.Unavailable) -> Self? {
-            // Not HTTP_PROXY, which a web server may set from a request's header
-            // field.
+            // Not HTTP_PROXY, which a web server sets from a header field.
             let names =
                 (scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
             guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name]

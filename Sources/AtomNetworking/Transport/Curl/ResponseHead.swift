@@ -37,8 +37,7 @@
         /// The value of `Content-Length`, which several fields may repeat.
         private var contentLength: Int64?
         private var isChunked = false
-        /// Whether libcurl has interpreted the last line by itself, so that none may
-        /// go on with it.
+        /// Whether libcurl has interpreted the last line, and none may go on with it.
         private var isFixed = false
 
         /// Whether the head of the final response is complete.
@@ -70,8 +69,7 @@
         mutating func take(_ line: UnsafeBufferPointer<UInt8>) -> Progress {
             size += line.count
             guard size <= Self.maximumSize else { return .tooLarge }
-            // The connection ended in the middle of this line: some versions of
-            // libcurl pass it on all the same.
+            // The connection ended within this line, which some versions pass on.
             guard line.last == UInt8(ascii: "\n") else { return .incomplete }
             // RFC 9110 §5.5.
             guard stage == .over || line.hasOnlyText else { return invalid("it contains a character that it may not") }
@@ -127,8 +125,7 @@
             // Whatever follows, a carriage return ends the head for libcurl.
             guard let start = line.baseAddress, line[0] != UInt8(ascii: "\r") else { return .invalid }
             if line[0].isBlank {
-                // A line that goes on with the value before it is obsolete (RFC
-                // 9112 §5.2).
+                // A line that goes on with a value is obsolete (RFC 9112 §5.2).
                 guard !fields.isEmpty, !isFixed else { return .invalid }
                 let more = line.trimmed.text
                 let separator = fields[fields.count - 1].value.isEmpty || more.isEmpty ? "" : " "

@@ -69,8 +69,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
             }
         }
 
-        /// Calls functions of URLSession that wait for the session's thread,
-        /// which goes on first.
+        /// Calls functions that wait for the session's thread, which goes on first.
         func call<T>(_ body: () -> T) -> T {
             condition.withLock {
                 callers += 1

@@ -74,8 +74,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
             return exchange.spooledBody
         }
         body?.stop()
-        // Before the waiting callbacks: else the whole of a body that is too large would
-        // have been read on Linux.
+        // Before the waiting callbacks, or a body that is too large would be read on.
         queue.addUrgent { [self] in
             let task = exchanges.withLock { exchanges -> URLSessionTask? in
                 guard exchange.isResumed, let task = exchange.task, exchanges[task.taskIdentifier] === exchange else {
@@ -112,8 +111,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // A task that was cancelled while this callback waited expects no
-            // response and traps on one.
+            // A task that was cancelled meanwhile expects no response and traps on one.
             let isExpected = exchanges.withLock { $0[task.taskIdentifier]?.isCancelled == false }
             guard isExpected else { return }
         #endif
@@ -125,8 +123,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Everything else hangs or traps here. Head and body have arrived;
-            // the task ends as cancelled.
+            // All else hangs or traps. The response is there; the task ends as cancelled.
             exchange(of: task)?.isChallenged = true
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
@@ -138,8 +135,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // On Linux interim responses (103 Early Hints, RFC 8297) arrive here
-        // too.
+        // On Linux interim responses (RFC 8297) arrive here too.
         if let response = response as? HTTPURLResponse, response.isFinal {
             let exchange = exchange(of: dataTask)
             exchange?.statusCode = response.statusCode
@@ -160,8 +156,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         endIfAnswered(dataTask, after: data.count)
     }
 
-    /// Ends a task whose response is complete, although the server has not read
-    /// the whole body, and may never do so.
+    /// Ends a task with a whole response: the server may never read the rest.
     private func endIfAnswered(_ task: URLSessionTask, after count: Int = 0) {
         guard let exchange = exchange(of: task), let missing = exchange.missing else { return }
         exchange.missing = missing - Int64(count)
@@ -204,8 +199,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
                 exchange?.isBodyLost = true
                 return exchange
             }
-            // All sessions of the process wait for this thread, also the
-            // cancellation, which runs on another thread.
+            // All sessions wait for this thread, also the cancellation.
             completionHandler(nil)
             if let exchange { cancel(exchange) }
         }
@@ -217,12 +211,10 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         // A temporary file isn't needed any more, and is removed outside the lock.
         _ = exchanges.withLock { _ in exchange.spooledBody.take() }
         let (isCancelled, isBodyLost, bodyFailure) = exchanges.withLock { _ in
-            // Evaluated here: the exchange can still be cancelled, but that has
-            // no effect any more.
+            // A later cancellation has no effect any more.
             return (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)
         }
-        // On Linux the head of a redirect without a valid target stays in the
-        // task, and its body is lost.
+        // On Linux a redirect without a valid target is only here, without its body.
         if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
             exchange.receive(.response(TransportResponse(response)))
         }
@@ -262,8 +254,7 @@ extension HTTPURLResponse {
 }
 
 extension URLSessionTask {
-    /// The length of the request's body; on Linux a task doesn't know it by
-    /// itself.
+    /// The length of the request's body, which on Linux no task knows.
     fileprivate var lengthOfBody: Int64 {
         let request = originalRequest
         if let body = request?.httpBody { return Int64(body.count) }
@@ -286,8 +277,7 @@ extension TransportResponse {
                 fields.append(HeaderFields.Field(name: name, value: value))
             }
         }
-        // Foundation's dictionary has no order; a stable order makes logs and
-        // tests readable.
+        // Foundation's dictionary has no order, which logs and tests want.
         fields.sort { $0.name < $1.name }
         self.init(
             statusCode: response.statusCode, headerFields: HeaderFields(fields),
@@ -295,8 +285,7 @@ extension TransportResponse {
     }
 }
 
-/// One exchange of a session, from the time before its task is created until
-/// the task has completed.
+/// One exchange of a session, until its task has completed.
 final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     let delegate: ExchangeDelegate
     let receive: @Sendable (TransportEvent) -> Void
@@ -308,25 +297,21 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     /// Whether the task may be cancelled.
     var isResumed = false
     var isCancelled = false
-    /// The file that is written, and then sent; kept until the exchange has
-    /// ended.
+    /// The file that is written and then sent, until the end.
     var spooledBody: SpooledBody?
     /// Why the body could not be read.
     var bodyFailure: AtomError?
 
-    /// Whether the connection was lost while the body, which can't be sent
-    /// again, was needed.
+    /// Whether the connection was lost, and the body can't be sent again.
     var isBodyLost = false
 
     // These are accessed only on the delegate's queue.
     var statusCode: Int?
-    /// How many bytes of the response's body are still to come; `nil` if that
-    /// isn't known.
+    /// How many bytes of the response's body are still to come, if known.
     var missing: Int64?
     /// How many bytes of the request's body were sent.
     var sent: Int64 = 0
-    /// Whether the task was cancelled because the server has answered in full
-    /// before it has read the whole body.
+    /// Whether the server has answered in full before it has read the body.
     var isAnsweredEarly = false
     var isChallenged = false
     #if !canImport(FoundationNetworking)

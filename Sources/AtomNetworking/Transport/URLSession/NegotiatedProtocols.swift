@@ -22,8 +22,7 @@ struct NegotiatedProtocols: Sendable {
         multiplexing[server] = name.hasPrefix("h2") || name.hasPrefix("h3")
     }
 
-    /// How many exchanges with the server make sense at once; `nil` if that isn't
-    /// known yet.
+    /// How many exchanges with the server make sense at once, if known.
     func exchanges(with url: URL?) -> Int? {
         Self.server(of: url).flatMap { multiplexing[$0] }.map { $0 ? Self.streams : Self.connections }
     }

@@ -61,15 +61,13 @@ extension SessionConfiguration {
         case .ephemeral, .background: configuration = .ephemeral
         }
         configure(configuration)
-        // Only the accept policy prevents Foundation on Linux from parsing
-        // cookies in every header line.
+        // Or Foundation on Linux would look for cookies in every header line.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // Each request has its own idle timeout; the session's 60 seconds must
-        // not be shorter.
+        // Each request has its own, which may be longer than 60 seconds.
         configuration.timeoutIntervalForRequest = Duration.year.seconds
         configuration.timeoutIntervalForResource = Duration.year.seconds
         return configuration

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The temporary file that a body is written to before URLSession sends it; it
-/// is removed when this is released.
+/// The temporary file of a body for URLSession, removed when it is released.
 final class SpooledBody: @unchecked Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("AtomNetworking-\(UUID().uuidString).body")
     // One call of `writeParts` follows the other.

@@ -87,8 +87,7 @@ public final class URLSessionTransport: Transport {
     #endif
 
     deinit {
-        // The session keeps its delegate until then, and running exchanges end
-        // normally.
+        // Running exchanges end normally.
         session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
@@ -218,8 +217,7 @@ public final class URLSessionTransport: Transport {
 
     private static func urlRequest(for request: TransportRequest, url: URL) -> URLRequest {
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-        // Set with the property: on Linux the session's 60 seconds replace the
-        // initializer's argument.
+        // Set here: on Linux the session's replaces the initializer's argument.
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
         urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
@@ -256,15 +254,6 @@ public final class URLSessionTransport: Transport {
     /// Later than the SDK's own deadline: Foundation on Linux truncates fractions,
     /// fails at once below a second and traps on huge values.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
-        #if canImport(FoundationNetworking)
-            // In milliseconds it has to fit in an `Int`.
-            if Int.bitWidth >= 64 { return 10_000_000_000 }
-        #endif
-        return min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
+        min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
     }
-}
-
-/// The result of `start` when nothing could be started.
-private struct EndedExchange: TransportExchange {
-    func cancel() {}
 }

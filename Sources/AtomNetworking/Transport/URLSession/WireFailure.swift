@@ -70,8 +70,7 @@ struct WireFailure {
         }
     }
 
-    /// Uses libcurl's description to distinguish errors that Foundation on
-    /// Linux reports as one.
+    /// Tells by libcurl's words what Foundation on Linux reports as one.
     private func unknown(_ error: URLError) -> WireProblem {
         guard trace == .unknown else { return .unnamed(error as NSError) }
         let text = error.localizedDescription
