@@ -25,7 +25,6 @@ struct BodySequence: Sendable {
         }
     }
 
-    /// Whether it has been read and can't be read again.
     var isSpent: Bool { !isRepeatable && isOpened.withLock { $0 } }
 
     /// Opens the stream only when its first part is wanted.
@@ -65,7 +64,6 @@ final class BodySequenceReader: Sendable {
         self.open = open
     }
 
-    /// Starts the stream, once.
     private func start() {
         let isFirst = state.withLock { state in
             defer { state.hasStarted = true }

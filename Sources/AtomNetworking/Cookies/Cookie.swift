@@ -4,9 +4,7 @@ import Foundation
 struct CookieAddress: Sendable, Equatable {
     /// In lower case; an IPv6 address with its brackets.
     let host: String
-    /// Begins with a slash.
     let path: String
-    /// Whether the scheme is HTTPS.
     let isSecure: Bool
 }
 
@@ -26,7 +24,6 @@ extension CookieAddress {
     }
 }
 
-/// A stored cookie (RFC 6265bis §5.7).
 struct Cookie: Sendable, Equatable {
     let name: String
     let value: String
@@ -117,6 +114,5 @@ extension Cookie {
 }
 
 extension TargetURL {
-    /// The URL as cookies see it.
     var cookieAddress: CookieAddress { CookieAddress(host: host, path: path, isSecure: scheme == .https) }
 }

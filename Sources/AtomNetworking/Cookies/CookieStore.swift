@@ -27,7 +27,6 @@ final class CookieStore: @unchecked Sendable {
     private struct Content {
         var jar = CookieJar()
         var era = 0
-        /// How many people had gone from the session.
         var departures = 0
 
         mutating func beginEra() {

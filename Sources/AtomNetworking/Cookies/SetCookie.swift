@@ -15,7 +15,6 @@ struct SetCookie: Sendable, Equatable {
     /// At most 400 days away; `nil` for a cookie that lasts as long as the jar.
     private(set) var expires: Date?
 
-    /// The maximum length of name and value together.
     static let maximumPairLength = 4_096
     static let maximumAttributeLength = 1_024
 

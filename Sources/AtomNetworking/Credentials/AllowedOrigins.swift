@@ -47,7 +47,6 @@ public struct AllowedOrigins: Sendable, Hashable {
         AllowedOrigins(rule: .named(Set(origins.map { $0.origin })))
     }
 
-    /// Whether origins are named one by one.
     private var namesOrigins: Bool { if case .named = rule { true } else { false } }
 
     func allows(_ origin: Origin) -> Bool {
@@ -67,7 +66,6 @@ public struct AllowedOrigins: Sendable, Hashable {
         return origin.scheme == .https || origin.isLoopback || allows(origin)
     }
 
-    /// The error for an authorization server that isn't allowed.
     static func refusal(of endpoint: AuthorizationEndpoint) -> AtomError {
         .refused(
             RequestableError.originNotAllowed, endpoint.base.origin.string,

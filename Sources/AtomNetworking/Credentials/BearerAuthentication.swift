@@ -59,7 +59,6 @@ public struct BearerAuthentication: Sendable {
     /// Where a new credential comes from.
     public let refresh: Refresh
 
-    /// Where the tokens are kept.
     let source: CredentialSource
 
     /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the
@@ -112,7 +111,6 @@ public struct BearerAuthentication: Sendable {
     /// The window of ``fruitlessRefreshLimit``; 30 s by default.
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
-    /// The client's secret, if it has one.
     var clientSecret: String? { refresh.endpoint?.client.secret }
 
     /// Creates a method of authentication; the other options are variables with
@@ -154,5 +152,19 @@ public struct BearerAuthentication: Sendable {
         source = .store(store)
         leeway = .zero
         deadline = .seconds(300)
+    }
+}
+
+/// Where a session's tokens are: an app's variable, or a store.
+enum CredentialSource: Sendable {
+    case writable(any TokenCredentialWritable)
+    case store(any TokenCredentialStore)
+
+    /// What makes it the same session for all who use it.
+    var object: AnyObject {
+        switch self {
+        case .writable(let writable): writable
+        case .store(let store): store
+        }
     }
 }

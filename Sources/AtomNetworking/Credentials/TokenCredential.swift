@@ -41,14 +41,12 @@ public struct TokenCredential: Model, Hashable {
     /// The credential of an empty store.
     static let empty = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
 
-    /// A copy with another refresh token.
     func withRefreshToken(_ refreshToken: String) -> TokenCredential {
         TokenCredential(
             accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken, scope: scope,
             tokenType: tokenType, idToken: idToken)
     }
 
-    /// Whether both credentials have the same tokens.
     func hasTokens(of other: TokenCredential) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
     }

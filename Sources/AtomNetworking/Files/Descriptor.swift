@@ -57,7 +57,6 @@ final class Descriptor: Sendable {
         return data.withUnsafeMutableBytes { read(into: $0, at: offset) }.map { data.prefix($0) }
     }
 
-    /// Writes all of the data at a place.
     func write(_ data: Data, at offset: Int64 = 0) -> Bool {
         data.withUnsafeBytes { bytes in
             var done = 0

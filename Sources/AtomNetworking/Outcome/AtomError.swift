@@ -174,7 +174,6 @@ extension AtomError {
         }
     }
 
-    /// What the attempts before the last one met.
     private var earlierAttempts: [AttemptFailure] {
         switch self {
         case .response(let response): response.notes?.earlier ?? []
@@ -382,7 +381,6 @@ extension URLError {
 
     private static let deliveryKey = "AtomNetworking.delivery"
 
-    /// The delivery, if the SDK created this error.
     var delivery: AtomError.Delivery? {
         (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
     }
@@ -394,12 +392,10 @@ extension URLError {
 
     private static let attemptsKey = "AtomNetworking.attempts"
 
-    /// What earlier attempts met, if the SDK has noted it.
     var earlierAttempts: [AttemptFailure] {
         (userInfo[Self.attemptsKey] as? [Int] ?? []).map(AttemptFailure.init(code:))
     }
 
-    /// The request, if the SDK has noted it.
     var request: AtomError.Request? { .init(propertyList: userInfo[AtomError.Request.key]) }
 
     /// The same error with its request, and with what earlier attempts met.
@@ -423,7 +419,6 @@ extension URLError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// The same error with another delivery, and without its URLs.
     func delivered(_ delivery: AtomError.Delivery) -> URLError {
         var userInfo = Redaction.userInfo(userInfo)
         userInfo[Self.deliveryKey] = delivery.rawValue

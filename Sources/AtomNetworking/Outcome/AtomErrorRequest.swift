@@ -99,7 +99,6 @@ struct RequestRecord: Sendable {
     }
 }
 
-/// What was asked for.
 final class FirstAttempt: Sendable {
     let method: String
     let address: String

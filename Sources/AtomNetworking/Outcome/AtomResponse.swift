@@ -54,14 +54,12 @@ public struct AtomResponse: Sendable {
         self.record = record
     }
 
-    /// The same response with another body.
     func replacing(data: Data) -> AtomResponse {
         var response = self
         response.data = data
         return response
     }
 
-    /// The same response with what an error says of the attempts.
     func noting(_ notes: AttemptNotes) -> AtomResponse {
         var response = self
         response.notes = notes
@@ -179,7 +177,6 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     }
 }
 
-/// Reason phrases of the IANA registry (RFC 9110 §15).
 package enum HTTPStatus {
     package static func reasonPhrase(for code: Int) -> String {
         phrases[code] ?? "Status"

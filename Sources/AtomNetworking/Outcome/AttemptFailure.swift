@@ -32,9 +32,7 @@ extension AttemptFailure: CustomStringConvertible {
 
 /// What an error says of its request; nearly every response has none.
 final class AttemptNotes: Sendable {
-    /// What the attempts before the last one met.
     let earlier: [AttemptFailure]
-    /// When the server wants to be asked again.
     let retryAt: Date?
     let request: AtomError.Request?
     /// What the server says, as far as it may be shown.

@@ -121,7 +121,6 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
 }
 
 extension AtomError {
-    /// A request that breaks a rule.
     static func refused(
         _ kind: (RequestableError.Violation) -> RequestableError, _ subject: String = "", because reason: String
     ) -> AtomError { .requestable(kind(.init(subject: subject, reason: reason))) }

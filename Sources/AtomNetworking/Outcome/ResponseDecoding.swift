@@ -150,7 +150,6 @@ extension DecodingError {
         }
     }
 
-    /// The error without the text of the decoder, which may quote a value.
     fileprivate var withoutText: DecodingError {
         .dataCorrupted(Context(codingPath: [], debugDescription: "The given data was not valid JSON."))
     }

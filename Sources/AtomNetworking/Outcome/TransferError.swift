@@ -23,7 +23,6 @@ public struct TransferError: Error {
     /// The error of the system, or the one that the app's stream threw.
     public let underlyingError: (any Error)?
 
-    /// What the attempts before the last one met.
     private(set) var earlier: [AttemptFailure] = []
 
     private(set) var request: AtomError.Request?
@@ -70,7 +69,6 @@ public struct TransferError: Error {
 }
 
 extension AtomError {
-    /// A body, a download or a stream that failed.
     static func transfer(
         _ reason: TransferError.Reason, _ explanation: String, delivery: Delivery = .answered,
         underlying: (any Error)? = nil
@@ -95,7 +93,6 @@ extension TransferError {
         return error
     }
 
-    /// The same error with another delivery.
     func delivered(_ delivery: AtomError.Delivery) -> TransferError {
         TransferError(reason, explanation, delivery: delivery, response: response, underlying: underlyingError)
     }

@@ -1,4 +1,3 @@
-/// Decides by a name whether a value is a credential.
 package enum CredentialName {
     /// Whether a field, a query item or a key of this name holds a credential.
     package static func isOne(_ name: String) -> Bool {

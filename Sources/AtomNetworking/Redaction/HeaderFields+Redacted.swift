@@ -15,7 +15,6 @@ extension HeaderFields {
             })
     }
 
-    /// The fields whose values are shown, in lower case.
     private static let plainNames: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow",
         "cache-control", "connection", "content-disposition", "content-encoding", "content-language", "content-length",

@@ -4,7 +4,6 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Decides which parts of an external text may be shown.
 package enum Redaction {
     /// What stands in the place of what isn't shown.
     package static let hidden = "…"
@@ -146,7 +145,6 @@ package enum Redaction {
         return visible(path(Substring(bare[..<question]), mark)) + "?" + items.joined(separator: "&")
     }
 
-    /// The name of an item.
     private static func item(_ item: Substring.UnicodeScalarView, _ mark: String) -> String {
         item.firstIndex(of: "=").map { "\(plainName(String(item[..<$0]), mark))=\(mark)" }
             ?? (item.isEmpty ? "" : mark)

@@ -5,7 +5,6 @@ struct SecretSearch {
     static let limit = 4096
 
     private let source: [UInt8]
-    /// The decoded text.
     private var bytes: [UInt8] = []
     /// Where each of the bytes begins in the source, and the end.
     private var offsets: [Int] = []
@@ -44,7 +43,6 @@ struct SecretSearch {
         hideShortened(secrets, in: text)
     }
 
-    /// The text with the mark in place of each hidden part.
     func shown(mark: String) -> String {
         guard isHidden.contains(true) else { return String(decoding: source, as: UTF8.self) }
         var shown: [UInt8] = []
@@ -177,7 +175,6 @@ extension SecretSearch {
         }
     }
 
-    /// The bytes that mark an omission.
     private func marks(in text: [UInt8]) -> [Bool] {
         var isMark = text.map { $0 == UInt8(ascii: "*") }
         for index in text.indices.dropFirst() where text[index] == UInt8(ascii: ".") && text[index - 1] == text[index] {

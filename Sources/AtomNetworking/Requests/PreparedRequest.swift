@@ -68,10 +68,14 @@ extension PreparedRequest {
         var fields = try Self.headerFields(endpoint.headerItems, omitting: &omitted)
         let common = try common?.get()
         // The bytes of a method have no media type of their own.
-        if endpoint.body == nil, let common { common.add(to: &fields, where: { $0 == "content-type" }) }
+        if endpoint.body == nil, let common {
+            common.add(to: &fields, where: { HeaderFields.isSameName($0, "Content-Type") })
+        }
         let body = try Self.body(of: method, and: endpoint.body, encoder: encoder, fields: &fields)
         if let common {
-            common.add(to: &fields, where: { $0 != "authorization" || endpoint.requiresAuthorization })
+            common.add(
+                to: &fields,
+                where: { endpoint.requiresAuthorization || !HeaderFields.isSameName($0, "Authorization") })
             omitted += common.omitted
         }
         if let retrying = endpoint.retrying, retrying.idempotency == .byKey, !fields.contains(Idempotency.fieldName) {
@@ -115,41 +119,25 @@ extension PreparedRequest {
         if !headerFields.contains(name) { message.headerFields.append(name: name, value: value) }
     }
 
-    /// The header fields that a service adds to its requests.
     struct CommonFields: Sendable {
         fileprivate let fields: HeaderFields
-        /// In lower case, in the order of the fields.
-        private let names: [String]
         fileprivate let omitted: [String]
-
-        init(_ items: [HeaderItem]) throws(AtomError) {
-            var omitted: [String] = []
-            fields = try PreparedRequest.headerFields(items, omitting: &omitted)
-            names = fields.map { $0.name.lowercased() }
-            self.omitted = omitted
-        }
 
         /// Only the fields that can't be a secret, for a foreign origin.
         var harmless: CommonFields {
-            CommonFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) }, omitted: omitted)
+            CommonFields(
+                fields: HeaderFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) }), omitted: omitted)
         }
 
-        private init(_ fields: [HeaderFields.Field], omitted: [String]) {
-            self.fields = HeaderFields(fields)
-            names = fields.map { $0.name.lowercased() }
-            self.omitted = omitted
-        }
-
-        /// Adds the fields that the request doesn't have.
         fileprivate func add(to request: inout HeaderFields, where isWanted: (String) -> Bool) {
             let own = request
-            for (name, field) in zip(names, fields) where isWanted(name) && !own.contains(name) {
+            for field in fields where isWanted(field.name) && !own.contains(field.name) {
                 request.append(name: field.name, value: field.value)
             }
         }
     }
 
-    fileprivate static func headerFields(
+    private static func headerFields(
         _ items: [HeaderItem], omitting omitted: inout [String]
     ) throws(AtomError) -> HeaderFields {
         var fields = HeaderFields()
@@ -193,6 +181,14 @@ extension PreparedRequest {
             fields.append(name: "Content-Type", value: contentType)
         }
         return body
+    }
+}
+
+extension PreparedRequest.CommonFields {
+    init(_ items: [HeaderItem]) throws(AtomError) {
+        var omitted: [String] = []
+        let fields = try PreparedRequest.headerFields(items, omitting: &omitted)
+        self.init(fields: fields, omitted: omitted)
     }
 }
 

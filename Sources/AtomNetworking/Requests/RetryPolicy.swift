@@ -124,7 +124,6 @@ extension RetryPolicy {
     /// What an attempt met, as far as it matters here.
     struct Setback: Sendable, Equatable {
         let failure: AttemptFailure
-        /// How far this attempt got.
         let delivery: AtomError.Delivery
         /// The time that the server asked for; zero for one in the past.
         let serverDelay: Duration?
@@ -139,10 +138,7 @@ extension RetryPolicy {
 
         /// Whether the reason may be that there is no network.
         var isOfflineFailure: Bool {
-            switch failure {
-            case .connection(let code): Self.offlineCodes.contains(code)
-            case .status: false
-            }
+            if case .connection(let code) = failure { Self.offlineCodes.contains(code) } else { false }
         }
 
         private static let offlineCodes = certainlyOfflineCodes.union([
@@ -158,7 +154,6 @@ extension RetryPolicy {
             .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff,
         ]
 
-        /// Whether the server wants fewer requests.
         var isThrottled: Bool { failure == .status(429) || serverDelay != nil }
     }
 
@@ -179,7 +174,6 @@ extension RetryPolicy {
         return setback.serverDelay.map { max($0, delay) } ?? delay
     }
 
-    /// What a retry after this costs.
     func cost(after setback: Setback) -> Int {
         if setback.isCertainlyOffline { return 0 }
         return setback.isThrottled ? throttledCost : cost

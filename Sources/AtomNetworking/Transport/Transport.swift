@@ -142,19 +142,9 @@ public struct TransportRequest: Sendable {
     /// Without the fields that were added for this attempt.
     private(set) var message: RequestMessage
 
-    /// Creates a request, for the tests of a transport.
+    /// Creates a request, for the tests of a transport; the header fields aren't
+    /// checked.
     ///
-    /// - Parameters:
-    ///   - method: The method, a token.
-    ///   - base: Scheme, host and port.
-    ///   - path: The path.
-    ///   - queryItems: The query; none for no `?`.
-    ///   - headerFields: The header fields; they aren't checked.
-    ///   - body: The body; `nil` for none, which differs from an empty one.
-    ///   - idleTimeout: The longest idle time that the SDK accepts.
-    ///   - needsFreshConnection: Whether it must be sent over a new connection.
-    ///   - wantsMetrics: Whether to report ``TransportEvent/measured(_:)``.
-    ///   - number: Which attempt of a request it is, from 1.
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
     public init(
@@ -328,7 +318,6 @@ public struct TransportFailure: Error {
         return .session(urlError(delivery: delivery))
     }
 
-    /// The cause as a `URLError` that carries the delivery.
     func urlError(delivery: AtomError.Delivery) -> URLError {
         if let error = error as? URLError { return error.delivered(delivery) }
         return URLError(

@@ -6,12 +6,7 @@ public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
     case https
 
     /// The default port of the scheme (RFC 9110 §4.2).
-    var defaultPort: Int {
-        switch self {
-        case .http: 80
-        case .https: 443
-        }
-    }
+    var defaultPort: Int { self == .http ? 80 : 443 }
 }
 
 /// The scheme, host and port of a server.

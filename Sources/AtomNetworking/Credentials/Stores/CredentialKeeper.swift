@@ -27,31 +27,13 @@ protocol KeptCredentialStore: RefreshIntentRecording {
 }
 
 extension KeptCredentialStore {
-    /// The stored tokens; `nil` when there are none.
-    ///
-    /// It doesn't wait for a refresh in another process and returns the tokens
-    /// that are still stored then.
-    ///
-    /// - Throws: ``TokenStoreError``.
+    /// The stored tokens, also during a refresh; `nil` when there are none.
     public func load() async throws -> TokenCredential? { try await keeper.load() }
 
     /// Stores the tokens in place of the old ones; `nil` removes them.
-    ///
-    /// - Throws: ``TokenStoreError``, or `CancellationError` when the task is
-    ///   cancelled while it waits for the lock.
     public func save(_ credential: TokenCredential?) async throws { try await keeper.save(credential) }
 
-    /// Reads the tokens, computes new ones and stores them, with exclusive
-    /// access.
-    ///
-    /// After it has got the lock, the result of `body` is stored even if the
-    /// task is cancelled. `body` must not call the store's other methods except
-    /// `load` and the ones for the refresh note: they would wait for the end of
-    /// the exchange.
-    ///
-    /// - Throws: The error of `body`, ``TokenStoreError``, or
-    ///   `CancellationError` when the task is cancelled while it waits for the
-    ///   lock.
+    /// Reads the tokens, computes new ones and stores them, with exclusive access.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {

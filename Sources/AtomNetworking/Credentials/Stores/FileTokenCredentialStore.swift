@@ -77,7 +77,6 @@ public final class FileTokenCredentialStore: KeptCredentialStore {
     }
 }
 
-/// A file that holds one credential.
 struct CredentialFile: CredentialMedium {
     // An invalid URL is reported when the store is used: the initializer doesn't throw.
     private let place: Result<FilePlace, TokenStoreError>

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Identifies the Keychain item of a store.
 struct KeychainItem: Hashable, Sendable {
     let service: String
     let account: String
@@ -34,7 +33,6 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
     static let interactionNotAllowed = KeychainStatus(rawValue: -25_308)
     static let missingEntitlement = KeychainStatus(rawValue: -34_018)
 
-    /// Converts the status to a store's error.
     func error(during operation: String) -> TokenStoreError {
         switch self {
         case .interactionNotAllowed: .locked
@@ -46,7 +44,6 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// An item of the Keychain that holds one credential.
 struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
     let storage: Storage
     let item: KeychainItem

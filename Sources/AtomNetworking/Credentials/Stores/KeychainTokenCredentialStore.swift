@@ -57,7 +57,6 @@
         }
     }
 
-    /// The system's Keychain.
     struct SystemKeychain: KeychainStorage {
         func add(_ item: KeychainItem, data: Data) -> KeychainStatus {
             KeychainStatus(rawValue: SecItemAdd(dictionary(query(item).merging(content(data)) { $1 }), nil))

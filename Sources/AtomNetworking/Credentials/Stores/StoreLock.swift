@@ -6,7 +6,6 @@ import Foundation
 /// The system call that waits for a file lock can be neither limited nor cancelled.
 /// So whoever is first in this process tries again and again.
 final class StoreLock: Sendable {
-    /// Identifies the locked resource.
     enum Key: Hashable, Sendable {
         /// A name in a folder, for any path that leads to the folder.
         case file(device: UInt64, folder: UInt64, name: String)
@@ -14,7 +13,6 @@ final class StoreLock: Sendable {
         case item(KeychainItem)
     }
 
-    /// The result of one attempt to lock out other processes.
     enum Attempt: Sendable {
         /// They are locked out while this file is locked.
         case taken(Descriptor?)
@@ -67,7 +65,6 @@ final class StoreLock: Sendable {
             state.withLock { $0.file = file }
         }
 
-        /// Admits the next waiter.
         func release() {
             let end = state.withLock { state in
                 state.file.take()?.unlock()
@@ -145,7 +142,6 @@ extension StoreLock {
         weak var lock: StoreLock?
     }
 
-    /// The locks of this process.
     private static let locks = Guarded<[Key: Entry]>([:])
 
     /// The lock of all users of the resource in this process, with the clock and the
@@ -159,4 +155,38 @@ extension StoreLock {
             return lock
         }
     }
+}
+
+/// Asks the system not to suspend the process for some time.
+///
+/// A process that is suspended while it holds a file lock in a shared container is
+/// ended (0xdead10cc). So the lock is given back when the activity expires.
+struct ExpiringActivity: Sendable {
+    /// Begins an activity, and returns what ends it, to be called once.
+    ///
+    /// It calls `onExpiry` at most once, on any thread, perhaps before it returns.
+    let begin: @Sendable (_ onExpiry: @escaping @Sendable () -> Void) -> @Sendable () -> Void
+
+    /// The process is never suspended.
+    static let unlimited = ExpiringActivity { _ in {} }
+
+    #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        static let system = ExpiringActivity { onExpiry in
+            let isDone = DispatchSemaphore(value: 0)
+            // The system calls the block on a thread of its own: first to run
+            // the activity, then, while that still runs, to announce its end.
+            ProcessInfo.processInfo.performExpiringActivity(withReason: "The tokens of a session are locked") {
+                isExpired in
+                if isExpired {
+                    onExpiry()
+                    isDone.signal()
+                } else {
+                    isDone.wait()
+                }
+            }
+            return { isDone.signal() }
+        }
+    #else
+        static let system = unlimited
+    #endif
 }

@@ -9,7 +9,6 @@ import Foundation
 /// The version increases when an older reader could misunderstand the data;
 /// optional members are added without a new version.
 struct StoredCredential: Equatable, Sendable {
-    /// The version of the format that this code writes.
     static let version = 1
 
     /// Larger data isn't a credential, and isn't read into memory.
@@ -26,7 +25,6 @@ struct StoredCredential: Equatable, Sendable {
         self.intent = intent
     }
 
-    /// Decodes stored data.
     init(_ data: Data) throws(TokenStoreError) {
         guard data.count <= Self.sizeLimit else { throw .corrupt("it is too large", keptAt: nil) }
         guard !data.isEmpty else { throw .corrupt("it is empty", keptAt: nil) }
@@ -43,7 +41,6 @@ struct StoredCredential: Equatable, Sendable {
         intent = document.intent
     }
 
-    /// Encodes the data to store.
     func encoded() throws(TokenStoreError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -137,7 +134,6 @@ struct RefreshIntent: Codable, Hashable, Sendable {
         fingerprint = Self.fingerprint(of: refreshToken, salt: self.salt)
     }
 
-    /// Whether the note is for this refresh token.
     func concerns(_ refreshToken: String) -> Bool {
         fingerprint == Self.fingerprint(of: refreshToken, salt: salt)
     }

@@ -7,7 +7,6 @@
     /// libcurl would take a truncated body for a whole one, and decode everything at
     /// once on the thread that all connections share.
     final class ContentDecoder {
-        /// Why the content can't be decoded.
         struct Failure: Error {
             let reason: String
         }
@@ -66,7 +65,6 @@
             case deflate
         }
 
-        /// The most bytes that are decoded at a time.
         private static let partSize = 64 << 10
 
         private let format: Format
@@ -130,7 +128,6 @@
             return true
         }
 
-        /// - Returns: How many bytes it has decoded.
         private func inflate(into output: inout Data, from start: Int) throws(ContentDecoder.Failure) -> Int {
             let wanted = output.count - start
             var (result, unread, room): (CInt, Int, Int) = (0, 0, wanted)

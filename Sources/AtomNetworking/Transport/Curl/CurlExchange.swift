@@ -17,7 +17,6 @@
         // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
         /// Whether it may need a connection of its own.
         @exclusivity(unchecked) var isSingle = true
-        /// The transfer, while it runs.
         @exclusivity(unchecked) var transfer: CurlTransfer?
         /// The bytes of the body that have been handed over for delivery.
         @exclusivity(unchecked) private var handedOver: Int64 = 0
@@ -180,7 +179,6 @@
             for event in parked { deliver(event) }
         }
 
-        /// The body is not what it should be.
         private func end(_ problem: WireProblem) {
             let error = CurlError(code: 61, message: problem.explanation)
             delivery.hasEnded = true

@@ -45,12 +45,10 @@
         /// When libcurl is reminded of what it may have forgotten, and how often it
         /// was since something arrived.
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
-        /// The origins that have been seen to multiplex.
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
         /// The exchanges that may need a connection of their own: also those that have
         /// one and stay, and all whose origin isn't known to multiplex.
         @exclusivity(unchecked) private var singleCount = 0
-        /// The limits that libcurl has been given.
         @exclusivity(unchecked) private var limits: (kept: Int, perHost: Int) = (0, 0)
         /// Whether more connections may be opened than before, which alone doesn't make
         /// libcurl look at what waits for one.
@@ -71,7 +69,6 @@
         /// Transfers for the next exchanges.
         @exclusivity(unchecked) private var idle: [CurlTransfer] = []
 
-        /// So many transfers are kept while no exchange uses them.
         private static let maximumIdle = 32
 
         /// Starts the thread; `nil` if the process has no threads or descriptors left.
@@ -146,7 +143,6 @@
     // MARK: - On any thread
 
     extension CurlLoop {
-        /// Starts an exchange.
         func start(_ exchange: CurlExchange) {
             wake { inbox in
                 guard exchange.shared.isCancelled else { return inbox.add(.start(exchange)) }
@@ -183,7 +179,6 @@
             }
         }
 
-        /// Reads on.
         func letGo(_ exchange: CurlExchange) {
             let wasParked = inbox.withLock { _ in
                 defer { (exchange.shared.isParked, exchange.shared.isHeld) = (false, false) }
@@ -226,7 +221,6 @@
             }
         }
 
-        /// A part of a body has been received.
         func delivered(_ count: Int, of exchange: CurlExchange) {
             wake { inbox in
                 exchange.shared.delivered += Int64(count)
@@ -301,7 +295,6 @@
             while delivery.add(&events) { _ = sockets.wait(5) { _, _ in } }
         }
 
-        /// Lets libcurl do what is due.
         private func work(_ multi: atom_curl_multi) {
             let now = due == nil && cleaning == nil && reminder == nil ? 0 : DispatchTime.now().uptimeNanoseconds
             if let at = reminder, at.at <= now {

@@ -184,7 +184,6 @@
         var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// The proxies of a transport.
     private struct Proxies {
         typealias Choice = Result<CurlTransport.ProxyServer?, CurlLibrary.Unavailable>
         private let http: Choice

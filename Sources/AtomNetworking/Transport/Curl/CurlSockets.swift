@@ -23,7 +23,6 @@
             var wanted: CInt = 0
             /// What the system has been told to watch for.
             var watched: CInt = 0
-            /// How many transfers use it.
             var users = 0
             var port: UInt16 = 0
             /// Whether it was opened for a transfer, so that its closing is noticed.
@@ -154,7 +153,6 @@
             setWatched(sockets[Int(use.descriptor)].open, Int(use.descriptor))
         }
 
-        /// The transfer goes on.
         func letGo(_ use: Use) {
             guard isCurrent(use), sockets[Int(use.descriptor)].isHeld else { return }
             sockets[Int(use.descriptor)].isHeld = false

@@ -438,7 +438,6 @@
             handOverPart()
         }
 
-        /// Hands the collected part of the body over for delivery.
         func handOverPart() {
             guard let exchange, !part.isEmpty else { return }
             loop.report(exchange.handOver(part))
@@ -489,7 +488,6 @@
             reader.take()?.close()
         }
 
-        /// How far the request got.
         var delivery: AtomError.Delivery {
             if head.isComplete { return .answered }
             if refusal != nil { return .notSent }

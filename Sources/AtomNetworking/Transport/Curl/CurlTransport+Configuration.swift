@@ -170,7 +170,6 @@
 
     // MARK: - PEM
 
-    /// Checks text with PEM blocks.
     private enum PEMText {
         static func invalid(_ subject: String, _ reason: String) -> AtomError {
             .refused(RequestableError.unsupportedConfiguration, subject, because: reason)

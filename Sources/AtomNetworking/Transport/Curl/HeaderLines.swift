@@ -32,7 +32,6 @@
             (count, nodeCount) = (0, 0)
         }
 
-        /// Adds a field.
         mutating func add(_ name: String, _ value: String) {
             let start = count
             append(name)

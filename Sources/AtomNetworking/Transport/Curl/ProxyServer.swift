@@ -10,7 +10,6 @@
             public let exceptions: [String]
             let username: String?
             let password: String?
-            /// Whether it is this machine.
             let isLoopback: Bool
 
             /// Creates a proxy.

@@ -65,7 +65,6 @@
             return HeaderFields(fields)
         }
 
-        /// Takes the next line.
         mutating func take(_ line: UnsafeBufferPointer<UInt8>) -> Progress {
             size += line.count
             guard size <= Self.maximumSize else { return .tooLarge }

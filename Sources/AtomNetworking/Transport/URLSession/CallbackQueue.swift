@@ -34,15 +34,10 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         qualityOfService = .userInitiated
     }
 
-    /// Runs the block after all waiting blocks; the caller never waits.
-    func addOwn(_ block: @escaping @Sendable () -> Void) {
-        addOperation(BlockOperation(block: block))
-    }
-
-    /// Runs the block before all waiting blocks.
-    func addUrgent(_ block: @escaping @Sendable () -> Void) {
+    /// Runs the block after all waiting blocks, or before them; the caller never waits.
+    func add(isUrgent: Bool = false, _ block: @escaping @Sendable () -> Void) {
         let operation = BlockOperation(block: block)
-        operation.queuePriority = .veryHigh
+        if isUrgent { operation.queuePriority = .veryHigh }
         addOperation(operation)
     }
 

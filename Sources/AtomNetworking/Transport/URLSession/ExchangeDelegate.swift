@@ -9,7 +9,6 @@ import Foundation
 /// Callbacks and cancellations run on one serial queue: on Linux a task that is
 /// cancelled while it completes traps.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
-    /// The session's delegate queue.
     let queue = CallbackQueue()
     private let challenges: ChallengeDisposition
 
@@ -64,7 +63,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Sends an event of the transport's own.
     func tell(_ exchange: DataTaskExchange, _ event: TransportEvent) {
-        queue.addOwn { exchange.receive(event) }
+        queue.add { exchange.receive(event) }
     }
 
     /// Cancels the task soon, unless it completes before.
@@ -75,7 +74,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
         }
         body?.stop()
         // Before the waiting callbacks, or a body that is too large would be read on.
-        queue.addUrgent { [self] in
+        queue.add(isUrgent: true) { [self] in
             let task = exchanges.withLock { exchanges -> URLSessionTask? in
                 guard exchange.isResumed, let task = exchange.task, exchanges[task.taskIdentifier] === exchange else {
                     return nil
@@ -87,16 +86,9 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Suspends the task, which lets the system stop reading.
-        func suspend(_ exchange: DataTaskExchange) -> Bool {
-            guard let task = exchanges.withLock({ _ in exchange.task }) else { return false }
-            task.suspend()
-            return true
-        }
-
-        /// Resumes a suspended task.
-        func goOn(_ exchange: DataTaskExchange) {
-            exchanges.withLock { _ in exchange.task }?.resume()
+        /// Changes the task, if it has been started; suspended, the system stops reading.
+        func change(_ exchange: DataTaskExchange, _ change: (URLSessionTask) -> Void) -> Bool {
+            exchanges.withLock { _ in exchange.task }.map(change) != nil
         }
     #endif
 
@@ -299,7 +291,6 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var isCancelled = false
     /// The file that is written and then sent, until the end.
     var spooledBody: SpooledBody?
-    /// Why the body could not be read.
     var bodyFailure: AtomError?
 
     /// Whether the connection was lost, and the body can't be sent again.
@@ -309,7 +300,6 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     var statusCode: Int?
     /// How many bytes of the response's body are still to come, if known.
     var missing: Int64?
-    /// How many bytes of the request's body were sent.
     var sent: Int64 = 0
     /// Whether the server has answered in full before it has read the body.
     var isAnsweredEarly = false
@@ -334,9 +324,9 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
     #if !canImport(FoundationNetworking)
         // On Linux a suspended task loses its connection.
 
-        func pause() -> Bool { delegate.suspend(self) }
+        func pause() -> Bool { delegate.change(self) { $0.suspend() } }
 
-        func resume() { delegate.goOn(self) }
+        func resume() { _ = delegate.change(self) { $0.resume() } }
     #endif
 }
 

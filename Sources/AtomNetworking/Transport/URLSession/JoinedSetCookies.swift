@@ -62,7 +62,6 @@ enum JoinedSetCookies {
         return next
     }
 
-    /// The lines of a joined value.
     static func lines(in joined: String) -> [String] {
         let bytes = Array(joined.utf8)
         return lines(in: bytes).map { String(decoding: bytes[$0], as: UTF8.self) }

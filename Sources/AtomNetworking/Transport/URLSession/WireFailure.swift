@@ -10,7 +10,6 @@ import Foundation
 /// what isn't HTTP as "unsupported URL". libcurl's words in it tell them apart.
 struct WireFailure {
     let error: any Error
-    /// Whether the head of a response had arrived.
     let hasResponse: Bool
     let isSecure: Bool
     /// What the session knows of the bytes that it sent.
