@@ -25,11 +25,9 @@ struct BodySequence: Sendable {
         }
     }
 
-    /// Whether it has been read and can't be read again.
     var isSpent: Bool { !isRepeatable && isOpened.withLock { $0 } }
 
-    /// Opens the stream when its first part is wanted: a request that is
-    /// rejected before can be sent again.
+    /// Opens the stream only when its first part is wanted.
     func makeReader() -> BodySequenceReader {
         BodySequenceReader(length: length) { [isOpened, isRepeatable, produce] in
             let isFirst = isOpened.isSetNow()
@@ -38,14 +36,11 @@ struct BodySequence: Sendable {
     }
 }
 
-/// Reads a stream of the app, one part ahead.
-///
-/// The app's code runs in a task of its own, never on the transport's thread.
+/// Reads a stream of the app, one part ahead, in a task of its own.
 final class BodySequenceReader: Sendable {
     private struct State {
         var part = Data()
-        /// The last byte that was announced, until it is known that no other one
-        /// follows.
+        /// The last byte, until it is known that no other one follows.
         var held: UInt8?
         /// How the stream ended; `nil` while it goes on.
         var end: Result<Void, AtomError>?
@@ -69,7 +64,6 @@ final class BodySequenceReader: Sendable {
         self.open = open
     }
 
-    /// Starts the stream, once.
     private func start() {
         let isFirst = state.withLock { state in
             defer { state.hasStarted = true }
@@ -78,7 +72,7 @@ final class BodySequenceReader: Sendable {
         guard isFirst else { return }
         guard let produce = open() else {
             let explanation = "The stream of the body can be read only once."
-            return finish(.failure(.transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .maybeSent))))
+            return finish(.failure(.transfer(.bodyNotRepeatable, explanation, delivery: .maybeSent)))
         }
         let task = Task { [weak self] in
             let end: Result<Void, AtomError>
@@ -166,9 +160,7 @@ final class BodySequenceReader: Sendable {
         consumer?()
     }
 
-    /// Offers a part, and waits until it has been taken.
-    ///
-    /// - Returns: Whether more is wanted.
+    /// Offers a part, waits until it is taken, and returns whether more is wanted.
     private func give(_ part: Data) async -> Bool {
         await withCheckedContinuation { producer in
             let (consumer, isClosed) = state.withLock { state in
@@ -192,13 +184,11 @@ final class BodySequenceReader: Sendable {
 
     private static func failure(of error: any Error) -> AtomError {
         .transfer(
-            TransferError(
-                .bodyFailed, "The stream of the body failed: \(type(of: error)).", delivery: .maybeSent,
-                underlying: error))
+            .bodyFailed, "The stream of the body failed: \(type(of: error)).", delivery: .maybeSent, underlying: error)
     }
 
     private static func lengthChanged(_ length: Int64) -> AtomError {
         let explanation = "The stream of the body has not the \(length) bytes that were announced."
-        return .transfer(TransferError(.bodyLengthChanged, explanation, delivery: .maybeSent))
+        return .transfer(.bodyLengthChanged, explanation, delivery: .maybeSent)
     }
 }

@@ -1,8 +1,6 @@
 import Foundation
 
-/// A file in a body, as it was when the request was prepared.
-///
-/// It is not held open, so a body may have more files than a process can open.
+/// A file in a body, as it was when the request was prepared; it is not held open.
 struct FileSegment: Sendable {
     let path: String
 
@@ -16,11 +14,8 @@ struct FileSegment: Sendable {
 
     var length: Int64 { state.length }
 
-    /// What must stay the same until the file is sent.
-    ///
-    /// The device and the number of the file are not part of it: some file
-    /// systems of networks and virtual machines give a file a new number each
-    /// time.
+    /// What must stay the same until the file is sent, but for its number: some file
+    /// systems give it a new one each time.
     struct State: Hashable, Sendable {
         let length: Int64
         private let seconds: Int64
@@ -40,13 +35,10 @@ struct FileSegment: Sendable {
         }
     }
 
-    /// Checks a file that is to be sent, and notes its length.
+    /// Checks that this is a regular file that can be read, also by a symbolic link,
+    /// and notes its length.
     ///
-    /// A symbolic link is followed.
-    ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBody(_:)`` if this isn't a regular file that
-    ///   can be read.
+    /// - Throws: ``RequestableError/invalidBody(_:)``.
     init(url: URL) throws(AtomError) {
         do {
             path = try Self.path(of: url)

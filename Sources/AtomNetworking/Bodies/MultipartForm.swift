@@ -74,11 +74,10 @@ public struct MultipartForm: Sendable {
 
     /// Adds a file, which is read only while the form is sent.
     ///
-    /// When the request is prepared, it must be a regular file that can be
-    /// read, and the media type must be valid (RFC 9110 §8.3.1), or the request
-    /// fails with ``RequestableError/invalidBody(_:)``. If the file is changed
-    /// after that, the request fails with
-    /// ``TransferError/Reason/bodyLengthChanged``.
+    /// It must be a regular file that can be read, and the media type must be valid
+    /// (RFC 9110 §8.3.1), or the request fails with
+    /// ``RequestableError/invalidBody(_:)``. If the file is changed after that, it fails
+    /// with ``TransferError/Reason/bodyLengthChanged``.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
@@ -97,9 +96,8 @@ public struct MultipartForm: Sendable {
 
     /// A text of random characters that separates the parts.
     ///
-    /// It doesn't occur in the fields, the data and the header fields of the
-    /// form. Files are not searched: that the boundary is in one of them has a
-    /// chance of about 2^-140 for each of its bytes.
+    /// It doesn't occur in what is in memory. Files are not searched: the chance is
+    /// about 2^-140 for each of their bytes.
     func makeBoundary(using generator: inout some RandomNumberGenerator) -> String {
         while true {
             var boundary = Array(Self.boundaryPrefix.utf8)
@@ -116,17 +114,12 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// The media type of the body.
-    ///
-    /// - Parameter boundary: What ``makeBoundary(using:)`` returned; it needs
-    ///   no quotes.
+    /// The media type of the body; the boundary needs no quotes.
     func contentType(boundary: String) -> String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// The body, with all checks that don't need the network.
+    /// The body, after all checks of media types and files.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBody(_:)`` for an invalid media type, and for
-    ///   a file that can't be sent.
+    /// - Throws: ``RequestableError/invalidBody(_:)``.
     func segments(boundary: String) throws(AtomError) -> BodySegments {
         var segments: [BodySegments.Segment] = []
         var data = Data()
@@ -159,21 +152,13 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// Searches with steps of up to the needle's length (Horspool's algorithm).
-    ///
-    /// Comparing begins with the random digits at the needle's end, so no
-    /// content can be made up that takes many comparisons for each byte.
     private static func occurs(_ needle: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
-        let last = needle.count - 1
-        // How far the needle moves when this byte is under its last one.
-        var steps = [Int](repeating: needle.count, count: 256)
-        for (index, byte) in needle.dropLast().enumerated() { steps[Int(byte)] = last - index }
-        var end = last
-        while end < bytes.count {
-            var index = last
-            while index >= 0, bytes[end - last + index] == needle[index] { index -= 1 }
-            if index < 0 { return true }
-            end += steps[Int(bytes[end])]
+        var place = 0
+        while place + needle.count <= bytes.count, let base = bytes.baseAddress,
+            let found = memchr(base + place, CInt(needle[0]), bytes.count - needle.count - place + 1)
+        {
+            if memcmp(found, needle, needle.count) == 0 { return true }
+            place = UnsafeRawPointer(found) - base + 1
         }
         return false
     }

@@ -31,15 +31,11 @@ public struct RequestBody: Sendable {
         RequestBody(contentType: contentType, content: .data(data))
     }
 
-    /// A value as JSON (RFC 8259), encoded when the request is prepared.
+    /// A value as JSON (RFC 8259), encoded when the request is prepared, by default
+    /// with the encoder of the service's configuration.
     ///
-    /// If the value can't be encoded, the request fails with
+    /// If that isn't possible, the request fails with
     /// ``RequestableError/invalidBody(_:)``.
-    ///
-    /// - Parameters:
-    ///   - value: What is encoded.
-    ///   - encoder: `nil`, the default, uses the encoder of the service's
-    ///     configuration.
     public static func json<T: Encodable & Sendable>(
         // The type must be usable on every actor: make it a `nonisolated struct`, or a `Model`.
         _ value: T, encoder: JSONEncoder? = nil
@@ -146,7 +142,7 @@ public struct RequestBody: Sendable {
             if let length = sequence.length, length < 0 { throw Self.invalid("its length is negative") }
             if sequence.isSpent {
                 let explanation = "The stream of the body can be read only once, and has been read."
-                throw .transfer(TransferError(.bodyNotRepeatable, explanation, delivery: .notSent))
+                throw .transfer(.bodyNotRepeatable, explanation, delivery: .notSent)
             }
             return .stream(TransportBodyStream(sequence))
         }

@@ -125,9 +125,8 @@ public final class TransportBodyReader: @unchecked Sendable {
 
     deinit { close() }
 
-    /// Reads the next bytes, and never waits for more of them.
+    /// Reads the next bytes into a buffer that isn't empty, and never waits for more.
     ///
-    /// - Parameter buffer: Where the bytes go; not empty.
     /// - Throws: ``AtomError/transfer(_:)``. End the exchange with this error, in
     ///   a ``TransportFailure``.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Part {

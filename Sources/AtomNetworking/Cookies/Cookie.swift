@@ -1,13 +1,10 @@
 import Foundation
 
-/// The parts of a URL that matter for cookies: no port and no query (RFC 6265
-/// §8.5).
+/// The parts of a URL that matter for cookies (RFC 6265 §8.5).
 struct CookieAddress: Sendable, Equatable {
     /// In lower case; an IPv6 address with its brackets.
     let host: String
-    /// Begins with a slash.
     let path: String
-    /// Whether the scheme is HTTPS.
     let isSecure: Bool
 }
 
@@ -27,7 +24,6 @@ extension CookieAddress {
     }
 }
 
-/// A stored cookie (RFC 6265bis §5.7).
 struct Cookie: Sendable, Equatable {
     let name: String
     let value: String
@@ -37,51 +33,32 @@ struct Cookie: Sendable, Equatable {
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
-    let isHTTPOnly: Bool
+    var isHTTPOnly = false
     /// `nil` for a cookie that lasts as long as the jar.
     let expires: Date?
 
-    /// When the cookie was first set, and when it was last set or sent.
-    ///
-    /// The jar counts steps, because a clock that is changed or stands still
-    /// would confuse the order.
+    /// When the cookie was first set, and when it was last set or sent, in steps of the
+    /// jar: a clock may be changed or stand still.
     var creation: UInt64 = 0
     var lastAccess: UInt64 = 0
+}
 
+extension Cookie {
     /// Checks what a server sets; `nil` if it isn't allowed.
     init?(_ received: SetCookie, from address: CookieAddress) {
-        guard let scope = Self.scope(of: received.domain, host: address.host) else { return nil }
-        guard !received.isSecure || address.isSecure else { return nil }
-        name = received.name
-        value = received.value
-        (domain, isHostOnly) = scope
-        path = received.path ?? address.folder
-        isSecure = received.isSecure
-        isHTTPOnly = received.isHTTPOnly
-        expires = received.expires
-        // Prefixes count in any case, because many servers ignore the case of
-        // names (RFC 6265bis §4.1.3).
+        guard let scope = Self.scope(of: received.domain, host: address.host),
+            !received.isSecure || address.isSecure
+        else { return nil }
+        self.init(
+            name: received.name, value: received.value, domain: scope.domain, isHostOnly: scope.isHostOnly,
+            path: received.path ?? address.folder, isSecure: received.isSecure, isHTTPOnly: received.isHTTPOnly,
+            expires: received.expires)
+        // Many servers ignore the case of names (RFC 6265bis §4.1.3).
         if Self.begins(name, with: "__Secure-"), !isSecure { return nil }
         if Self.begins(name, with: "__Host-"), !isSecure || !isHostOnly || received.path != "/" { return nil }
     }
 
-    init(
-        name: String, value: String, domain: String, isHostOnly: Bool, path: String, isSecure: Bool, expires: Date?
-    ) {
-        self.name = name
-        self.value = value
-        self.domain = domain
-        self.isHostOnly = isHostOnly
-        self.path = path
-        self.isSecure = isSecure
-        isHTTPOnly = false
-        self.expires = expires
-    }
-}
-
-extension Cookie {
-    /// Whether it is sent with a request: domain, path and scheme match (RFC
-    /// 6265bis §5.8.3).
+    /// Whether it is sent with a request (RFC 6265bis §5.8.3).
     func isFor(_ address: CookieAddress) -> Bool {
         let isDomainRight = isHostOnly ? address.host == domain : Self.host(address.host, matches: domain)
         return isDomainRight && (address.isSecure || !isSecure) && Self.path(address.path, matches: path)
@@ -89,8 +66,7 @@ extension Cookie {
 
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Whether both are the same cookie, so that the later one replaces the
-    /// earlier one (RFC 6265bis §5.7).
+    /// Whether the later one replaces the earlier one (RFC 6265bis §5.7).
     func isSame(as other: Cookie) -> Bool {
         name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
     }
@@ -135,4 +111,8 @@ extension Cookie {
     private static func begins(_ name: String, with prefix: String) -> Bool {
         HeaderFields.isSameName(String(decoding: name.utf8.prefix(prefix.utf8.count), as: UTF8.self), prefix)
     }
+}
+
+extension TargetURL {
+    var cookieAddress: CookieAddress { CookieAddress(host: host, path: path, isSecure: scheme == .https) }
 }

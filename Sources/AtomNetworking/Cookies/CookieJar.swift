@@ -1,11 +1,10 @@
 import Foundation
 
-/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8).
+/// The cookies that a service keeps in memory (RFC 6265bis §5.7 and §5.8), at most
+/// 50 of a domain and 3,000 in all.
 ///
-/// It is a pure value: time is an argument. It contains at most 50 cookies of a
-/// domain and 3,000 in all. Beyond that, expired cookies are removed first,
-/// then, within a domain, cookies that aren't `Secure`; in each group the ones
-/// that were neither set nor sent for the longest time.
+/// Beyond that, expired cookies are removed first, then, within a domain, those that
+/// aren't `Secure`; in each group those that were unused for the longest time.
 struct CookieJar: Equatable {
     static let maximumPerDomain = 50
     static let maximumCount = 3_000
@@ -27,8 +26,7 @@ struct CookieJar: Equatable {
         cookie.lastAccess = step
         change(cookie.domain) { kept in
             if let index = kept.firstIndex(where: { $0.isSame(as: cookie) }) {
-                // The cookie keeps its place in the order, unless the old one
-                // had expired.
+                // It keeps its place in the order, unless the old one had expired.
                 let old = kept.remove(at: index)
                 if !old.isExpired(at: now) { cookie.creation = old.creation }
             }
@@ -43,10 +41,7 @@ struct CookieJar: Equatable {
         if count > Self.maximumCount { removeOne(at: now) }
     }
 
-    /// The value of the `Cookie` field for a request, or `nil` if there is
-    /// none.
-    ///
-    /// The cookies in it count as used.
+    /// The value of the `Cookie` field, if there is one; its cookies count as used.
     mutating func field(for address: CookieAddress, at now: Date) -> String? {
         var matching: [Cookie] = []
         for domain in address.domains where domains[domain] != nil {
@@ -68,8 +63,7 @@ struct CookieJar: Equatable {
         return field.value
     }
 
-    /// Whether the cookie was set without HTTPS and conflicts with a Secure
-    /// cookie.
+    /// Whether the cookie, set without HTTPS, conflicts with a Secure one.
     private func isLeftAlone(by cookie: Cookie, at now: Date) -> Bool {
         domains.contains { domain, kept in
             (Cookie.host(domain, matches: cookie.domain) || Cookie.host(cookie.domain, matches: domain))
@@ -90,5 +84,49 @@ struct CookieJar: Equatable {
         body(&kept)
         count += kept.count
         if !kept.isEmpty { domains[domain] = kept }
+    }
+}
+
+/// The `Cookie` field of one request (RFC 6265bis §5.8.3).
+///
+/// A server can set more cookies than any server accepts, and every later request
+/// would get a 431. So the line has at most 8,190 octets, as with curl and Apache.
+/// The cookies that were set or sent last are chosen first; one that doesn't fit is
+/// skipped.
+struct CookieField: Equatable {
+    static let maximumLength = 8_190 - "Cookie: ".utf8.count
+
+    /// As they are sent: longer paths first, then those that were set first.
+    let cookies: [Cookie]
+
+    init(of matching: [Cookie]) {
+        cookies = Self.fitting(matching).sorted(by: Self.isEarlier)
+    }
+
+    /// `nil` for none.
+    var value: String? {
+        cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+
+    private static func fitting(_ matching: [Cookie]) -> [Cookie] {
+        // No semicolon and space follow the last cookie.
+        var room = maximumLength + 2
+        guard matching.reduce(0, { $0 + length(of: $1) }) > room else { return matching }
+        let latest = matching.sorted { one, other in
+            one.lastAccess == other.lastAccess ? isEarlier(one, other) : one.lastAccess > other.lastAccess
+        }
+        return latest.filter { cookie in
+            guard length(of: cookie) <= room else { return false }
+            room -= length(of: cookie)
+            return true
+        }
+    }
+
+    private static func length(of cookie: Cookie) -> Int {
+        cookie.name.utf8.count + 1 + cookie.value.utf8.count + 2
+    }
+
+    private static func isEarlier(_ one: Cookie, _ other: Cookie) -> Bool {
+        (other.path.utf8.count, one.creation) < (one.path.utf8.count, other.creation)
     }
 }

@@ -7,17 +7,11 @@ import Foundation
 /// Where a service stores its cookies: in its own jar, or in Foundation's
 /// storage, which the whole process shares.
 ///
-/// The SDK applies the rules in both cases. Foundation on Linux sends cookies
-/// without regard to their path, expiry and `Secure` flag, ignores `Max-Age`,
-/// accepts a cookie for `.com` from any host below it, and traps on a field
-/// whose name contains characters of more than one code unit. What Foundation
-/// stores is up to it: on Linux only one of `sid` for `/api` and `apisid` for
-/// `/`.
-///
-/// Until a server sets the first cookie, this costs one check of a flag per
-/// request, except with Foundation's storage, which other code fills too. That
-/// storage may write to disk and call observers, so no lock may be held during
-/// the call.
+/// The SDK applies the rules in both cases. Foundation on Linux ignores path,
+/// expiry, `Secure` and `Max-Age`, accepts a cookie for `.com`, traps on a name with
+/// characters of more than one code unit, and stores only one of `sid` for `/api`
+/// and `apisid` for `/`. Its storage may write to disk and call observers, so no
+/// lock may be held during the call.
 ///
 /// Cookies belong to an *era*: it ends when somebody has gone from the session,
 /// or when the app removes the cookies. The jar is empty then, and what an
@@ -33,7 +27,6 @@ final class CookieStore: @unchecked Sendable {
     private struct Content {
         var jar = CookieJar()
         var era = 0
-        /// How many people had gone from the session.
         var departures = 0
 
         mutating func beginEra() {
@@ -47,11 +40,9 @@ final class CookieStore: @unchecked Sendable {
     /// - Parameter system: `nil` for a jar with the lifetime of this object.
     init(system: HTTPCookieStorage?) { storage = system }
 
-    /// The era in which an attempt is sent, and whether there may be cookies for
-    /// it.
+    /// The era in which an attempt is sent, and whether there may be cookies for it.
     ///
-    /// - Parameter departures: How many people had gone from the session when
-    ///   the attempt was signed. If more have gone by now, it belongs to no era.
+    /// It is none if more people have gone from the session than when it was signed.
     func era(since departures: Int) -> (Int, mayHaveCookies: Bool) {
         content.withLock { content in
             if departures > content.departures {
@@ -69,8 +60,7 @@ final class CookieStore: @unchecked Sendable {
         for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
     }
 
-    /// The value of the `Cookie` field for a request of an era, or `nil` if there
-    /// is none.
+    /// The value of the `Cookie` field for a request of an era, if there is one.
     func field(for address: CookieAddress, of era: Int, at now: Date) -> String? {
         let (isCurrent, field) = content.withLock { content in
             guard era == content.era else { return (false, nil as String?) }
@@ -78,8 +68,7 @@ final class CookieStore: @unchecked Sendable {
         }
         if isCurrent, let storage {
             var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
-            // The order of creation isn't known: with equal path lengths, the
-            // name decides.
+            // The order of creation isn't known: the name decides.
             for index in matching.indices { matching[index].creation = UInt64(index) }
             return CookieField(of: matching).value
         }

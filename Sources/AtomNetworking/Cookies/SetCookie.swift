@@ -6,8 +6,7 @@ import Foundation
 struct SetCookie: Sendable, Equatable {
     let name: String
     let value: String
-    /// In lower case and without a leading dot; `nil` if the line has no
-    /// domain.
+    /// In lower case and without a leading dot.
     private(set) var domain: String?
     /// `nil` for the folder of the request.
     private(set) var path: String?
@@ -16,18 +15,15 @@ struct SetCookie: Sendable, Equatable {
     /// At most 400 days away; `nil` for a cookie that lasts as long as the jar.
     private(set) var expires: Date?
 
-    /// The maximum length of name and value together.
     static let maximumPairLength = 4_096
     static let maximumAttributeLength = 1_024
 
     /// Parses a line; `nil` if it contains no cookie.
     ///
-    /// A cookie without a name is ignored, as in RFC 6265 §5.2. RFC 6265bis
-    /// accepts it for the sake of old pages, and sends only its value, so that
-    /// `=session=EVIL` could imitate any name.
+    /// One without a name is ignored, as in RFC 6265 §5.2: by RFC 6265bis only its
+    /// value is sent, and `=session=EVIL` could imitate any name.
     init?(_ line: String, at now: Date) {
-        // A line break would start another header field when the cookie is sent
-        // back.
+        // A line break would start another header field when it is sent back.
         guard !Self.holdsControlCharacter(line) else { return nil }
         var parts = Self.split(line.utf8, at: ";")
         let pair = Self.pair(parts.removeFirst())
@@ -93,8 +89,7 @@ extension SetCookie {
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
     }
 
-    /// Splits by bytes, because a delimiter may be part of a longer
-    /// `Character`.
+    /// Splits by bytes: a delimiter may be part of a longer `Character`.
     private static func split(_ text: String.UTF8View, at separator: Unicode.Scalar) -> [Substring.UTF8View] {
         text.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
     }
@@ -104,4 +99,10 @@ extension SetCookie {
         guard let first = part.firstIndex(where: isText), let last = part.lastIndex(where: isText) else { return "" }
         return String(decoding: part[first...last], as: UTF8.self)
     }
+}
+
+/// The dates of cookies, in all formats that servers use (RFC 6265 §5.1.1).
+enum CookieDate {
+    /// The date in a text, with its parts in any position.
+    static func date(from text: String) -> Date? { HTTPDate.date(inAnyOrder: text) { $0 + ($0 < 70 ? 2_000 : 1_900) } }
 }

@@ -47,7 +47,6 @@ public struct AllowedOrigins: Sendable, Hashable {
         AllowedOrigins(rule: .named(Set(origins.map { $0.origin })))
     }
 
-    /// Whether origins are named one by one.
     private var namesOrigins: Bool { if case .named = rule { true } else { false } }
 
     func allows(_ origin: Origin) -> Bool {
@@ -58,41 +57,30 @@ public struct AllowedOrigins: Sendable, Hashable {
         }
     }
 
-    /// Whether tokens and the client's secret may be sent to an authorization
-    /// server.
+    /// Whether tokens and the client's secret may be sent to an authorization server.
     ///
-    /// It need not be named like the servers that get the access token: the app
-    /// has named it already. But it needs HTTPS (RFC 6749 §3.2), unless the app
-    /// says otherwise.
+    /// The app has named it already. But it needs HTTPS (RFC 6749 §3.2), unless the
+    /// app says otherwise.
     func allows(_ endpoint: AuthorizationEndpoint) -> Bool {
         let origin = endpoint.base.origin
         return origin.scheme == .https || origin.isLoopback || allows(origin)
     }
 
-    /// The error for an authorization server that isn't allowed.
     static func refusal(of endpoint: AuthorizationEndpoint) -> AtomError {
-        .requestable(
-            .originNotAllowed(
-                .init(
-                    subject: endpoint.base.origin.string,
-                    reason: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
-                        + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")))
+        .refused(
+            RequestableError.originNotAllowed, endpoint.base.origin.string,
+            because: "tokens aren't sent to an authorization server over plain HTTP, where others can read "
+                + "them; use https, or name this origin in BearerAuthentication.allowedOrigins")
     }
 
-    /// Whether a request for a server's link is signed.
-    ///
-    /// - Parameter signatory: Who would sign it.
+    /// Whether this signatory signs a request for a server's link.
     func signs(_ link: LinkedEndpoint.Link, by signatory: Signatory?) -> Bool {
         guard allows(link.target.origin) else { return false }
         return namesOrigins
             || link.target.origin == link.source && (link.signatory == .anyone || link.signatory == signatory)
     }
 
-    /// The error for an origin that isn't allowed.
-    ///
-    /// - Parameters:
-    ///   - origin: Where the request would go.
-    ///   - option: The variable that allows origins.
+    /// The error for an origin that isn't allowed, with the variable that allows some.
     func refusal(of origin: Origin, option: String) -> AtomError {
         let reason =
             namesOrigins
@@ -100,6 +88,6 @@ public struct AllowedOrigins: Sendable, Hashable {
                 + "requiresAuthorization to false"
             : "the credential isn't sent over plain HTTP, where others can read it; use https, or name this origin "
                 + "in \(option)"
-        return .requestable(.originNotAllowed(.init(subject: origin.string, reason: reason)))
+        return .refused(RequestableError.originNotAllowed, origin.string, because: reason)
     }
 }

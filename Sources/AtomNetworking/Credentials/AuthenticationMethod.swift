@@ -21,9 +21,6 @@ public enum AuthenticationMethod: Sendable {
     case none
 
     /// An access token in every request, with your own options.
-    ///
-    /// - Parameter authentication: The options of the session.
-    /// - Returns: The method.
     public static func bearer(_ authentication: BearerAuthentication) -> AuthenticationMethod {
         .bearerAuthentication(authentication)
     }
@@ -33,28 +30,14 @@ public enum AuthenticationMethod: Sendable {
     ///
     /// If an object is also a ``TokenCredentialWritable``, the call is
     /// ambiguous and needs a cast: `tokens as any TokenCredentialStore`.
-    ///
-    /// - Parameters:
-    ///   - endpoint: Where tokens are refreshed.
-    ///   - client: The client that requests them.
-    ///   - store: Where they are kept.
-    /// - Returns: The method.
     public static func bearer(
         _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore
     ) -> AuthenticationMethod {
         .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store))
     }
 
-    /// An access token in every request, kept in a store and refreshed by the
-    /// SDK; the app is asked for a sign-in when that isn't possible.
-    ///
-    /// - Parameters:
-    ///   - endpoint: Where tokens are refreshed.
-    ///   - client: The client that requests them.
-    ///   - store: Where they are kept.
-    ///   - provider: Signs a user in when nobody is signed in, or the refresh
-    ///     token has been refused.
-    /// - Returns: The method.
+    /// An access token in every request, kept in a store and refreshed by the SDK; the
+    /// app signs a user in when nobody is, or the refresh token has been refused.
     public static func bearer(
         _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore,
         signIn provider: any TokenCredentialProvider
@@ -63,12 +46,7 @@ public enum AuthenticationMethod: Sendable {
     }
 
     /// An access token in every request, which the app gets from its own
-    /// source, with the default options.
-    ///
-    /// - Parameters:
-    ///   - provider: Returns a credential when there is no valid one.
-    ///   - store: Where it is kept.
-    /// - Returns: The method.
+    /// source and the store keeps, with the default options.
     public static func bearer(
         _ provider: any TokenCredentialProvider, _ store: any TokenCredentialStore
     ) -> AuthenticationMethod {

@@ -26,13 +26,13 @@ public struct BasicCredential: Sendable, Hashable {
     /// - Throws: ``RequestableError/invalidCredential(_:)``.
     func authorization() throws(AtomError) -> String {
         guard !username.utf8.contains(UInt8(ascii: ":")) else {
-            throw .requestable(
-                .invalidCredential(.init(subject: "user name", reason: "it can't contain a colon (RFC 7617 §2)")))
+            throw .refused(
+                RequestableError.invalidCredential, "user name", because: "it can't contain a colon (RFC 7617 §2)")
         }
         for (name, text) in [("user name", username), ("password", password)]
         where text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-            throw .requestable(
-                .invalidCredential(.init(subject: name, reason: "it can't contain control characters (RFC 7617 §2)")))
+            throw .refused(
+                RequestableError.invalidCredential, name, because: "it can't contain control characters (RFC 7617 §2)")
         }
         return "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
     }

@@ -59,15 +59,13 @@ public struct BearerAuthentication: Sendable {
     /// Where a new credential comes from.
     public let refresh: Refresh
 
-    /// Where the tokens are kept.
     let source: CredentialSource
 
     /// Where a token is revoked when the app signs out (RFC 7009); `nil`, the
     /// default, for nowhere.
     ///
-    /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the
-    /// token. Only ``Atom/signOut(waitingForRevocation:)`` can wait for it, and
-    /// it fails if there is no endpoint.
+    /// The SDK tries this once, after ``Atom/signOut()`` has forgotten the token. Only
+    /// ``Atom/signOut(waitingForRevocation:)`` waits for it; it needs an endpoint.
     public var revocationEndpoint: AuthorizationEndpoint?
 
     /// Where the access token may be sent; by default anywhere over HTTPS, and
@@ -90,13 +88,12 @@ public struct BearerAuthentication: Sendable {
     /// screen. The leeway is never more than a quarter of the token's lifetime.
     public var leeway: Duration = .seconds(30)
 
-    /// The longest time a refresh may take.
+    /// The longest time a refresh may take; those who wait have their own deadlines.
     ///
     /// With a token endpoint, `nil`, the default, uses the service's
     /// `timeout.resource`. When the deadline passes, the server's response may
     /// be lost, and with it a refresh token that can be used once. With a
-    /// provider the default is five minutes, and `nil` removes the limit. The
-    /// requests that wait have their own deadlines.
+    /// provider the default is five minutes, and `nil` removes the limit.
     public var deadline: Duration?
 
     /// The longest time for which the provider of
@@ -114,7 +111,6 @@ public struct BearerAuthentication: Sendable {
     /// The window of ``fruitlessRefreshLimit``; 30 s by default.
     public var fruitlessRefreshWindow: Duration = .seconds(30)
 
-    /// The client's secret, if it has one.
     var clientSecret: String? { refresh.endpoint?.client.secret }
 
     /// Creates a method of authentication; the other options are variables with
@@ -137,19 +133,10 @@ public struct BearerAuthentication: Sendable {
     ///
     /// The provider is called for a request when the store is empty, or when the
     /// access token is no longer valid and the token endpoint has refused the
-    /// refresh token (`invalid_grant`, RFC 6749 §5.2). All refreshes go through
-    /// the SDK, which holds the store's lock meanwhile. So no refresh token is
-    /// spent twice, even with several processes. The store isn't locked while
-    /// the provider is called.
-    ///
-    /// With a client of the grant type `clientCredentials` the provider is never
-    /// called.
-    ///
-    /// - Parameters:
-    ///   - endpoint: Where tokens are refreshed.
-    ///   - client: The client that requests them.
-    ///   - store: Where they are kept.
-    ///   - provider: Signs a user in.
+    /// refresh token (`invalid_grant`, RFC 6749 §5.2); never with a client of the
+    /// grant type `clientCredentials`. All refreshes go through the SDK, which holds
+    /// the store's lock meanwhile, so no refresh token is spent twice, even with
+    /// several processes. The store isn't locked while the provider is called.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore,
         signIn provider: any TokenCredentialProvider
@@ -165,5 +152,19 @@ public struct BearerAuthentication: Sendable {
         source = .store(store)
         leeway = .zero
         deadline = .seconds(300)
+    }
+}
+
+/// Where a session's tokens are: an app's variable, or a store.
+enum CredentialSource: Sendable {
+    case writable(any TokenCredentialWritable)
+    case store(any TokenCredentialStore)
+
+    /// What makes it the same session for all who use it.
+    var object: AnyObject {
+        switch self {
+        case .writable(let writable): writable
+        case .store(let store): store
+        }
     }
 }

@@ -34,7 +34,6 @@ struct LooseTime: Decodable {
     /// `.distantFuture`, in any time zone and unit.
     static let never = Date(timeIntervalSinceReferenceDate: 63_082_281_600)
 
-    /// The point in time.
     var date: Date {
         switch value {
         case .number(let number) where number < Self.firstUnixTime: Date(timeIntervalSinceReferenceDate: number)
@@ -46,7 +45,6 @@ struct LooseTime: Decodable {
         }
     }
 
-    /// The number of seconds.
     func seconds(at path: [any CodingKey]) throws -> Double {
         guard case .number(let number) = value else {
             throw DecodingError.dataCorrupted(

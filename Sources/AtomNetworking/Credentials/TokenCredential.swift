@@ -27,8 +27,7 @@ public struct TokenCredential: Model, Hashable {
         idToken: String? = nil
     ) {
         self.accessToken = accessToken
-        // Foundation traps when it prints such a date, and the date isn't even
-        // equal to itself.
+        // Foundation traps when it prints such a date, which isn't even equal to itself.
         self.expiresAt = expiresAt.timeIntervalSinceReferenceDate.isNaN ? .distantFuture : expiresAt
         self.refreshToken = refreshToken
         self.scope = scope
@@ -42,14 +41,12 @@ public struct TokenCredential: Model, Hashable {
     /// The credential of an empty store.
     static let empty = TokenCredential(accessToken: "", expiresAt: .distantFuture, refreshToken: "")
 
-    /// A copy with another refresh token.
     func withRefreshToken(_ refreshToken: String) -> TokenCredential {
         TokenCredential(
             accessToken: accessToken, expiresAt: expiresAt, refreshToken: refreshToken, scope: scope,
             tokenType: tokenType, idToken: idToken)
     }
 
-    /// Whether both credentials have the same tokens.
     func hasTokens(of other: TokenCredential) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
     }
@@ -69,65 +66,46 @@ extension TokenCredential {
 
     /// Reads what ``encode(to:)`` writes, and what other libraries wrote.
     ///
-    /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now:
-    /// by the ``ServiceConfiguration/timeSource`` of the service that decodes a
-    /// response as this type, and otherwise by the system's clock. Without
-    /// either it is unknown. `expires_at` is read with the decoder's
-    /// own date strategy. If the decoder has none, or can't read the value, a
-    /// number below 1.2e9 is in seconds since 2001, as `JSONEncoder` writes
-    /// dates by default, a number above 1e11 in milliseconds since 1970, and
-    /// any other number in Unix seconds. A string is such a number or ISO 8601.
-    /// A date from the year 4000 on is unknown. A decoder that converts keys from
-    /// snake case may be used too.
+    /// The expiry is `expires_at`, or otherwise `expires_in`, counted from now: by the
+    /// ``ServiceConfiguration/timeSource`` of the service whose response it is in, if
+    /// it is in one. Without either it is unknown, as from the year 4000 on.
+    /// `expires_at` is read with the decoder's own date strategy. If it has none, or
+    /// can't read the value, a number below 1.2e9 is in seconds since 2001, as
+    /// `JSONEncoder` writes dates by default, one above 1e11 in milliseconds since
+    /// 1970, and any other in Unix seconds. A string is such a number or ISO 8601. A
+    /// decoder that converts keys from snake case may be used too.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: SpelledKey.self)
-        let keys = Spelling(isConverted: container.contains(Spelling(isConverted: true)[.accessToken]))
-        accessToken = try container.decode(String.self, forKey: keys[.accessToken])
-        refreshToken = try container.decodeIfPresent(String.self, forKey: keys[.refreshToken]) ?? ""
-        scope = try container.decodeIfPresent(String.self, forKey: keys[.scope])
-        tokenType = try container.decodeIfPresent(String.self, forKey: keys[.tokenType])
-        idToken = try container.decodeIfPresent(String.self, forKey: keys[.idToken])
-        if let date = try Self.expiresAt(in: container, keys) {
+        let container = try decoder.container(keyedBy: TextKey.self)
+        // A decoder that converts keys from snake case shows them so.
+        let isConverted = container.contains(TextKey("accessToken"))
+        func key(_ key: CodingKeys) -> TextKey {
+            guard isConverted else { return TextKey(key.rawValue) }
+            let words = key.rawValue.split(separator: "_")
+            return TextKey(words.prefix(1).joined() + words.dropFirst().map(\.capitalized).joined())
+        }
+        accessToken = try container.decode(String.self, forKey: key(.accessToken))
+        refreshToken = try container.decodeIfPresent(String.self, forKey: key(.refreshToken)) ?? ""
+        scope = try container.decodeIfPresent(String.self, forKey: key(.scope))
+        tokenType = try container.decodeIfPresent(String.self, forKey: key(.tokenType))
+        idToken = try container.decodeIfPresent(String.self, forKey: key(.idToken))
+        if let date = try Self.expiresAt(in: container, key) {
             expiresAt = date >= LooseTime.never ? .distantFuture : max(date, .distantPast)
-        } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: keys[.expiresIn]) {
+        } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: key(.expiresIn)) {
             expiresAt = DecodingDate.current + (try lifetime.seconds(at: container.codingPath))
         } else {
             expiresAt = .distantFuture
         }
     }
 
-    /// The keys as the decoder shows them.
-    ///
-    /// One that converts keys from snake case shows `accessToken`.
-    private struct Spelling {
-        var isConverted: Bool
-
-        subscript(_ key: CodingKeys) -> SpelledKey {
-            guard isConverted else { return SpelledKey(key.rawValue) }
-            let words = key.rawValue.split(separator: "_")
-            return SpelledKey(words.prefix(1).joined() + words.dropFirst().map(\.capitalized).joined())
-        }
-    }
-
-    private struct SpelledKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ text: String) { stringValue = text }
-        init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     private static func expiresAt(
-        in container: KeyedDecodingContainer<SpelledKey>, _ keys: Spelling
+        in container: KeyedDecodingContainer<TextKey>, _ key: (CodingKeys) -> TextKey
     ) throws -> Date? {
-        let expiresAt = keys[.expiresAt]
-        if let seconds = try? container.decode(Double.self, forKey: keys[.exactExpiry]), seconds.isFinite {
+        let expiresAt = key(.expiresAt)
+        if let seconds = try? container.decode(Double.self, forKey: key(.exactExpiry)), seconds.isFinite {
             return Date(timeIntervalSinceReferenceDate: seconds)
         }
         guard container.contains(expiresAt), try !container.decodeNil(forKey: expiresAt) else { return nil }
-        // With the default strategy a number is a valid date, but it doesn't
-        // tell who wrote it.
+        // With the default strategy a number is a date, whoever wrote it.
         let number = try? container.decode(Double.self, forKey: expiresAt)
         if let date = try? container.decode(Date.self, forKey: expiresAt),
             date.timeIntervalSinceReferenceDate.isFinite, date.timeIntervalSinceReferenceDate != number

@@ -25,12 +25,11 @@ import Foundation
 /// }
 /// ```
 public protocol TokenCredentialProvider: Sendable {
-    /// Gets a credential.
+    /// Gets a credential, on a task of the SDK.
     ///
-    /// It is called on a task of the SDK. The task is cancelled when the app
-    /// signs in or out and when the deadline passes. A result after that is
-    /// dropped; the next call waits up to ten seconds for the provider to
-    /// return.
+    /// The task is cancelled when the app signs in or out and when the deadline
+    /// passes. A result after that is dropped; the next call waits up to ten seconds
+    /// for the provider to return.
     ///
     /// A request of the provider's own must not be signed by the same session:
     /// set ``Requestable/requiresAuthorization`` to `false`. A signed one fails
@@ -45,11 +44,10 @@ public protocol TokenCredentialProvider: Sendable {
     ///   when no user is signed in. Its refresh token may still be valid.
     /// - Returns: A credential with a different access token, or with a later
     ///   expiry if the old one had only expired.
-    /// - Throws: Any error. It becomes the cause of
+    /// - Throws: Any error: the cause of
     ///   ``AuthenticationError/credentialNotProvided(cause:retryAt:delivery:)``
     ///   for all waiting requests. The next request calls the provider again at
-    ///   once, unless the error is a ``TokenCredentialProviderError`` that says
-    ///   otherwise.
+    ///   once, unless a ``TokenCredentialProviderError`` says otherwise.
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential
 }
 

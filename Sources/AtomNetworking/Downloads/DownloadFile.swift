@@ -22,13 +22,9 @@ final class DownloadFile: Sendable {
     /// Opens the file to go on, or creates it.
     ///
     /// - Parameters:
-    ///   - size: Where to go on; what follows is cut off. The file has to exist,
-    ///     and must not be shorter.
-    ///   - isKept: Whether a later download may go on with it. Then its name is
-    ///     always the same.
-    ///   - mode: Who may use it, as far as the process lets others.
-    ///   - prepare: Called when no other download can use the file, before it is
-    ///     changed.
+    ///   - size: Where to go on; what follows is cut off.
+    ///   - isKept: Whether a later download may go on with it, by the same name.
+    ///   - prepare: Called before it is changed, when no other download can use it.
     init(
         _ path: String, size: Int64, isKept: Bool, mode: mode_t, prepare: () throws(AtomError) -> Void
     ) throws(AtomError) {
@@ -73,7 +69,6 @@ final class DownloadFile: Sendable {
 
     /// Leaves the file for a later download, or removes it.
     ///
-    /// - Parameter isUseless: Whether no later download can go on with it.
     /// - Returns: Whether there is a file for a later download.
     @discardableResult
     func giveUp(isUseless: Bool = false) -> Bool {
@@ -87,9 +82,8 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Moves the file to its destination, in place of what is there.
-    ///
-    /// - Parameter mode: Who may use it; `nil` for those who may already.
+    /// Moves the file to its destination, in place of what is there; without a mode
+    /// it stays for those who may use it already.
     func move(to destination: String, mode: mode_t?) throws(AtomError) {
         let code = state.withLock { state -> Int32 in
             guard !state.isOver else { return ECANCELED }

@@ -6,10 +6,7 @@ struct DownloadPlace: Sendable {
     let destination: String
     private let folder: String
 
-    /// Checks the destination before anything is sent.
-    ///
-    /// - Parameter isResumable: Whether names with an ending are needed beside
-    ///   it.
+    /// Checks the destination, and that of its notes, before anything is sent.
     init(_ url: URL, isResumable: Bool = false) throws(AtomError) {
         guard url.isFileURL else { throw Self.unusable("its URL is not a file URL") }
         let named = url.absoluteURL.path
@@ -36,8 +33,7 @@ struct DownloadPlace: Sendable {
 
     /// The file that a path names, also by a symbolic link; it need not exist.
     ///
-    /// The download replaces it, so it must be nothing else than a file: a
-    /// device that is replaced is lost for the whole machine.
+    /// It must be nothing else: a device that is replaced is lost for the machine.
     private static func file(at path: String) throws(AtomError) -> String {
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }
@@ -85,10 +81,7 @@ struct DownloadPlace: Sendable {
         guard let size = (attributes?[.systemSize] as? NSNumber)?.uint64Value, size > 0,
             let free = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value, free < UInt64(max(count, 0))
         else { return }
-        throw .transfer(
-            TransferError(
-                .noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.",
-                delivery: .answered))
+        throw .transfer(.noSpace, "The download needs \(count) bytes, and the disk has \(free) bytes left.")
     }
 
     static func name(of path: String) -> String {
@@ -97,8 +90,6 @@ struct DownloadPlace: Sendable {
 
     static func unusable(_ reason: String, delivery: AtomError.Delivery = .notSent) -> AtomError {
         .transfer(
-            TransferError(
-                .destinationUnusable, "The destination of the download can't be used: \(reason).",
-                delivery: delivery))
+            .destinationUnusable, "The destination of the download can't be used: \(reason).", delivery: delivery)
     }
 }

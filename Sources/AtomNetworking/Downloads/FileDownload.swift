@@ -1,13 +1,10 @@
 import Foundation
 
-/// A response that goes to a file.
-///
-/// The body is written beside its destination, and moved there when it is
+/// A response that is written beside its destination, and moved there when it is
 /// complete.
 final class FileDownload: ResponseDestination {
-    /// What an earlier download has left, as its notes say.
-    ///
-    /// Digests tell what it is of and whose: URLs and tokens are secrets.
+    /// What an earlier download has left, as its notes say: digests tell what it is of
+    /// and whose.
     struct Partial: Codable, Equatable, Sendable {
         /// The strong validator of the representation (RFC 9110 §8.8.3).
         var entityTag: String
@@ -28,8 +25,7 @@ final class FileDownload: ResponseDestination {
             case entityTag, address, location, people, total, mode
         }
 
-        /// Where to go on: before its end, so that the bytes that overlap show
-        /// whether it is the same file.
+        /// Where to go on: the bytes that overlap show whether it is the same file.
         var offset: Int64 { max(0, size - FileDownload.overlap) }
     }
 
@@ -37,8 +33,7 @@ final class FileDownload: ResponseDestination {
     static let overlap: Int64 = 16 << 10
 
     let place: DownloadPlace
-    /// A digest of what is asked for; `nil` if nothing is kept for a later
-    /// download.
+    /// A digest of what is asked for, if something is kept for a later download.
     private let address: String?
     /// Whether the app says what is asked for, and not the URL.
     private let hasIdentity: Bool
@@ -58,8 +53,7 @@ final class FileDownload: ResponseDestination {
         /// Whether the attempt asks for the rest of the partial file.
         var asksForRest = false
         var hasContent = true
-        /// Whether the request may be sent again, as it asks for nothing but the
-        /// file.
+        /// Whether the request may be sent again: it only asks for the file.
         var isRepeatable = false
         var asksAgain = false
         var file: DownloadFile?
@@ -68,10 +62,8 @@ final class FileDownload: ResponseDestination {
 
     private let state: Guarded<State>
 
-    /// Looks for a partial file, if the download is to be resumed.
-    ///
-    /// What the endpoint's own range names is a whole file, which can't be
-    /// resumed; nor can what a body asks for that isn't in memory.
+    /// Looks for a partial file, if the download is to be resumed: not for a range, or
+    /// a body that isn't in memory.
     init(
         _ place: DownloadPlace, of request: borrowing PreparedRequest, isResumable: Bool, identity: String?,
         limit: Int64?, progress: ProgressReporter?, time: any TimeSource
@@ -117,8 +109,6 @@ final class FileDownload: ResponseDestination {
     }
 
     /// The caller is about to be told a failure: from now on nothing is written.
-    ///
-    /// The attempt may still have to end.
     func giveUp() {
         let file = state.withLock { state in
             state.isGivenUp = true
@@ -181,10 +171,8 @@ final class FileDownload: ResponseDestination {
             })
     }
 
-    /// Where redirects have led to.
-    ///
-    /// The query of a signed URL changes, so it doesn't count if the app says what
-    /// is asked for.
+    /// Where redirects have led to; the query of a signed URL changes, so it doesn't
+    /// count if the app says what is asked for.
     private func location(of attempt: Attempt) -> String {
         guard address != nil, attempt.redirects > 0 else { return "" }
         let target = attempt.target
@@ -221,9 +209,7 @@ final class FileDownload: ResponseDestination {
             }
             total = end
         } else if head.statusCode == 206, !isOfRange {
-            throw .transfer(
-                TransferError(
-                    .incompleteResponse, "The server sent a range that was not asked for.", delivery: .answered))
+            throw .transfer(.incompleteResponse, "The server sent a range that was not asked for.")
         }
         if let limit, let total, total > limit { throw Self.tooLarge(limit) }
         // Its space is free then.
@@ -266,9 +252,8 @@ final class FileDownload: ResponseDestination {
         }
     }
 
-    /// Writes the notes of a file, for nobody else to read.
-    ///
-    /// - Returns: Who may use the file when it is complete.
+    /// Writes the notes of a file, for nobody else to read, and returns who may use the
+    /// file when it is complete.
     private func write(_ notes: Partial, for file: DownloadFile) throws(AtomError) -> mode_t? {
         var notes = notes
         unlink(place.notes)
@@ -290,8 +275,7 @@ final class FileDownload: ResponseDestination {
             TransferError("The file “\(DownloadPlace.name(of: place.notes))” could not be written", writing: code))
     }
 
-    /// The partial file is not the beginning of what the server has: everything
-    /// is asked for.
+    /// The partial file is of another one: everything is asked for.
     fileprivate func useless(_ file: DownloadFile? = nil) -> AtomError {
         if let file { end(file, isUseless: true) }
         state.withLock { state in
@@ -300,10 +284,8 @@ final class FileDownload: ResponseDestination {
             state.asksAgain = state.isRepeatable
         }
         return .transfer(
-            TransferError(
-                .incompleteResponse,
-                "The rest that the server sent doesn't belong to the partial file. The next download begins anew.",
-                delivery: .answered))
+            .incompleteResponse,
+            "The rest that the server sent doesn't belong to the partial file. The next download begins anew.")
     }
 
     /// The number of bytes that follow, if they arrive as they are stored.
@@ -323,8 +305,7 @@ final class FileDownload: ResponseDestination {
     }
 
     fileprivate static func tooLarge(_ limit: Int64) -> AtomError {
-        .transfer(
-            TransferError(.tooLarge, "The download is larger than its limit of \(limit) bytes.", delivery: .answered))
+        .transfer(.tooLarge, "The download is larger than its limit of \(limit) bytes.")
     }
 
     fileprivate func report(_ completed: Int64, of total: Int64?, isLast: Bool) {
@@ -366,9 +347,7 @@ private struct FileSink: ResponseSink {
         let received = file.size - overlap
         if overlap > 0 || received != total ?? received {
             download.end(file, isUseless: received > total ?? received)
-            throw .transfer(
-                TransferError(
-                    .incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.", delivery: .answered))
+            throw .transfer(.incompleteResponse, "The server sent \(received) of \(total ?? 0) bytes.")
         }
         try file.move(to: download.place.destination, mode: download.place.mode ?? mode)
         if file.isKept { unlink(download.place.notes) }

@@ -8,15 +8,11 @@ final class Descriptor: Sendable {
     /// For the system's functions that only one caller needs.
     let number: Int32
 
-    /// Opens a name in a folder, or a path.
+    /// Opens a name in a folder, or a path, whose last component may be a symbolic
+    /// link if it says so.
     ///
-    /// A child process doesn't inherit the descriptor. Opening waits for nobody:
-    /// a name may have become that of a pipe or a terminal.
-    ///
-    /// - Parameters:
-    ///   - followsLink: Whether the last component may be a symbolic link.
-    ///   - mode: Who may use a file that is created, as far as the process lets
-    ///     others.
+    /// A child process doesn't inherit the descriptor. Opening waits for nobody: a name
+    /// may have become that of a pipe or a terminal.
     init?(
         _ name: String, in folder: Descriptor? = nil, _ flags: Int32, followsLink: Bool = false, mode: mode_t = 0o600
     ) {
@@ -27,8 +23,7 @@ final class Descriptor: Sendable {
     }
 
     deinit {
-        // What matters has been synchronized, or is read again: closing can't
-        // report a lost write.
+        // What matters has been synchronized: closing can't report a lost write.
         _ = close(number)
     }
 
@@ -38,9 +33,7 @@ final class Descriptor: Sendable {
         return fstat(number, &status) == 0 ? status : nil
     }
 
-    /// Reads bytes from a place on, fewer only at the end of what there is.
-    ///
-    /// - Returns: How many; `nil` on failure.
+    /// Reads bytes from a place on, fewer only at the end; `nil` on failure.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
         var done = 0
         while done < buffer.count {
@@ -64,7 +57,6 @@ final class Descriptor: Sendable {
         return data.withUnsafeMutableBytes { read(into: $0, at: offset) }.map { data.prefix($0) }
     }
 
-    /// Writes all of the data at a place.
     func write(_ data: Data, at offset: Int64 = 0) -> Bool {
         data.withUnsafeBytes { bytes in
             var done = 0
@@ -103,14 +95,11 @@ final class Descriptor: Sendable {
         return Self.uninterrupted { fsync(number) } == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno)
     }
 
-    /// Takes the advisory lock.
-    ///
-    /// - Returns: Whether it has it; if not, `EWOULDBLOCK` in `errno` says that
-    ///   somebody holds it, also in this process.
+    /// Takes the advisory lock; `EWOULDBLOCK` says that somebody holds it, also in this
+    /// process.
     func tryLock() -> Bool { Self.uninterrupted { flock(number, LOCK_EX | LOCK_NB) } == 0 }
 
-    /// Releases the lock, also for a forked child that still has the
-    /// descriptor.
+    /// Releases the lock, also that of a forked child.
     func unlock() {
         _ = Self.uninterrupted { flock(number, LOCK_UN) }
     }

@@ -1,9 +1,7 @@
 import Foundation
 
 /// Parts of a body that a reader has not taken, in a temporary file without a
-/// name.
-///
-/// It is used under the lock of its stream.
+/// name; used under the lock of its stream.
 struct OverflowFile {
     private let file: Descriptor
     private var written: Int64 = 0

@@ -3,7 +3,6 @@ enum SHA256 {
     /// The digest of a text's bytes, in hexadecimal digits.
     static func hex(_ text: String) -> String { hex(Array(text.utf8)) }
 
-    /// The digest of bytes, in hexadecimal digits.
     static func hex(_ message: [UInt8]) -> String {
         var bytes = message + [0x80]
         bytes += [UInt8](repeating: 0, count: (120 - bytes.count % 64) % 64)

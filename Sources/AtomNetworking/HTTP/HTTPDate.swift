@@ -2,11 +2,8 @@ import Foundation
 
 /// Dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-    /// Parses a date in the format that is sent, or in one of the two obsolete
-    /// ones.
-    ///
-    /// - Parameter now: Decides about a year of two digits: the date is at most 50
-    ///   years later.
+    /// Parses a date in the format that is sent, or in an obsolete one, in which a year
+    /// of two digits is at most 50 years later than now.
     static func date(_ text: String, now: Date = Date()) -> Date? {
         // Only the format of C's `asctime` names no time zone: `Sun Nov  6 08:49:37 1994`.
         let parts = text.utf8.split(separator: 0x20)
@@ -21,12 +18,10 @@ enum HTTPDate {
         return dates.first { $0 <= latest } ?? dates.first
     }
 
-    /// Parses a date with its parts in any position; `nil` if a part is missing or
+    /// Parses a date with its parts in any position; `nil` if one is missing or
     /// invalid.
     ///
-    /// - Parameters:
-    ///   - lastSecond: 60 for a leap second.
-    ///   - fullYear: The year that two digits mean.
+    /// - Parameter fullYear: The year that two digits mean.
     static func date(inAnyOrder text: String, lastSecond: Int64 = 59, fullYear: (Int64) -> Int64) -> Date? {
         // 64 bits, because seconds since 1970 exceed 32 bits in 2038.
         var time: [Int64]?
@@ -85,8 +80,7 @@ enum HTTPDate {
         }
     }
 
-    /// Seconds since 1970 in the proleptic Gregorian calendar, without a
-    /// formatter.
+    /// Seconds since 1970 in the proleptic Gregorian calendar.
     private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: [Int64]) -> Double {
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400

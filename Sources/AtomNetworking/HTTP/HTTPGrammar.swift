@@ -22,28 +22,21 @@ enum HTTPGrammar {
     /// Whether a token can contain the byte.
     static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
 
-    /// The text up to the first character that isn't allowed in a token.
-    ///
-    /// Only this part of a field name is shown, because the text may be a whole
-    /// field.
+    /// The text up to the first character that isn't allowed in a token: the rest may
+    /// be the value of a field.
     static func tokenPrefix(of text: String) -> String {
         String(decoding: text.utf8.prefix { tokenBytes.contains($0) }, as: UTF8.self)
     }
 
-    /// Checks a header field.
-    ///
-    /// The error doesn't show the value.
-    ///
-    /// - Throws: ``AtomError/requestable(_:)``.
+    /// Checks a header field; the error doesn't show the value.
     static func checkField(_ name: String, _ value: String) throws(AtomError) {
         guard isToken(name) else {
-            throw .requestable(
-                .invalidHeader(
-                    .init(
-                        subject: tokenPrefix(of: name) + "…", reason: "a field name is a token (RFC 9110 §5.1)")))
+            throw .refused(
+                RequestableError.invalidHeader, tokenPrefix(of: name) + "…",
+                because: "a field name is a token (RFC 9110 §5.1)")
         }
         if let reason = violation(inFieldValue: value) {
-            throw .requestable(.invalidHeader(.init(subject: name, reason: reason)))
+            throw .refused(RequestableError.invalidHeader, name, because: reason)
         }
     }
 
@@ -63,8 +56,7 @@ enum HTTPGrammar {
         return nil
     }
 
-    /// Whether a field can't be a secret, so that it may go to an origin which
-    /// the app did not name.
+    /// Whether a field can't be a secret, and may go anywhere.
     static func isHarmlessFieldName(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == "accept" || name == "user-agent" || name.hasPrefix("accept-") || name.hasPrefix("content-")
@@ -86,37 +78,33 @@ enum HTTPGrammar {
 
 /// A set of bytes with a fast lookup.
 package struct ByteSet: Sendable {
-    private var low: (UInt64, UInt64) = (0, 0)
+    private var isMember = [Bool](repeating: false, count: 256)
 
-    package init(_ characters: String) {
-        for byte in characters.utf8 where byte < 128 {
-            insert(byte)
-        }
-    }
+    package init(_ characters: String) { self = Self([]).union(characters) }
 
-    package func contains(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0..<64: low.0 & (1 << UInt64(byte)) != 0
-        case 64..<128: low.1 & (1 << UInt64(byte - 64)) != 0
-        default: false
-        }
-    }
+    private init(_ none: [UInt8]) {}
+
+    package func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
 
     package func union(_ characters: String) -> ByteSet {
         var result = self
-        for byte in characters.utf8 where byte < 128 {
-            result.insert(byte)
-        }
+        for byte in characters.utf8 where byte < 128 { result.isMember[Int(byte)] = true }
         return result
     }
 
-    private mutating func insert(_ byte: UInt8) {
-        if byte < 64 {
-            low.0 |= 1 << UInt64(byte)
-        } else {
-            low.1 |= 1 << UInt64(byte - 64)
-        }
-    }
-
     package static let alphanumeric = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+}
+
+/// Media types (RFC 9110 §8.3.1).
+enum MediaTypeGrammar {
+    /// Whether the text is a type and a subtype, with or without parameters.
+    static func isValid(_ text: String) -> Bool { text.range(of: pattern, options: .regularExpression) != nil }
+
+    private static let pattern: String = {
+        let token = #"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"#
+        // `quoted-string` (§5.6.4).
+        let quoted = #""(?:[^\x00-\x08\x0A-\x1F\x7F"\\]|\\[^\x00-\x08\x0A-\x1F\x7F])*+""#
+        // A parameter may be missing (§5.6.6).
+        return #"\A\#(token)/\#(token)(?:[ \t]*+;[ \t]*+(?:\#(token)=(?:\#(token)|\#(quoted)))?+)*+\z"#
+    }()
 }

@@ -40,21 +40,9 @@ public struct HeaderFields: Sendable {
             firstIndex(of: name).map { fields[$0].value }
         }
         set {
-            guard let newValue else {
-                fields.removeAll { Self.isSameName($0.name, name) }
-                return
-            }
-            if let index = fields.firstIndex(where: { Self.isSameName($0.name, name) }) {
-                fields[index] = Field(name: name, value: newValue)
-                var seen = 0
-                fields.removeAll { field in
-                    guard Self.isSameName(field.name, name) else { return false }
-                    seen += 1
-                    return seen > 1
-                }
-            } else {
-                fields.append(Field(name: name, value: newValue))
-            }
+            let place = firstIndex(of: name)
+            if place != nil { fields.removeAll { Self.isSameName($0.name, name) } }
+            if let newValue { fields.insert(Field(name: name, value: newValue), at: place ?? fields.endIndex) }
         }
     }
 
@@ -68,8 +56,7 @@ public struct HeaderFields: Sendable {
         firstIndex(of: name) != nil
     }
 
-    /// By index: to go through the fields themselves would count the references
-    /// in each of them.
+    /// By index: otherwise the references in each field would be counted.
     private func firstIndex(of name: String) -> Int? {
         let length = name.utf8.count
         for index in fields.indices

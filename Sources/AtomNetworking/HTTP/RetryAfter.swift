@@ -4,11 +4,7 @@ import Foundation
 enum RetryAfter {
     /// The time to wait, at most a day; `nil` if the server doesn't say.
     ///
-    /// A date counts from the server's own `Date`, so its clock may be wrong.
-    ///
-    /// - Parameters:
-    ///   - fields: The header fields of a response.
-    ///   - now: The time by this device's clock, for a response without a date.
+    /// A date counts from the server's own `Date`, if it has one.
     static func duration(in fields: HeaderFields, now: Date) -> Duration? {
         guard let text = fields["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         func untilDate() -> Double? {

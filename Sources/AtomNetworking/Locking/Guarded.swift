@@ -2,15 +2,12 @@ import Foundation
 
 /// A value that is accessible only under its lock.
 ///
-/// Lock and value share one allocation, and the value is accessed through a
-/// pointer: an `NSLock` on Linux takes four allocations, and each access to a
-/// class's variable is checked for exclusivity at run time, which the lock
-/// already ensures. (`Mutex` would need newer Apple systems, and causes false
-/// reports of the thread sanitizer.)
+/// Lock and value share one allocation, without the check for exclusivity of a
+/// class's variable: an `NSLock` on Linux takes four. (`Mutex` would need newer
+/// Apple systems, and causes false reports of the thread sanitizer.)
 package struct Guarded<Value>: @unchecked Sendable {
-    // The value is accessed only between lock and unlock. The compiler checks
-    // that the initial value isn't shared and that results are `Sendable`. The
-    // mutex is never moved.
+    // The value is accessed only between lock and unlock, and isn't shared. The mutex
+    // is never moved.
     private let box: ManagedBuffer<pthread_mutex_t, Value>
 
     /// Guards a value that isn't shared.
@@ -23,8 +20,7 @@ package struct Guarded<Value>: @unchecked Sendable {
         withExtendedLifetime(box) {}
     }
 
-    /// Runs the body while the lock is held; the body must not take the lock
-    /// again.
+    /// Runs the body, which must not take the lock again.
     @inline(__always)
     package func withLock<T: Sendable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> T
@@ -37,8 +33,7 @@ package struct Guarded<Value>: @unchecked Sendable {
         }
     }
 
-    /// The location of the value, which may be accessed only while the lock is
-    /// held.
+    /// Where the value is, while the lock is held.
     private struct Place: @unchecked Sendable {
         // Created and used only while the lock is held.
         let pointer: UnsafeMutablePointer<Value>
@@ -46,9 +41,7 @@ package struct Guarded<Value>: @unchecked Sendable {
 }
 
 extension Guarded where Value == Bool {
-    /// Sets the flag.
-    ///
-    /// - Returns: Whether it was not set before.
+    /// Sets the flag, and returns whether it was not set before.
     func isSetNow() -> Bool {
         withLock { isSet in
             defer { isSet = true }

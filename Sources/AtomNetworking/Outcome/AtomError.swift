@@ -77,10 +77,9 @@ extension AtomError {
 
     /// The request that failed.
     ///
-    /// It is `nil` for an error that isn't about one request: the endpoint breaks
-    /// a rule, the caller has cancelled, a sign-in or sign-out failed, or it is
-    /// the session's, as in a ``SessionEvent`` and the notifications of a refresh;
-    /// and for errors that the app makes.
+    /// It is `nil` for an error that isn't about one request: the endpoint breaks a
+    /// rule, the caller has cancelled, a sign-in or sign-out failed, or it is the
+    /// session's; and for errors that the app makes.
     public var request: Request? {
         switch self {
         case .response(let response): response.notes?.request
@@ -117,10 +116,9 @@ extension AtomError {
     /// Whether the network is the cause: there is no connection, the server's
     /// name wasn't found, it can't be reached, or the connection was lost.
     ///
-    /// A timeout isn't included, because a server that is slow causes it too, and
-    /// neither is a server that closes a new connection without a response: it was
-    /// reached, and may expect TLS. Only libcurl tells that from a lost connection.
-    /// Of a failed refresh and a transfer, the cause counts.
+    /// A timeout isn't included, nor over libcurl a server that closes a new connection
+    /// without a response: it was reached. Of a failed refresh and a transfer, the cause
+    /// counts.
     public var isConnectivityFailure: Bool { connectivityCode != nil }
 
     /// What the network lacked, here or in the cause.
@@ -147,10 +145,8 @@ extension AtomError {
     /// What each attempt to send the request met, in order.
     ///
     /// The last one is what this error is about, unless it is a transfer that failed
-    /// after its response had begun. There are several if a
-    /// ``RetryPolicy`` has sent the request again. Without a policy, a request that
-    /// can't have reached the server is sent a second time, and so is an idempotent
-    /// one over a kept connection that was closed. The list is empty for an error
+    /// after its response had begun. There are several if a ``RetryPolicy`` has sent
+    /// the request again, also ``RetryPolicy/none``. The list is empty for an error
     /// that isn't about an attempt: the request is invalid or was cancelled, it
     /// could not be signed, or its response could not be decoded.
     public var attempts: [AttemptFailure] {
@@ -178,7 +174,6 @@ extension AtomError {
         }
     }
 
-    /// What the attempts before the last one met.
     private var earlierAttempts: [AttemptFailure] {
         switch self {
         case .response(let response): response.notes?.earlier ?? []
@@ -190,8 +185,7 @@ extension AtomError {
 
     /// The same error with its request, and with what is known of the attempts.
     ///
-    /// - Parameter secrets: What the request was signed with. The server's words are
-    ///   shown only if it is known, and without it.
+    /// The server's words are shown only if the secrets are known, and without them.
     func noting(
         _ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil, secrets: [String]? = nil
     ) -> AtomError {
@@ -221,19 +215,15 @@ extension AtomError {
         if case .cancelled = self { true } else { false }
     }
 
-    /// Decodes the body of an unsuccessful response.
+    /// Decodes the body of an unsuccessful response, ``response-property``.
     ///
-    /// The body belongs to ``response(_:)``, or to the response of the token
-    /// endpoint or of the app's ``TokenCredentialProvider`` that caused
-    /// ``authentication(_:)``, or to the response in ``transfer(_:)``. It is decoded with the decoder of the service's
-    /// configuration, and with a default `JSONDecoder` if that fails, because
-    /// the keys of an error often follow other rules than those of the models.
+    /// The decoder is that of the service's configuration, and a default `JSONDecoder`
+    /// if that fails: the keys of an error often follow other rules than the models'.
     ///
     /// - Returns: The model, or `nil` when this error has no body.
     /// - Throws: The `DecodingError` of the service's decoder when the body has
-    ///   another format. It isn't an ``AtomError``: apps cast to the error that
-    ///   `JSONDecoder` throws, and with another declared type such a cast
-    ///   compiles and fails.
+    ///   another format; no ``AtomError``, because apps cast to what `JSONDecoder`
+    ///   throws.
     public func decodeIfPresent<T: Decodable>(as type: T.Type) throws -> T? {
         guard let response, !response.data.isEmpty else { return nil }
         do {
@@ -266,8 +256,7 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// do; for developers.
     public var description: String { naming(explanation(withWords: true)) }
 
-    /// The ``description`` without words of the server, for logs and for the errors
-    /// that this one causes.
+    /// The ``description`` without words of the server.
     var wordless: String { naming(explanation) }
 
     private func naming(_ explanation: String) -> String {
@@ -392,7 +381,6 @@ extension URLError {
 
     private static let deliveryKey = "AtomNetworking.delivery"
 
-    /// The delivery, if the SDK created this error.
     var delivery: AtomError.Delivery? {
         (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
     }
@@ -404,12 +392,10 @@ extension URLError {
 
     private static let attemptsKey = "AtomNetworking.attempts"
 
-    /// What earlier attempts met, if the SDK has noted it.
     var earlierAttempts: [AttemptFailure] {
         (userInfo[Self.attemptsKey] as? [Int] ?? []).map(AttemptFailure.init(code:))
     }
 
-    /// The request, if the SDK has noted it.
     var request: AtomError.Request? { .init(propertyList: userInfo[AtomError.Request.key]) }
 
     /// The same error with its request, and with what earlier attempts met.
@@ -433,7 +419,6 @@ extension URLError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// The same error with another delivery, and without its URLs.
     func delivered(_ delivery: AtomError.Delivery) -> URLError {
         var userInfo = Redaction.userInfo(userInfo)
         userInfo[Self.deliveryKey] = delivery.rawValue

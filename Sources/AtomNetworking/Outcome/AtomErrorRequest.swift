@@ -65,8 +65,7 @@ extension AtomError.Request {
     /// Where it is in the `userInfo` of an error.
     static let key = "AtomNetworking.request"
 
-    /// For the `userInfo` of an error, which may be archived: it holds only what
-    /// a property list can hold, and what may be shown.
+    /// For the `userInfo` of an error, which may be archived and shown.
     var propertyList: [String: Any] {
         var list: [String: Any] = ["method": Redaction.name(method), "url": url, "attempts": attempts]
         list["redirectedURL"] = redirectedURL
@@ -86,8 +85,6 @@ extension AtomError.Request {
 }
 
 /// What a response remembers of its request, for an error that it causes later.
-///
-/// It is small, because every response has one and few cause an error.
 struct RequestRecord: Sendable {
     /// What was asked for; `nil` for a GET that no redirect has led elsewhere.
     let first: FirstAttempt?
@@ -102,7 +99,6 @@ struct RequestRecord: Sendable {
     }
 }
 
-/// What was asked for.
 final class FirstAttempt: Sendable {
     let method: String
     let address: String

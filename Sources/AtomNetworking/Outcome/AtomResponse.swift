@@ -7,7 +7,7 @@ import Foundation
 /// A server's response: status, header fields and body.
 public struct AtomResponse: Sendable {
     /// The body; empty when the server sent none.
-    public let data: Data
+    public private(set) var data: Data
 
     /// The status code (RFC 9110 §15), or `nil` for a response without one.
     public let statusCode: Int?
@@ -23,19 +23,16 @@ public struct AtomResponse: Sendable {
 
     let address: String?
 
-    /// The decoder of the service that received this response; it also decodes
-    /// an error's body.
+    /// The decoder of the service, also for an error's body.
     let decoder: ResponseDecoder?
 
-    /// Whose credential the request to this server was signed with; `nil` if it
-    /// was not signed, or a redirect had led elsewhere.
+    /// Whose credential the request to this server was signed with, if it was.
     let signatory: Signatory?
 
     /// Which request it belongs to; `nil` for a response of the app's own.
     let record: RequestRecord?
 
-    /// What an error with this response says of the request; `nil` for nothing
-    /// that the response itself doesn't say.
+    /// What an error with this response says of the request.
     private(set) var notes: AttemptNotes?
 
     /// Creates a response, for tests and for custom transports.
@@ -57,14 +54,12 @@ public struct AtomResponse: Sendable {
         self.record = record
     }
 
-    /// The same response with another body.
     func replacing(data: Data) -> AtomResponse {
-        AtomResponse(
-            data: data, statusCode: statusCode, headerFields: headerFields, address: address, decoder: decoder,
-            signatory: signatory, record: record)
+        var response = self
+        response.data = data
+        return response
     }
 
-    /// The same response with what an error says of the attempts.
     func noting(_ notes: AttemptNotes) -> AtomResponse {
         var response = self
         response.notes = notes
@@ -72,8 +67,6 @@ public struct AtomResponse: Sendable {
     }
 
     /// The request that it answers; `nil` for a response of the app's own.
-    ///
-    /// - Parameter now: When its time ends; `nil` if that doesn't matter.
     func request(until now: MonotonicInstant? = nil) -> AtomError.Request? {
         guard let record, let address else { return nil }
         return record.request(at: address, until: now ?? record.startedAt)
@@ -151,18 +144,14 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return hasBodyElsewhere ? text : text + ", \(data.count) bytes"
     }
 
-    /// What an error says of it.
-    ///
-    /// - Parameter withWords: Whether it shows the title of a problem document, or
-    ///   the first words of a plain text.
+    /// What an error says of it, with or without words of the server.
     func explanation(withWords: Bool) -> String {
         let words = withWords ? notes.map(\.words) ?? words(without: []) : nil
         return "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
     }
 
-    /// The title of a problem document, or the first words of a plain text.
-    ///
-    /// - Parameter secrets: What the request was signed with; a server may repeat it.
+    /// The title of a problem document, or the first words of a plain text, without
+    /// what the request was signed with: a server may repeat it.
     func words(without secrets: [String]) -> String? {
         guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
         let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"
@@ -173,8 +162,7 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         return Redaction.words(start, without: secrets)
     }
 
-    /// Whether the body isn't in ``data``: it goes to a file or a stream, or is
-    /// left out of the response to a HEAD.
+    /// Whether the body goes elsewhere, or is left out, as after HEAD.
     private var hasBodyElsewhere: Bool {
         guard data.isEmpty else { return false }
         return headerFields.contains("Transfer-Encoding") || headerFields["Content-Length"].map { $0 != "0" } ?? false
@@ -189,7 +177,6 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     }
 }
 
-/// Reason phrases of the IANA registry (RFC 9110 §15).
 package enum HTTPStatus {
     package static func reasonPhrase(for code: Int) -> String {
         phrases[code] ?? "Status"

@@ -30,13 +30,9 @@ extension AttemptFailure: CustomStringConvertible {
     }
 }
 
-/// What an error says of its request.
-///
-/// An object, because nearly every response has none.
+/// What an error says of its request; nearly every response has none.
 final class AttemptNotes: Sendable {
-    /// What the attempts before the last one met.
     let earlier: [AttemptFailure]
-    /// When the server wants to be asked again.
     let retryAt: Date?
     let request: AtomError.Request?
     /// What the server says, as far as it may be shown.
@@ -54,8 +50,7 @@ extension AttemptFailure {
     /// What was wrong with the connection, if that was it.
     var connectionCode: URLError.Code? { if case .connection(let code) = self { code } else { nil } }
 
-    /// As a number: a property list can hold it, and with it the `userInfo` of
-    /// an error.
+    /// As a number, which a property list can hold.
     ///
     /// The codes of Foundation's errors are negative, statuses are not.
     var code: Int {

@@ -29,3 +29,26 @@ struct MediaType {
 
     var isHTML: Bool { name == "text/html" || name == "application/xhtml+xml" }
 }
+
+/// The body of a response as text, in its charset (RFC 9110 §8.3.2).
+enum ResponseText {
+    /// The text, or why it can't be read.
+    static func text(of response: AtomResponse) throws(AtomError) -> String {
+        let name = MediaType(response.headerFields["Content-Type"])?.charset ?? "utf-8"
+        guard let encoding = encodings[name] else {
+            throw .undecodable("The charset of the text, “\(Redaction.name(name))”, is not supported.")
+        }
+        guard let text = String(data: response.data, encoding: encoding) else {
+            throw .undecodable("The text is not valid in its charset, “\(Redaction.name(name))”.")
+        }
+        // A mark at the start says how the text is encoded, and is no part of it.
+        return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
+    }
+
+    /// The names and aliases that servers use, in lower case.
+    private static let encodings: [String: String.Encoding] = [
+        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1,
+        "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1252": .windowsCP1252, "utf-16": .utf16,
+        "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32,
+    ]
+}

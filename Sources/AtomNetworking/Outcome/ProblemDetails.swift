@@ -45,7 +45,6 @@ public struct ProblemDetails: Codable, Sendable, Hashable {
             detail: member(.detail), instance: member(.instance))
     }
 
-    /// The document of a response; `nil` if it has none.
     init?(of response: AtomResponse) {
         guard MediaType(response.headerFields["Content-Type"])?.name == "application/problem+json",
             let document = try? JSONDecoder().decode(Self.self, from: response.data)

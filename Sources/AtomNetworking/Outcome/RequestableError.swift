@@ -2,11 +2,10 @@ import Foundation
 
 /// Why a request was rejected before the SDK used the network.
 ///
-/// Each case has a ``Violation`` that says what was wrong. Match a case with or
-/// without its payload (`case .requestable(.invalidURLPath)`); your own
-/// endpoints may throw the three cases without a payload. Two errors with the
-/// same case are equal, with any payload: `error == .invalidURLPath` compares
-/// the case, and ``violation`` can be compared separately.
+/// Each case has a ``Violation`` that says what was wrong. Match it with or without
+/// its payload (`case .requestable(.invalidURLPath)`); your own endpoints may throw
+/// the three cases without one. Errors with the same case are equal, with any
+/// payload; ``violation`` can be compared separately.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -81,29 +80,26 @@ public enum RequestableError: Error, Sendable {
 
 extension RequestableError: Hashable {
     /// Whether two errors have the same case.
-    public static func == (first: RequestableError, second: RequestableError) -> Bool {
-        first.number == second.number
-    }
+    public static func == (first: RequestableError, second: RequestableError) -> Bool { first.part == second.part }
 
     /// Hashes the compared property.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(number)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(part) }
 
-    private var number: Int {
+    /// What was invalid; each case has its own words.
+    private var part: String {
         switch self {
-        case .invalidBaseURL: 0
-        case .invalidURL: 1
-        case .invalidURLPath: 2
-        case .invalidMethod: 3
-        case .invalidHeader: 4
-        case .invalidBody: 5
-        case .invalidCredential: 6
-        case .invalidTimeout: 7
-        case .unsupportedConfiguration: 8
-        case .endpointFailed: 9
-        case .originNotAllowed: 10
-        case .adapterFailed: 11
+        case .invalidBaseURL: "Invalid base URL"
+        case .invalidURL: "Invalid URL"
+        case .invalidURLPath: "Invalid URL path"
+        case .invalidMethod: "Invalid HTTP method"
+        case .invalidHeader: "Invalid header field"
+        case .invalidBody: "Invalid body"
+        case .invalidCredential: "Invalid credential"
+        case .invalidTimeout: "Invalid timeout"
+        case .unsupportedConfiguration: "Unsupported configuration"
+        case .originNotAllowed: "Refused origin"
+        case .endpointFailed: "Failed member of the endpoint"
+        case .adapterFailed: "Failed adapter"
         }
     }
 }
@@ -115,21 +111,6 @@ extension RequestableError.Violation {
 extension RequestableError: CustomStringConvertible, LocalizedError {
     /// A sentence with the invalid part, the value and the rule.
     public var description: String {
-        let part =
-            switch self {
-            case .invalidBaseURL: "Invalid base URL"
-            case .invalidURL: "Invalid URL"
-            case .invalidURLPath: "Invalid URL path"
-            case .invalidMethod: "Invalid HTTP method"
-            case .invalidHeader: "Invalid header field"
-            case .invalidBody: "Invalid body"
-            case .invalidCredential: "Invalid credential"
-            case .invalidTimeout: "Invalid timeout"
-            case .unsupportedConfiguration: "Unsupported configuration"
-            case .originNotAllowed: "Refused origin"
-            case .endpointFailed: "Failed member of the endpoint"
-            case .adapterFailed: "Failed adapter"
-            }
         let subject = violation.subject.isEmpty ? "" : " “\(violation.subject)”"
         return violation.reason.isEmpty ? "\(part)\(subject)." : "\(part)\(subject): \(violation.reason)."
     }
@@ -140,12 +121,12 @@ extension RequestableError: CustomStringConvertible, LocalizedError {
 }
 
 extension AtomError {
-    /// What the app's code threw before a request was sent, as the SDK's error.
-    ///
-    /// - Parameters:
-    ///   - error: What it threw.
-    ///   - part: The part of the app that threw it.
-    ///   - otherwise: The case for an error that isn't one of the SDK's.
+    static func refused(
+        _ kind: (RequestableError.Violation) -> RequestableError, _ subject: String = "", because reason: String
+    ) -> AtomError { .requestable(kind(.init(subject: subject, reason: reason))) }
+
+    /// What a part of the app threw before a request was sent, as the SDK's error;
+    /// `otherwise` for an error that isn't one of the SDK's.
     static func thrown(
         _ error: any Error, by part: String,
         otherwise: (RequestableError.Violation, any Error) -> RequestableError

@@ -1,17 +1,13 @@
 import Foundation
 
-/// How a service decodes its responses: with the app's decoder, by the
-/// service's clock.
-///
-/// One object for all responses of a service.
+/// Decodes a service's responses with the app's decoder, by its clock.
 final class ResponseDecoder: Sendable {
     /// Used on many threads, which `JSONDecoder` allows as long as it isn't changed.
     private let decoder: JSONDecoder
     /// By which lifetimes in a response count; `nil` for the system's.
     private let clock: (any TimeSource)?
 
-    /// For responses that no service has received, and for what the app's own
-    /// decoder can't read.
+    /// For what the app's own decoder doesn't, or can't, read.
     static let plain = ResponseDecoder(JSONDecoder(), on: SystemTimeSource())
 
     init(_ decoder: JSONDecoder, on clock: any TimeSource) {
@@ -22,10 +18,7 @@ final class ResponseDecoder: Sendable {
     /// Another way to decode on the same clock.
     var withPlainDecoder: ResponseDecoder { clock.map { ResponseDecoder(JSONDecoder(), on: $0) } ?? .plain }
 
-    /// Decodes the body of a response.
-    ///
-    /// - Parameter isWholeBody: Whether the data is the whole body, and not one
-    ///   value of JSON in it.
+    /// Decodes the body of a response, or one value of JSON in it.
     func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, isWholeBody: Bool = true
     ) throws(AtomError) -> T {

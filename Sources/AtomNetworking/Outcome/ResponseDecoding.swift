@@ -2,14 +2,11 @@ import Foundation
 
 /// Decodes an acceptable response as the type that its caller expects.
 enum ResponseDecoding {
-    /// Decodes the body as the expected type.
+    /// Decodes the body, or one value of JSON in it, as the expected type.
     ///
     /// `Data` is the raw body, also as an optional. An empty body is `nil` for an
     /// optional, and ``NoContent`` accepts it. `String` is text, unless the
     /// media type is JSON. Everything else uses the decoder.
-    ///
-    /// - Parameter isWholeBody: Whether the data is the whole body, and not one
-    ///   value of JSON in it.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder, isWholeBody: Bool = true
     ) throws(AtomError) -> T {
@@ -35,33 +32,20 @@ enum ResponseDecoding {
             {
                 return none
             }
-            throw .decoder(
-                .dataCorrupted(
-                    DecodingError.Context(
-                        codingPath: [],
-                        debugDescription: "The response has no body (status "
-                            + "\(response.statusCode.map(String.init) ?? "unknown")); expect an optional, Data or "
-                            + "NoContent if that is intended.")))
+            throw .undecodable(
+                "The response has no body (status \(response.statusCode.map(String.init) ?? "unknown")); "
+                    + "expect an optional, Data or NoContent if that is intended.")
         }
         do {
             return try decoder.decode(T.self, from: response.data)
         } catch let error as DecodingError {
             if isWholeBody, let format = markup(in: response, error) {
-                throw .decoder(
-                    .dataCorrupted(
-                        DecodingError.Context(
-                            codingPath: [], debugDescription: "The response is \(format), not JSON.",
-                            underlyingError: error.withoutText)))
+                throw .undecodable("The response is \(format), not JSON.", cause: error.withoutText)
             }
             throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
         } catch {
-            // A model's own `init(from:)` may throw any error. Only its type is
-            // shown, because its text may contain a value.
-            throw .decoder(
-                .dataCorrupted(
-                    DecodingError.Context(
-                        codingPath: [], debugDescription: "The model threw \(Swift.type(of: error))",
-                        underlyingError: error)))
+            // A model may throw any error, whose text may contain a value.
+            throw .undecodable("The model threw \(Swift.type(of: error))", cause: error)
         }
     }
 
@@ -113,6 +97,13 @@ enum ResponseDecoding {
     }
 }
 
+extension AtomError {
+    /// A body that can't be decoded, for a reason of the SDK's.
+    static func undecodable(_ explanation: String, cause: (any Error)? = nil) -> AtomError {
+        .decoder(.dataCorrupted(.init(codingPath: [], debugDescription: explanation, underlyingError: cause)))
+    }
+}
+
 extension DecodingError {
     var context: Context? {
         switch self {
@@ -123,15 +114,12 @@ extension DecodingError {
         }
     }
 
-    /// The same error with the SDK's own text, ending with an outline of the
-    /// body.
-    ///
-    /// The texts of decoders and models may quote a value, and a key may be one
-    /// that the server made up.
+    /// The same error with an outline of the body instead of the decoder's and the
+    /// model's texts, which may quote a value.
     fileprivate func showing(_ outline: String) -> DecodingError {
         func context(_ context: Context, _ explanation: String) -> Context {
             Context(
-                codingPath: context.codingPath.map(HiddenKey.hiding), debugDescription: "\(explanation) In: \(outline)",
+                codingPath: context.codingPath.map(TextKey.hiding), debugDescription: "\(explanation) In: \(outline)",
                 underlyingError: context.underlyingError.map(Self.withoutText))
         }
         switch self {
@@ -140,7 +128,7 @@ extension DecodingError {
             let isMalformed = old.debugDescription == malformed
             return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder rejected the value."))
         case .keyNotFound(let key, let old):
-            let key = HiddenKey.hiding(key)
+            let key = TextKey.hiding(key)
             return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
         case .typeMismatch(let type, let old):
             let remedy = type == String.self && old.codingPath.isEmpty ? "; Data is the text of any body" : ""
@@ -162,15 +150,11 @@ extension DecodingError {
         }
     }
 
-    /// The error without the text of the decoder, which may quote a value.
     fileprivate var withoutText: DecodingError {
         .dataCorrupted(Context(codingPath: [], debugDescription: "The given data was not valid JSON."))
     }
 
-    /// The domain and code of a Foundation error.
-    ///
-    /// Its texts may quote the invalid value. An app's own error stays
-    /// unchanged.
+    /// The domain and code of a Foundation error, whose texts may quote the value.
     fileprivate static func withoutText(_ error: any Error) -> any Error {
         guard type(of: error) is NSError.Type else { return error }
         let error = error as NSError
@@ -179,10 +163,8 @@ extension DecodingError {
 }
 
 extension DecodingError {
-    /// The same error about this request.
-    ///
-    /// An error that a model has thrown stays where apps look for it. Then the
-    /// request stands before the place.
+    /// The same error about this request, which stands before the place if a model has
+    /// thrown: its error stays where apps look for it.
     func about(_ request: AtomError.Request) -> DecodingError {
         func noted(_ context: Context) -> Context {
             let cause = context.underlyingError
@@ -233,16 +215,17 @@ private struct RequestKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// Replaces a key that looks like a token.
-private struct HiddenKey: CodingKey {
-    var stringValue: String { "…" }
+/// A key of a coding path, or of what is decoded.
+struct TextKey: CodingKey {
+    let stringValue: String
     var intValue: Int? { nil }
 
-    init() {}
-    init?(stringValue: String) { nil }
+    init(_ text: String) { stringValue = text }
+    init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
 
-    static func hiding(_ key: any CodingKey) -> any CodingKey {
-        Redaction.looksLikeToken(key.stringValue) ? HiddenKey() : key
+    /// Replaces a key that looks like a token.
+    fileprivate static func hiding(_ key: any CodingKey) -> any CodingKey {
+        Redaction.looksLikeToken(key.stringValue) ? TextKey("…") : key
     }
 }

@@ -41,10 +41,8 @@ extension SessionState {
 ///
 /// Listeners get it after the requests that waited. It contains no token.
 ///
-/// Its errors are those of the session alone, so that a `switch` over a reason
-/// has no case for a network or a response: these are the causes of a reason.
-/// `AtomError.authentication(reason)` is the error that the requests get; it
-/// goes where an app shows or logs those.
+/// Its errors are those of the session alone; a network or a response is the cause
+/// of one. `AtomError.authentication(reason)` is the error that the requests get.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -78,10 +76,8 @@ public enum SessionEvent: Sendable {
 }
 
 extension SessionEvent {
-    /// Why the session can't continue without a new sign-in, if the event says
-    /// so.
-    ///
-    /// It is `nil` for temporary failures, because apps sign users out on it.
+    /// Why the session can't continue without a new sign-in, if the event says so: apps
+    /// sign users out on it.
     var reasonToSignIn: AuthenticationError? {
         switch self {
         case .ended(let error): error
@@ -92,11 +88,8 @@ extension SessionEvent {
         }
     }
 
-    /// Why a refresh that the token endpoint answered with a 401 has failed, if
-    /// the event says so.
-    ///
-    /// The 401 means the client (RFC 6749 §5.2), or at some servers the refresh
-    /// token: the same request won't succeed.
+    /// Why a refresh that the token endpoint answered with a 401 has failed, if the
+    /// event says so: the same request won't succeed (RFC 6749 §5.2).
     var unauthorizedRefresh: AuthenticationError? {
         switch self {
         // The failure comes first as `refreshFailed`, and once more here.

@@ -124,8 +124,7 @@ extension AuthenticationError {
         }
     }
 
-    /// A status of the token endpoint is about the app, and not about the person,
-    /// unless it is temporary.
+    /// A status of the token endpoint is about the app, unless it is temporary.
     private static func situation(of cause: any Error) -> AtomError.Situation? {
         switch cause {
         case let error as AtomError:

@@ -45,8 +45,7 @@ public enum TokenStoreError: Error, Hashable, Sendable {
 }
 
 extension TokenStoreError {
-    /// Whether the system encrypts files with a key that it has only after the
-    /// device was unlocked.
+    /// Whether files can't be read before the device has been unlocked.
     private static var systemProtectsFiles: Bool {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             true

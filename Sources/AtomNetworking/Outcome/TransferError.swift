@@ -23,7 +23,6 @@ public struct TransferError: Error {
     /// The error of the system, or the one that the app's stream threw.
     public let underlyingError: (any Error)?
 
-    /// What the attempts before the last one met.
     private(set) var earlier: [AttemptFailure] = []
 
     private(set) var request: AtomError.Request?
@@ -69,12 +68,15 @@ public struct TransferError: Error {
     }
 }
 
+extension AtomError {
+    static func transfer(
+        _ reason: TransferError.Reason, _ explanation: String, delivery: Delivery = .answered,
+        underlying: (any Error)? = nil
+    ) -> AtomError { .transfer(TransferError(reason, explanation, delivery: delivery, underlying: underlying)) }
+}
+
 extension TransferError {
-    /// A file of a response that can't be written.
-    ///
-    /// - Parameters:
-    ///   - failure: What failed, without a full stop.
-    ///   - code: Why, as an `errno`.
+    /// A file of a response that can't be written; the failure has no full stop.
     init(_ failure: String, writing code: Int32) {
         let isFull = code == ENOSPC || code == EDQUOT
         let words = isFull ? "the disk has no space left" : String(cString: strerror(code))
@@ -91,7 +93,6 @@ extension TransferError {
         return error
     }
 
-    /// The same error with another delivery.
     func delivered(_ delivery: AtomError.Delivery) -> TransferError {
         TransferError(reason, explanation, delivery: delivery, response: response, underlying: underlyingError)
     }

@@ -40,8 +40,7 @@ public struct TransferProgress: Sendable, Hashable {
     public static func onMainActor(
         _ report: @escaping @MainActor (TransferProgress) -> Void
     ) -> @Sendable (TransferProgress) -> Void {
-        // Not over the main queue: a program may give the main actor another
-        // executor.
+        // Not over the main queue: the main actor may have another executor.
         { progress in Task { @MainActor in report(progress) } }
     }
 }

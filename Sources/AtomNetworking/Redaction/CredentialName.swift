@@ -1,7 +1,5 @@
-/// Decides by a name whether a value is a credential.
 package enum CredentialName {
-    /// Whether the name of a header field, a query item or a key says that its
-    /// value is a credential.
+    /// Whether a field, a query item or a key of this name holds a credential.
     package static func isOne(_ name: String) -> Bool {
         let words = words(of: name.utf8)
         let joined = words.joined()
@@ -70,8 +68,7 @@ package enum CredentialName {
         "translation", "range",
     ]
 
-    /// `X-Api-Key`, `api_key` and `apiKey` are two or three words each, in lower
-    /// case.
+    /// `X-Api-Key` and `apiKey` are three words and two, in lower case.
     package static func words(of name: some Sequence<UInt8>) -> [String] {
         var words: [String] = []
         var word: [UInt8] = []

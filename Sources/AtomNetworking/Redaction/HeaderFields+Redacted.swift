@@ -1,8 +1,6 @@
 extension HeaderFields {
-    /// The same fields with "…" for each value that may be a secret.
-    ///
-    /// Shown are only the values of fields that are known to hold none, and of
-    /// those nothing that looks like a token.
+    /// The same fields with "…" for each value of a field that may hold a secret, and
+    /// for what looks like a token.
     var redacted: HeaderFields { redacted(mark: Redaction.hidden) }
 
     /// The same with another mark than "…".
@@ -17,7 +15,6 @@ extension HeaderFields {
             })
     }
 
-    /// The fields whose values are shown, in lower case.
     private static let plainNames: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow",
         "cache-control", "connection", "content-disposition", "content-encoding", "content-language", "content-length",

@@ -4,20 +4,15 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Decides which parts of an external text may be shown.
 package enum Redaction {
-    /// What stands in the place of what isn't shown, unless the caller gives
-    /// another mark.
+    /// What stands in the place of what isn't shown.
     package static let hidden = "…"
 
     /// The length of what a library says of an error: a certificate has several parts.
     static let longest = 1_200
 
-    /// At most 100 characters, with those escaped that can't be seen.
-    ///
-    /// It hides everything that looks like a token, the parts of a URL that
-    /// ``url(_:mark:)`` hides, and user information before an `@` in a host
-    /// position.
+    /// At most 100 characters, with those escaped that can't be seen, and without what
+    /// looks like a token, what ``url(_:mark:)`` hides, and user information.
     static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let shown =
@@ -30,9 +25,8 @@ package enum Redaction {
     /// Whether a word may be a URL, or a path with a query.
     private static func isAddress(_ word: Substring) -> Bool { word.contains("?") || word.contains("://") }
 
-    /// The visible part of a host, a path or a name that was rejected: an
-    /// excerpt without user information, query and fragment, because the text
-    /// may be a whole URL with its secrets.
+    /// The visible part of a host, a path or a name that was rejected: the text may be
+    /// a whole URL with its secrets.
     package static func subject(_ text: String) -> String {
         clipped(withoutTokens(withoutSecrets(text)), limit: 100)
     }
@@ -41,26 +35,22 @@ package enum Redaction {
     ///
     /// That is a piece of 16 or more characters that
     ///
-    /// - changes between letters and digits three times or more, such as
+    /// - changes between letters and digits three times or more, or
     /// - consists of words with an average length of less than three
     ///   characters, separated by their capitals, such as `QwErTyUiOpAsDfGh`,
     ///
     /// or a word of more than 24 letters, or a number of more than 12 digits.
     ///
-    /// This finds random characters and keeps names: `numberOfBagsInTheHold`
-    /// and `address_line_1` have longer words and fewer digits. It is a
-    /// heuristic; pass known secrets to ``withoutTokens(_:secrets:mark:)``.
+    /// It is a heuristic, which keeps names such as `numberOfBagsInTheHold`; pass known
+    /// secrets to ``withoutTokens(_:secrets:mark:)``.
     static func looksLikeToken(_ text: String) -> Bool {
         SecretSearch(text).findsLikelyToken
     }
 
     /// The text with the mark in place of everything that looks like a token,
-    /// and of everything that it shares with a secret.
-    ///
-    /// Shared is a part of eight or more characters that occurs in a secret, a
-    /// complete shorter secret, and the beginning or end of a secret next to
-    /// `…`, `...` or `***`. Percent-encoding, the case of letters and a space
-    /// written as `+` make no difference.
+    /// and of everything that it shares with a secret: eight or more characters, a
+    /// complete shorter secret, and its beginning or end next to `…`, `...` or `***`;
+    /// percent-encoding, the case of letters and `+` for a space make no difference.
     static func withoutTokens(_ text: String, secrets: [String] = [], mark: String = hidden) -> String {
         var search = SecretSearch(text)
         search.hideLikelyTokens()
@@ -68,8 +58,7 @@ package enum Redaction {
         return search.shown(mark: mark)
     }
 
-    /// The first words of a text from outside, on one line and without the secrets;
-    /// `nil` if there are none.
+    /// The first words of a text from outside, on one line, without the secrets.
     static func words(_ text: String, without secrets: [String] = []) -> String? {
         let line = text.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
         return line.isEmpty ? nil : excerpt(withoutTokens(line, secrets: secrets))
@@ -89,16 +78,13 @@ package enum Redaction {
             }
     }
 
-    /// The visible part of a name from outside, such as a key of a JSON object:
-    /// nothing of a name that looks like a token.
+    /// A name from outside, such as a key of JSON, unless it looks like a token.
     static func name(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
         looksLikeToken(text) ? mark : clipped(text, limit: limit, mark: mark)
     }
 
     /// At most `limit` characters, with those escaped that can't be seen, and the
-    /// mark for the rest.
-    ///
-    /// A mark in the text counts as one character: it is never cut.
+    /// mark for the rest; a mark in the text is never cut.
     static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
         var shown = ""
         shown.reserveCapacity(min(text.utf8.count, limit) + 8)
@@ -122,8 +108,7 @@ package enum Redaction {
         return shown
     }
 
-    /// The text with those characters escaped that begin a new line, or change the
-    /// order in which others are seen.
+    /// The text without new lines, and what changes the order of others.
     private static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.reduce(into: "") { append($1, to: &$0) }
@@ -148,13 +133,11 @@ package enum Redaction {
 
     /// The URL's scheme, host, port and path, and the names in its query.
     ///
-    /// The values of the query and of the path's parameters are hidden, and so is
-    /// an item without `=`, which may be only a value. A path segment that looks
-    /// like a token is hidden too, unless it is a UUID, which identifies a resource
-    /// there.
+    /// The values of the query and of the path's parameters are hidden, and an item
+    /// without `=`. So is a path segment that looks like a token, but for a UUID, which
+    /// identifies a resource.
     package static func url(_ string: String, mark: String = hidden) -> String {
-        // By code points: a delimiter may be part of a longer `Character`, for
-        // example with an accent.
+        // By code points: a delimiter may be part of a longer `Character`.
         let bare = string.unicodeScalars.prefix { $0 != "#" }
         guard let question = bare.firstIndex(of: "?") else { return visible(path(Substring(bare), mark)) }
         let query = bare[bare.index(after: question)...]
@@ -162,14 +145,12 @@ package enum Redaction {
         return visible(path(Substring(bare[..<question]), mark)) + "?" + items.joined(separator: "&")
     }
 
-    /// The name of an item.
     private static func item(_ item: Substring.UnicodeScalarView, _ mark: String) -> String {
         item.firstIndex(of: "=").map { "\(plainName(String(item[..<$0]), mark))=\(mark)" }
             ?? (item.isEmpty ? "" : mark)
     }
 
-    /// A name in a URL, unless it has a value in it: JSON, another URL, the value of
-    /// `Authorization`.
+    /// A name in a URL, unless it has JSON, another URL or a credential in it.
     private static func plainName(_ text: String, _ mark: String) -> String {
         var (meant, depth) = (text, 0)
         while depth < 8, let next = meant.removingPercentEncoding, next != meant { (meant, depth) = (next, depth + 1) }
@@ -190,9 +171,7 @@ package enum Redaction {
     }
 
     /// A path without the values of its parameters, as in `/login;jsessionid=…`
-    /// (RFC 3986 §3.3), and of its items, as in `/token=…`.
-    ///
-    /// Their signs may be encoded.
+    /// (RFC 3986 §3.3), and of its items, as in `/token=…`; encoded, too.
     private static func withoutValues(
         _ path: Substring, _ mark: String, shown: (String) -> String = { $0 }
     ) -> String {
@@ -212,8 +191,7 @@ package enum Redaction {
         .joined(separator: "/")
     }
 
-    /// The value of a header field up to the first parameter that has the name of a
-    /// credential.
+    /// The value of a header field up to the first credential's name.
     static func withoutNamedValues(_ field: String, mark: String) -> String {
         var start = field.startIndex
         for index in field.indices where ";,=".contains(field[index]) {
@@ -230,10 +208,8 @@ package enum Redaction {
     }
 
     /// The visible part of a `Content-Type` (RFC 9110 §8.3.1): type, subtype
-    /// and `charset` if they are plain, and whether there are other parameters.
-    ///
-    /// Plain is a registered type (RFC 6838 §4.2.7) with a valid subtype
-    /// (§4.2).
+    /// and `charset`, if the type is registered (RFC 6838 §4.2.7) and they are valid
+    /// (§4.2), and whether there are other parameters.
     package static func mediaType(_ field: String) -> String? {
         var parts = field.split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)
@@ -268,8 +244,7 @@ package enum Redaction {
     /// `…user:password@host`.
     private static func withoutUserInformation(_ text: String, _ mark: String) -> String {
         let start = text.range(of: "://")?.upperBound ?? text.startIndex
-        // A path may contain its own `@`; only the text before the first slash
-        // is an authority.
+        // A path may contain its own `@`.
         let authority = text[start...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return text }
         return text[..<start] + mark + "@" + text[text.index(after: at)...]
@@ -285,8 +260,7 @@ package enum Redaction {
         guard !isPath, let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
             return withoutValues(text[..<end], hidden) + tail
         }
-        // A password may contain a slash, a question mark or an `@`; the text
-        // before the last `@` isn't shown.
+        // A password may contain a slash, a question mark or an `@`.
         guard at < end else { return "…" + tail }
         let scheme = ["https://", "http://", "//"].first { text.hasPrefix($0) } ?? ""
         return scheme + "…" + withoutValues(text[at..<end], hidden) + tail
@@ -295,66 +269,35 @@ package enum Redaction {
     /// An outline of a body: keys and punctuation are shown; strings, numbers
     /// and keys that look like tokens are hidden; at most `limit` characters.
     static func jsonOutline(_ data: Data, limit: Int = 200) -> String {
+        let text = String(decoding: data.prefix(SecretSearch.limit), as: UTF8.self)
+        // A string, a sign, or anything else.
+        let tokens = text.matches(
+            of: /"((?:[^"\\]|\\.)*)"?|[{}\[\]:,]|[^{}\[\]:," \t\r\n]+/.dotMatchesNewlines()
+                .matchingSemantics(.unicodeScalar))
         var outline = ""
-        var bytes = data.prefix(SecretSearch.limit).makeIterator()
-        var pending: String?
-        var next = bytes.next()
-        func flush(asKey isKey: Bool) {
-            guard let text = pending else { return }
-            outline += isKey ? "\"\(key(text))\"" : "\"…\""
-            pending = nil
-        }
-        while let byte = next, outline.count < limit {
-            next = bytes.next()
-            switch byte {
-            case UInt8(ascii: "\""):
-                flush(asKey: false)
-                var text: [UInt8] = []
-                var isEscaped = false
-                while let inner = next {
-                    next = bytes.next()
-                    if isEscaped {
-                        isEscaped = false
-                    } else if inner == UInt8(ascii: "\\") {
-                        isEscaped = true
-                    } else if inner == UInt8(ascii: "\"") {
-                        break
-                    }
-                    text.append(inner)
-                }
-                pending = String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: ":"):
-                flush(asKey: true)
-                outline += ":"
-            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","):
-                flush(asKey: false)
-                outline.unicodeScalars.append(Unicode.Scalar(byte))
-            case 0x20, 0x09, 0x0A, 0x0D:
-                continue
-            default:
-                flush(asKey: false)
-                if outline.last != "…" { outline += "…" }
+        for (index, token) in tokens.enumerated() {
+            guard outline.count < limit else { return outline.prefix(limit) + " …" }
+            if let string = token.1 {
+                let isKey = index + 1 < tokens.count && tokens[index + 1].0 == ":"
+                outline += isKey ? "\"\(key(String(string)))\"" : "\"…\""
+            } else if let sign = token.0.first, "{}[]:,".contains(sign) {
+                outline.append(sign)
+            } else if outline.last != "…" {
+                outline += "…"
             }
         }
-        flush(asKey: false)
-        return outline.count > limit || next != nil ? outline.prefix(limit) + " …" : outline
+        return outline.count > limit ? outline.prefix(limit) + " …" : outline
     }
 
-    /// A key as it is written; a key with escapes is checked in its decoded
-    /// form.
+    /// A key as it is written, if what it means may be shown.
     private static func key(_ text: String) -> String {
         let meant =
             text.contains("\\") ? (try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))) : text
         return meant.map { looksLikeToken($0) ? "…" : excerpt(text, limit: 40) } ?? "…"
     }
 
-    /// An error of Foundation without the URLs that it contains, because their
-    /// queries may contain a secret.
-    ///
-    /// In its texts, URLs are shown as in ``url(_:mark:)``.
-    ///
-    /// Underlying errors are treated in the same way; errors that aren't
-    /// Foundation's stay unchanged.
+    /// An error of Foundation, and those beneath it, without the URLs in it: their
+    /// queries may contain a secret; in texts they are shown as in ``url(_:mark:)``.
     static func error(_ error: any Error) -> any Error {
         if let error = error as? URLError { return URLError(error.code, userInfo: userInfo(error.userInfo)) }
         if let error = error as? POSIXError { return POSIXError(error.code, userInfo: userInfo(error.userInfo)) }

@@ -1,16 +1,12 @@
-/// Finds possible secrets in a text, and writes the text without them.
-///
-/// The search runs on the text with its percent-encoding removed, even if it
-/// was encoded several times.
+/// Finds possible secrets in a text, also percent-encoded several times, and writes
+/// the text without them.
 struct SecretSearch {
     /// Only this many bytes of a longer text are searched and shown.
     static let limit = 4096
 
     private let source: [UInt8]
-    /// The decoded text.
     private var bytes: [UInt8] = []
-    /// The start of each of the bytes in the source, and the end of the last
-    /// one.
+    /// Where each of the bytes begins in the source, and the end.
     private var offsets: [Int] = []
     private var isHidden: [Bool]
 
@@ -30,8 +26,7 @@ struct SecretSearch {
         if source.count > Self.limit { hideTail() }
     }
 
-    /// Whether there is something that looks like a token; see
-    /// ``Redaction/looksLikeToken(_:)``.
+    /// See ``Redaction/looksLikeToken(_:)``.
     var findsLikelyToken: Bool { runs.contains { Self.looksLikeToken(bytes[$0]) } }
 
     /// Hides everything that looks like a token, up to a space or quote.
@@ -39,8 +34,7 @@ struct SecretSearch {
         for run in runs where Self.looksLikeToken(bytes[run]) { hide(run) }
     }
 
-    /// Hides everything that the text shares with a secret; see
-    /// ``Redaction/withoutTokens(_:secrets:mark:)``.
+    /// See ``Redaction/withoutTokens(_:secrets:mark:)``.
     mutating func hide(_ secrets: [String]) {
         let secrets = secrets.map { Self.folded(SecretSearch($0).bytes) }.filter { !$0.isEmpty }
         guard !secrets.isEmpty else { return }
@@ -49,7 +43,6 @@ struct SecretSearch {
         hideShortened(secrets, in: text)
     }
 
-    /// The text with the mark in place of each hidden part.
     func shown(mark: String) -> String {
         guard isHidden.contains(true) else { return String(decoding: source, as: UTF8.self) }
         var shown: [UInt8] = []
@@ -79,8 +72,7 @@ struct SecretSearch {
 
 // Parts that look like a token.
 extension SecretSearch {
-    /// The runs of characters that tokens consist of (`b64token`, RFC 6750
-    /// §2.1), except padding.
+    /// What tokens consist of, except padding (`b64token`, RFC 6750 §2.1).
     private var runs: [Range<Int>] { stretches { Self.isTokenByte(bytes[$0]) } }
 
     private static func looksLikeToken(_ run: ArraySlice<UInt8>) -> Bool {
@@ -151,8 +143,7 @@ extension SecretSearch {
         }
     }
 
-    /// Calls the body with each part of eight bytes, as a number, and its
-    /// position.
+    /// Calls the body with each eight bytes, as a number, and their position.
     private static func forEachStretch(of bytes: [UInt8], _ body: (Int, UInt64) -> Void) {
         var word: UInt64 = 0
         for (index, byte) in bytes.enumerated() {
@@ -184,7 +175,6 @@ extension SecretSearch {
         }
     }
 
-    /// The bytes that mark an omission.
     private func marks(in text: [UInt8]) -> [Bool] {
         var isMark = text.map { $0 == UInt8(ascii: "*") }
         for index in text.indices.dropFirst() where text[index] == UInt8(ascii: ".") && text[index - 1] == text[index] {
@@ -199,8 +189,7 @@ extension SecretSearch {
         return isMark
     }
 
-    /// Removes differences between a secret and its form in a form body or a
-    /// log.
+    /// A secret and its form in a body or a log are the same then.
     private static func folded(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : isCapital($0) ? $0 | 0x20 : $0 }
     }

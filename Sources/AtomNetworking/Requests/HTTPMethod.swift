@@ -75,14 +75,10 @@ public enum HTTPMethod: Sendable {
 }
 
 extension HTTPMethod {
-    /// The media type of the method's own body, unless the endpoint sets one: a
-    /// form for POST, PUT and PATCH, as in URLSession, and
-    /// `application/octet-stream` for the others (RFC 9110 §8.3).
+    /// The media type of the method's own body, as in URLSession (RFC 9110 §8.3).
     var contentType: String {
-        switch name {
-        case "PATCH", "POST", "PUT": "application/x-www-form-urlencoded"
-        default: "application/octet-stream"
-        }
+        ["PATCH", "POST", "PUT"].contains(name)
+            ? "application/x-www-form-urlencoded" : "application/octet-stream"
     }
 }
 

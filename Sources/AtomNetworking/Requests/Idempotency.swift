@@ -19,9 +19,8 @@ public struct Idempotency: Sendable, Hashable {
     /// The SDK adds an `Idempotency-Key` field, by which the server recognises
     /// a request that it has processed before.
     ///
-    /// The key is a random UUID. It is made once for each `resume`, and it is
-    /// the same in every attempt. An endpoint with a field of this name keeps
-    /// its own value. Use it only for servers that know the field.
+    /// The key is a random UUID, the same in every attempt of a `resume`. A field of the
+    /// endpoint's own wins. Use it only for servers that know the field.
     public static let byKey = Idempotency(kind: .byKey)
 }
 

@@ -87,21 +87,18 @@ public struct LinkedEndpoint: Requestable {
     ///
     /// - Parameters:
     ///   - reference: What the server has sent: an absolute URL, or one that is
-    ///     relative to the response's (RFC 3986 §5). It is sent as it is written;
-    ///     only what no URL has, such as a space or a lone percent sign, is
-    ///     encoded. User information and the fragment are dropped.
+    ///     relative to the response's (RFC 3986 §5). Only what no URL has, such as a
+    ///     space or a lone percent sign, is encoded. User information and the fragment
+    ///     are dropped.
     ///   - response: The response that carried it.
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
+    /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
     ///   server.
     public init(_ reference: String, in response: AtomResponse) throws(AtomError) {
         let base = response.address.flatMap { TargetURL.resolving($0, against: nil) }
         guard let target = TargetURL.resolving(reference, against: base) else {
-            throw .requestable(
-                .invalidURL(
-                    .init(
-                        subject: Redaction.url(reference),
-                        reason: "it is not an http or https URL, nor relative to the URL of the response")))
+            throw .refused(
+                RequestableError.invalidURL, Redaction.url(reference),
+                because: "it is not an http or https URL, nor relative to the URL of the response")
         }
         let signatory = response.signatory
         link = Link(target, source: signatory == nil ? nil : base?.origin, signatory: signatory)
@@ -109,11 +106,7 @@ public struct LinkedEndpoint: Requestable {
 
     /// Creates an endpoint for a link that was decoded as a URL.
     ///
-    /// - Parameters:
-    ///   - reference: What the server has sent.
-    ///   - response: The response that carried it.
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
+    /// - Throws: ``RequestableError/invalidURL(_:)`` if that isn't the URL of an HTTP
     ///   server.
     public init(_ reference: URL, in response: AtomResponse) throws(AtomError) {
         try self.init(reference.absoluteString, in: response)
@@ -121,14 +114,11 @@ public struct LinkedEndpoint: Requestable {
 
     /// Not used: the SDK takes the whole URL.
     ///
-    /// - Throws: Always ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBaseURL(_:)``: an endpoint that passes its
-    ///   calls on to this one would send the credential to a server's choice.
+    /// - Throws: Always ``RequestableError/invalidBaseURL(_:)``: an endpoint that passes
+    ///   its calls on to this one would send the credential to a server's choice.
     public func baseURL() throws(AtomError) -> BaseURL {
-        throw .requestable(
-            .invalidBaseURL(
-                .init(
-                    subject: target.origin.string, reason: "a server has chosen it; enqueue the LinkedEndpoint itself"))
-        )
+        throw .refused(
+            RequestableError.invalidBaseURL, target.origin.string,
+            because: "a server has chosen it; enqueue the LinkedEndpoint itself")
     }
 }

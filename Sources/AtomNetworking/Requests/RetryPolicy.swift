@@ -34,26 +34,26 @@ import Foundation
 /// Each retry takes its cost from a quota of the server, which successes refill.
 /// So a server that is down gets next to no additional load, however many
 /// requests fail.
-public struct RetryPolicy: Sendable {
-    fileprivate struct Values: Hashable {
-        var maximumAttempts: Int
-        var baseDelay: Duration
-        var throttledBaseDelay: Duration
-        var maximumDelay: Duration
-        var quota: Int
-        var cost: Int
-        var throttledCost: Int
-        var statusCodes: Set<Int>
-        var connectivityWait: Duration?
-    }
-
-    /// Each request carries a policy, so it is only a reference.
-    private final class Box: Sendable {
-        let values: Values
-        init(_ values: Values) { self.values = values }
-    }
-
-    private let box: Box
+public struct RetryPolicy: Sendable, Hashable {
+    /// How often a request is sent in all.
+    public let maximumAttempts: Int
+    /// The longest time before the second attempt.
+    public let baseDelay: Duration
+    /// The same if the server wants fewer requests.
+    public let throttledBaseDelay: Duration
+    /// The longest time before an attempt, unless the server asks for more.
+    public let maximumDelay: Duration
+    /// How much all retries at one server may cost together.
+    public let quota: Int
+    /// What a retry costs.
+    public let cost: Int
+    /// What a retry costs if the server wants fewer requests.
+    public let throttledCost: Int
+    /// The statuses after which a request is sent again.
+    public let statusCodes: Set<Int>
+    /// How long a request waits for a network if the device has none; `nil` for
+    /// not at all.
+    public let connectivityWait: Duration?
 
     /// A request is sent again once, and at once: if it can't have reached the
     /// server, for example because the connection was refused, and over libcurl if
@@ -106,44 +106,16 @@ public struct RetryPolicy: Sendable {
         statusCodes: Set<Int> = temporaryStatusCodes,
         connectivityWait: Duration? = nil
     ) {
-        box = Box(
-            Values(
-                maximumAttempts: max(maximumAttempts, 1), baseDelay: baseDelay.bounded,
-                throttledBaseDelay: throttledBaseDelay.bounded, maximumDelay: maximumDelay.bounded,
-                quota: max(quota, 0), cost: max(cost, 0), throttledCost: max(throttledCost, 0),
-                statusCodes: statusCodes, connectivityWait: connectivityWait?.bounded))
+        self.maximumAttempts = max(maximumAttempts, 1)
+        self.baseDelay = baseDelay.bounded
+        self.throttledBaseDelay = throttledBaseDelay.bounded
+        self.maximumDelay = maximumDelay.bounded
+        self.quota = max(quota, 0)
+        self.cost = max(cost, 0)
+        self.throttledCost = max(throttledCost, 0)
+        self.statusCodes = statusCodes
+        self.connectivityWait = connectivityWait?.bounded
     }
-
-    /// How often a request is sent in all.
-    public var maximumAttempts: Int { box.values.maximumAttempts }
-    /// The longest time before the second attempt.
-    public var baseDelay: Duration { box.values.baseDelay }
-    /// The same if the server wants fewer requests.
-    public var throttledBaseDelay: Duration { box.values.throttledBaseDelay }
-    /// The longest time before an attempt, unless the server asks for more.
-    public var maximumDelay: Duration { box.values.maximumDelay }
-    /// How much all retries at one server may cost together.
-    public var quota: Int { box.values.quota }
-    /// What a retry costs.
-    public var cost: Int { box.values.cost }
-    /// What a retry costs if the server wants fewer requests.
-    public var throttledCost: Int { box.values.throttledCost }
-    /// The statuses after which a request is sent again.
-    public var statusCodes: Set<Int> { box.values.statusCodes }
-
-    /// How long a request waits for a network if the device has none; `nil` for
-    /// not at all.
-    public var connectivityWait: Duration? { box.values.connectivityWait }
-}
-
-extension RetryPolicy: Hashable {
-    /// Whether all arguments are equal.
-    public static func == (first: RetryPolicy, second: RetryPolicy) -> Bool {
-        first.box === second.box || first.box.values == second.box.values
-    }
-
-    /// Hashes the arguments.
-    public func hash(into hasher: inout Hasher) { hasher.combine(box.values) }
 }
 
 // MARK: - The decision
@@ -152,7 +124,6 @@ extension RetryPolicy {
     /// What an attempt met, as far as it matters here.
     struct Setback: Sendable, Equatable {
         let failure: AttemptFailure
-        /// How far this attempt got.
         let delivery: AtomError.Delivery
         /// The time that the server asked for; zero for one in the past.
         let serverDelay: Duration?
@@ -167,10 +138,7 @@ extension RetryPolicy {
 
         /// Whether the reason may be that there is no network.
         var isOfflineFailure: Bool {
-            switch failure {
-            case .connection(let code): Self.offlineCodes.contains(code)
-            case .status: false
-            }
+            if case .connection(let code) = failure { Self.offlineCodes.contains(code) } else { false }
         }
 
         private static let offlineCodes = certainlyOfflineCodes.union([
@@ -186,37 +154,32 @@ extension RetryPolicy {
             .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff,
         ]
 
-        /// Whether the server wants fewer requests.
         var isThrottled: Bool { failure == .status(429) || serverDelay != nil }
     }
 
-    /// How long to wait before the next attempt, if there is one.
+    /// How long to wait before the next attempt; `nil` if there is none.
     ///
     /// - Parameters:
     ///   - attempt: The number of the attempt that failed; 1 for the first.
     ///   - chance: A random number in 0..<1.
-    /// - Returns: How long to wait; `nil` if the request isn't sent again.
     func delay(after setback: Setback, attempt: Int, chance: Double) -> Duration? {
         guard isTemporary(setback.failure) else { return nil }
-        let values = box.values
-        guard values.maximumAttempts > 1 else {
+        guard maximumAttempts > 1 else {
             return attempt == 1 && (setback.delivery == .notSent || setback.isOfKeptConnection) ? .zero : nil
         }
-        guard attempt < values.maximumAttempts else { return nil }
+        guard attempt < maximumAttempts else { return nil }
         let delay = Duration.backOff(
-            base: setback.isThrottled ? values.throttledBaseDelay : values.baseDelay, doublings: attempt - 1,
-            cap: values.maximumDelay, chance: chance)
+            base: setback.isThrottled ? throttledBaseDelay : baseDelay, doublings: attempt - 1,
+            cap: maximumDelay, chance: chance)
         return setback.serverDelay.map { max($0, delay) } ?? delay
     }
 
-    /// What a retry after this costs.
     func cost(after setback: Setback) -> Int {
         if setback.isCertainlyOffline { return 0 }
-        return setback.isThrottled ? box.values.throttledCost : box.values.cost
+        return setback.isThrottled ? throttledCost : cost
     }
 
-    /// Whether the same request may succeed a moment later, also where a refresh
-    /// failed for now.
+    /// Whether the same request may succeed later, also after a failed refresh.
     func isTemporary(_ error: AtomError) -> Bool {
         switch error {
         case .session, .response: return isTemporary(error.attempts.last ?? .connection(.unknown))
@@ -242,7 +205,7 @@ extension RetryPolicy {
     private func isTemporary(_ failure: AttemptFailure) -> Bool {
         switch failure {
         case .status(401), .status(300..<400): false
-        case .status(let code): box.values.statusCodes.contains(code)
+        case .status(let code): statusCodes.contains(code)
         case .connection(let code): Self.temporaryCodes.contains(code)
         }
     }

@@ -40,9 +40,9 @@ public struct ServiceTimeout: Sendable, Hashable {
 
     private static func duration(_ seconds: Double, _ name: String) throws(AtomError) -> Duration {
         guard seconds > 0 else {
-            throw .requestable(
-                .invalidTimeout(
-                    .init(subject: "\(name): \(seconds)", reason: "a timeout is a positive number of seconds")))
+            throw .refused(
+                RequestableError.invalidTimeout, "\(name): \(seconds)",
+                because: "a timeout is a positive number of seconds")
         }
         return .seconds(min(seconds, Duration.year.seconds))
     }

@@ -1,12 +1,8 @@
 extension Duration {
     /// How long to wait before the next attempt: full jitter below a ceiling
-    /// that doubles.
+    /// that doubles from `base` to `cap`.
     ///
-    /// - Parameters:
-    ///   - base: The first ceiling.
-    ///   - doublings: How often it has doubled.
-    ///   - cap: The highest ceiling.
-    ///   - chance: A random number in 0..<1.
+    /// - Parameter chance: A random number in 0..<1.
     static func backOff(base: Duration, doublings: Int, cap: Duration, chance: Double) -> Duration {
         var ceiling = base
         for _ in 0..<min(max(doublings, 0), 64) where ceiling < cap { ceiling *= 2 }

@@ -19,10 +19,8 @@ struct DeadlinePlace {
 
 /// All deadlines of a client in one ordered structure with one alarm.
 ///
-/// It is a binary heap whose members know their positions. Adding a deadline
-/// that is later than the others, moving and removing allocate nothing and take
-/// a few comparisons. The alarm is set only if the earliest deadline is before
-/// it.
+/// It is a binary heap whose members know their positions. The alarm is set only if
+/// the earliest deadline is before it.
 final class DeadlineQueue: Sendable {
     private struct State {
         var heap = DeadlineHeap()
@@ -52,8 +50,7 @@ final class DeadlineQueue: Sendable {
 
     /// Sets or moves the bearer's deadline.
     ///
-    /// - Parameter number: Above 0, and higher for a later decision: a change
-    ///   that comes after one with a higher number is dropped.
+    /// - Parameter number: Above 0; a change with a lower one than before is dropped.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
         state.withLock { state in
             guard number > bearer.deadlinePlace.number else { return }
@@ -65,10 +62,8 @@ final class DeadlineQueue: Sendable {
 
     /// Takes the bearer's deadline away, if it has one.
     ///
-    /// - Parameters:
-    ///   - number: As with `set`.
-    ///   - disarms: Whether the alarm must not go off for nothing. To set it anew
-    ///     costs more than that for nearly every deadline.
+    /// - Parameter disarms: Whether the alarm must not go off for nothing. To set it
+    ///   anew costs more than that for nearly every deadline.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
         let unneeded = state.withLock { state -> (any Alarm)? in
             if number > bearer.deadlinePlace.number {
@@ -148,9 +143,7 @@ private struct DeadlineHeap {
         if position < heap.count { place(last, near: position) }
     }
 
-    /// Moves an entry to its place, at, above or below the position.
-    ///
-    /// It overwrites the entry at the position.
+    /// Moves an entry to its place, over, above or below what is at the position.
     private mutating func place(_ entry: Entry, near position: Int) {
         var hole = position
         while hole > 0 {

@@ -1,9 +1,7 @@
 import Foundation
 
-/// The date from which a response that is being decoded counts.
-///
-/// A type's `init(from:)` doesn't know the service, whose clock need not be the
-/// system's.
+/// The date from which a response that is being decoded counts: a type's
+/// `init(from:)` doesn't know the service and its clock.
 enum DecodingDate {
     @TaskLocal private static var ofService: Date?
 

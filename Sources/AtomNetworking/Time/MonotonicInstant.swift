@@ -26,8 +26,7 @@ public struct MonotonicInstant: InstantProtocol {
             MonotonicInstant(nanoseconds: Int64(clamping: clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)))
         #else
             var time = timespec()
-            // This fails only for an unknown clock, and Linux has this one
-            // since 2.6.39.
+            // Linux has this clock since 2.6.39.
             clock_gettime(CLOCK_BOOTTIME, &time)
             return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
         #endif
@@ -71,8 +70,7 @@ public struct MonotonicInstant: InstantProtocol {
 }
 
 extension Duration {
-    /// Rounded up; a value that doesn't fit, about three centuries, becomes the
-    /// largest one.
+    /// Rounded up, up to the largest one, about three centuries.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard (-9_000_000_000...9_000_000_000).contains(seconds) else { return seconds < 0 ? .min : .max }

@@ -84,11 +84,8 @@ public struct SystemTimeSource: TimeSource {
     }
 }
 
-/// An alarm with Dispatch's timers.
-///
-/// One timer stops while the device sleeps: it would be late by the length of
-/// the sleep. The other one goes by the wall clock, which can be set. The alarm
-/// goes off with the first of them that isn't early on the SDK's clock.
+/// An alarm with Dispatch's timers: one stops while the device sleeps, the other
+/// goes by the wall clock, which can be set; the first that isn't early counts.
 final class DispatchAlarm: Alarm, @unchecked Sendable {
     // Dispatch sources are thread-safe; the timers are never replaced.
     private let timer: any DispatchSourceTimer
@@ -154,5 +151,19 @@ final class DispatchAlarm: Alarm, @unchecked Sendable {
             return true
         }
         if isDue { ring() }
+    }
+}
+
+extension TimeSource {
+    /// Waits for the duration, or until the task is cancelled.
+    func sleep(for duration: Duration, until end: FirstValue<Void> = FirstValue()) async {
+        let alarm = makeAlarm { end.settle(()) }
+        alarm.set(now.advanced(by: duration))
+        await withTaskCancellationHandler {
+            await end.value()
+        } onCancel: {
+            end.settle(())
+        }
+        alarm.invalidate()
     }
 }

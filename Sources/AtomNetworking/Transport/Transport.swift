@@ -69,23 +69,19 @@ extension Transport {
 
 /// An exchange that has been started.
 public protocol TransportExchange: Sendable {
-    /// Stops the exchange soon.
+    /// Stops the exchange soon; it still ends with exactly one last event.
     ///
-    /// It is called on any thread, any number of times, also after the end of
-    /// the exchange, when it does nothing. It must not wait, and must not call
-    /// `receive` before it returns. The exchange still ends with exactly one
-    /// last event.
+    /// It is called on any thread, any number of times, also after the end. It must
+    /// not wait, and must not call `receive` before it returns.
     func cancel()
 
-    /// Holds the body of the response back until ``resume()``.
+    /// Holds the body of the response back until ``resume()``, but for a few parts.
     ///
-    /// The SDK calls it for a stream whose reader doesn't keep up. It is called
-    /// on any thread, also inside `receive`, and must not wait. A few parts may
-    /// still arrive.
+    /// It is called for a stream whose reader doesn't keep up, on any thread, also
+    /// inside `receive`, and must not wait.
     ///
-    /// - Returns: Whether the transport can do that. If not, which is the
-    ///   default, the SDK collects what doesn't fit into memory in a temporary
-    ///   file.
+    /// - Returns: Whether the transport can do that. If not, which is the default,
+    ///   the SDK collects what doesn't fit into memory in a temporary file.
     func pause() -> Bool
 
     /// Lets the body of the response go on after ``pause()``.
@@ -99,6 +95,11 @@ extension TransportExchange {
     public func resume() {}
 }
 
+/// The result of `start` when nothing could be started.
+struct EndedExchange: TransportExchange {
+    func cancel() {}
+}
+
 /// A request for a transport.
 public struct TransportRequest: Sendable {
     /// The method, a token.
@@ -108,7 +109,7 @@ public struct TransportRequest: Sendable {
     public var target: TargetURL { message.target }
 
     /// The validated header fields in order; one of them may be a credential.
-    public let headerFields: HeaderFields
+    public private(set) var headerFields: HeaderFields
 
     /// The body; `nil` for no body, which differs from an empty body.
     public var body: TransportBody? { message.body }
@@ -122,9 +123,8 @@ public struct TransportRequest: Sendable {
     /// Whether the request must be sent over a new connection, without waiting
     /// for another one.
     ///
-    /// This is set for a refresh: other requests may hold their connections
-    /// forever, and some HTTP stacks send a request twice if the server closes
-    /// a reused connection without a response.
+    /// It is so for a refresh: some HTTP stacks send a request twice if the server
+    /// closes a reused connection without a response.
     public let needsFreshConnection: Bool
 
     /// Whether somebody wants to know how long the parts of the exchange took.
@@ -140,21 +140,11 @@ public struct TransportRequest: Sendable {
     public let attempt: Int
 
     /// Without the fields that were added for this attempt.
-    let message: RequestMessage
+    private(set) var message: RequestMessage
 
-    /// Creates a request, for the tests of a transport.
+    /// Creates a request, for the tests of a transport; the header fields aren't
+    /// checked.
     ///
-    /// - Parameters:
-    ///   - method: The method, a token.
-    ///   - base: Scheme, host and port.
-    ///   - path: The path.
-    ///   - queryItems: The query; none for no `?`.
-    ///   - headerFields: The header fields; they aren't checked.
-    ///   - body: The body; `nil` for none, which differs from an empty one.
-    ///   - idleTimeout: The longest idle time that the SDK accepts.
-    ///   - needsFreshConnection: Whether it must be sent over a new connection.
-    ///   - wantsMetrics: Whether to report ``TransportEvent/measured(_:)``.
-    ///   - attempt: Which attempt of a request it is, from 1.
     /// - Throws: ``AtomError/requestable(_:)`` when the method is not a token
     ///   or the path is invalid.
     public init(
@@ -163,7 +153,7 @@ public struct TransportRequest: Sendable {
         needsFreshConnection: Bool = false, wantsMetrics: Bool = false, attempt: Int = 1
     ) throws(AtomError) {
         guard HTTPGrammar.isToken(method) else {
-            throw .requestable(.invalidMethod(.init(subject: method, reason: "a method is a token (RFC 9110 §9.1)")))
+            throw .refused(RequestableError.invalidMethod, method, because: "a method is a token (RFC 9110 §9.1)")
         }
         self.init(
             method: method, target: TargetURL(base: base, path: try path.checked(), queryItems: queryItems),
@@ -174,22 +164,20 @@ public struct TransportRequest: Sendable {
     /// The same request with other header fields, for a transport that adds to
     /// what another transport sends.
     ///
-    /// - Parameter headerFields: All of them; they replace those of this
-    ///   request, including its credential.
-    /// - Throws: ``AtomError/requestable(_:)`` if a name is not a token, a value
-    ///   can't be sent, or the transport itself has to write the field (`Host`,
-    ///   `Content-Length`, …).
+    /// - Parameter headerFields: All of them; they replace those of this request.
+    /// - Throws: ``RequestableError/invalidHeader(_:)`` for a field that can't be sent,
+    ///   or that the transport itself writes (`Host`, `Content-Length`, …).
     public func replacing(headerFields: HeaderFields) throws(AtomError) -> TransportRequest {
         for field in headerFields {
             try HTTPGrammar.checkField(field.name, field.value)
             guard !HTTPGrammar.isReservedFieldName(field.name) else {
-                throw .requestable(
-                    .invalidHeader(.init(subject: field.name, reason: "the transport writes this field itself")))
+                throw .refused(
+                    RequestableError.invalidHeader, field.name, because: "the transport writes this field itself")
             }
         }
-        return TransportRequest(
-            message, headerFields: headerFields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: attempt)
+        var request = self
+        request.headerFields = headerFields
+        return request
     }
 
     /// The same request to another URL, for example to a proxy of your own.
@@ -197,11 +185,9 @@ public struct TransportRequest: Sendable {
     /// All header fields stay, and a credential may be among them: use a target
     /// that may see it.
     public func replacing(target: TargetURL) -> TransportRequest {
-        var message = message
-        message.target = target
-        return TransportRequest(
-            message, headerFields: headerFields, idleTimeout: idleTimeout,
-            needsFreshConnection: needsFreshConnection, wantsMetrics: wantsMetrics, attempt: attempt)
+        var request = self
+        request.message.target = target
+        return request
     }
 
     /// - Parameter headerFields: All of them, also those of the message.
@@ -318,6 +304,11 @@ public struct TransportFailure: Error {
         self.delivery = delivery
     }
 
+    /// Creates a failure of which the server has seen nothing.
+    init(unsent code: URLError.Code, _ explanation: String) {
+        self.init(URLError(code, explanation, delivery: .notSent), delivery: .notSent)
+    }
+
     /// The cause as the caller gets it.
     func atomError(delivery: AtomError.Delivery) -> AtomError {
         if case .transfer(let error)? = error as? AtomError {
@@ -327,7 +318,6 @@ public struct TransportFailure: Error {
         return .session(urlError(delivery: delivery))
     }
 
-    /// The cause as a `URLError` that carries the delivery.
     func urlError(delivery: AtomError.Delivery) -> URLError {
         if let error = error as? URLError { return error.delivered(delivery) }
         return URLError(

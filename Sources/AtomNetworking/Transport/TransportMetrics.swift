@@ -29,4 +29,23 @@ public struct TransportMetrics: Sendable, Hashable {
 
     /// Creates a measurement in which nothing is known.
     public init() {}
+
+    /// Sets the times from when each part began and ended, by any clock.
+    ///
+    /// - Parameter connect: With the TLS handshake.
+    mutating func measure(
+        domainLookup: (start: Duration?, end: Duration?), connect: (start: Duration?, end: Duration?),
+        secureConnection: (start: Duration?, end: Duration?), requestStart: Duration?,
+        response: (start: Duration?, end: Duration?)
+    ) {
+        func span(_ start: Duration?, _ end: Duration?) -> Duration? {
+            guard let start, let end else { return nil }
+            return max(end - start, .zero)
+        }
+        self.domainLookup = span(domainLookup.start, domainLookup.end)
+        self.connect = span(connect.start, secureConnection.start ?? connect.end)
+        self.secureConnection = span(secureConnection.start, secureConnection.end)
+        waiting = span(requestStart, response.start)
+        receiving = span(response.start, response.end)
+    }
 }

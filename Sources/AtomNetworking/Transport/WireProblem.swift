@@ -4,8 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What went wrong on the wire, in the user's words, whichever transport
-/// noticed it.
+/// What went wrong on the wire, whichever transport noticed it.
 enum WireProblem: Equatable {
     case badURL
     case unknownHost
@@ -107,9 +106,7 @@ enum WireProblem: Equatable {
         .other(.unknown, "The exchange failed: error \(error.code) of the domain \(error.domain)")
     }
 
-    /// The failure of an exchange.
-    ///
-    /// - Parameter place: Where it has happened.
+    /// The failure of an exchange at this place.
     func failure(
         delivery: AtomError.Delivery, underlying: any Error, at place: String? = nil
     ) -> TransportFailure {
@@ -121,8 +118,7 @@ enum WireProblem: Equatable {
 
     /// A handshake that failed, by what the TLS library says of it.
     ///
-    /// - Parameter details: About the certificate. They decide nothing, because a
-    ///   server has written them.
+    /// The details decide nothing, because a server has written them.
     static func insecure(saying text: String, showing details: [String] = []) -> WireProblem {
         if text.contains("certificate") || !details.isEmpty {
             let isDated = text.contains("expired") || text.contains("not yet valid")

@@ -6,12 +6,7 @@ public enum BaseURLScheme: String, Sendable, Hashable, CaseIterable {
     case https
 
     /// The default port of the scheme (RFC 9110 §4.2).
-    var defaultPort: Int {
-        switch self {
-        case .http: 80
-        case .https: 443
-        }
-    }
+    var defaultPort: Int { self == .http ? 80 : 443 }
 }
 
 /// The scheme, host and port of a server.
@@ -31,8 +26,7 @@ public struct BaseURL: Sendable, Hashable {
 
     /// Creates a base URL.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBaseURL(_:)``, which says which rule the
+    /// - Throws: ``RequestableError/invalidBaseURL(_:)``, which says which rule the
     ///   host or port breaks.
     public init(scheme: BaseURLScheme = .https, host: String, port: Int? = nil) throws(AtomError) {
         if let reason = HostGrammar.violation(in: host) {
@@ -51,8 +45,7 @@ public struct BaseURL: Sendable, Hashable {
     ///
     /// A slash at the end is accepted, but no path, query or user name.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidBaseURL(_:)``.
+    /// - Throws: ``RequestableError/invalidBaseURL(_:)``.
     public init(string: String) throws(AtomError) {
         func refusal(_ reason: String) -> AtomError {
             .requestable(.invalidBaseURL(.init(subject: string, reason: reason)))
@@ -88,11 +81,9 @@ public struct BaseURL: Sendable, Hashable {
     /// `scheme://host[:port]`.
     var string: String { string(host, followedBy: "") }
 
-    /// `scheme://host[:port]`, with the host in this form, followed by the rest of
-    /// a URL.
+    /// `scheme://host[:port]`, with the host in this form, and the rest of a URL.
     func string(_ host: String, followedBy rest: String) -> String {
-        // Appended, because an interpolation costs several times as much and
-        // this runs for each request.
+        // An interpolation costs several times as much, for each request.
         var string = scheme == .https ? "https://" : "http://"
         string.reserveCapacity(14 + host.utf8.count + rest.utf8.count)
         string += host
@@ -114,8 +105,7 @@ extension BaseURL: CustomStringConvertible {
     public var description: String { string }
 }
 
-/// Scheme, host and port in the form in which they are compared (RFC 6454 §4,
-/// RFC 9110 §4.3.1).
+/// Scheme, host and port as they are compared (RFC 6454 §4, RFC 9110 §4.3.1).
 struct Origin: Hashable, Sendable {
     let scheme: BaseURLScheme
     let host: String

@@ -2,12 +2,10 @@ import Foundation
 
 /// The rules for the host of a URL (RFC 3986 §3.2.2, RFC 1123 §2.1).
 enum HostGrammar {
-    /// The rule that the host breaks, with the fix where there is one, or `nil`
-    /// if it is valid.
+    /// The rule that the host breaks, if it does, with the fix where there is one.
     static func violation(in host: String) -> String? {
         guard let reason = violation(inHost: host) else { return nil }
-        // A scheme always breaks some rule, so only invalid hosts are searched
-        // for one.
+        // A scheme always breaks some rule.
         let isSchemeNamed = !host.hasPrefix("[") && host.contains("://")
         return isSchemeNamed ? "the scheme is a separate parameter; remove it from the host" : reason
     }

@@ -37,34 +37,26 @@ package enum PercentEncoding {
         }
     }
 
-    /// `name=value&…` with everything except unreserved characters encoded.
-    ///
-    /// So `+`, `&`, `=`, `%`, spaces and any script keep their meaning in both
-    /// readings of a query, that of RFC 3986 and that of the form encoding.
+    /// `name=value&…` with everything except unreserved characters encoded, so that
+    /// all keep their meaning also for readers of forms.
     static func query(_ items: [QueryItem]) -> String {
         items.map { "\(encode($0.name, allowing: unreserved))=\(encode($0.value, allowing: unreserved))" }
             .joined(separator: "&")
     }
 
-    /// `application/x-www-form-urlencoded` as in the URL Standard: a space
-    /// becomes `+`.
+    /// `application/x-www-form-urlencoded`: a space becomes `+`.
     static func form(_ items: [QueryItem]) -> String {
         items.map { "\(formEncode($0.name))=\(formEncode($0.value))" }.joined(separator: "&")
     }
 
     /// One name or value of a form.
     static func formEncode(_ text: String) -> String {
-        encode(text, allowing: formSafe).replacingSpaces()
+        let encoded = encode(text, allowing: formSafe)
+        guard encoded.utf8.contains(0x20) else { return encoded }
+        return String(decoding: encoded.utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 
     private static let formSafe = ByteSet.alphanumeric.union("-._* ")
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
-}
-
-extension String {
-    fileprivate func replacingSpaces() -> String {
-        guard utf8.contains(0x20) else { return self }
-        return String(decoding: utf8.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
-    }
 }

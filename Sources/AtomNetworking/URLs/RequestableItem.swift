@@ -87,8 +87,7 @@ extension QueryItem: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }
 
-// One of the few conformances on a type that isn't ours, for `["name":
-// "value"]` in endpoints.
+// For `["name": "value"]` in endpoints.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Array: @retroactive ExpressibleByDictionaryLiteral where Element: RequestableItem {
     /// Creates items from `["name": "value"]`, in the written order and with

@@ -65,8 +65,7 @@ public struct TargetURL: Sendable, Hashable {
         }
     }
 
-    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2); `nil` as
-    /// below.
+    /// Resolves a `Location` against this URL (RFC 9110 §10.2.2), as below.
     func resolving(location: String) -> TargetURL? {
         Self.resolving(location, against: self)
     }
@@ -80,10 +79,8 @@ public struct TargetURL: Sendable, Hashable {
 // References (RFC 3986 §5), on bytes: Foundation encodes a whole URL again if
 // it finds one stray character in it.
 extension TargetURL {
-    /// Resolves a reference, without user information and fragment; `nil` if the
-    /// result is not an HTTP URL with a valid host.
-    ///
-    /// What the server has written is kept octet by octet.
+    /// Resolves a reference octet by octet, without user information and fragment;
+    /// `nil` if the result is not an HTTP URL with a valid host.
     static func resolving(_ reference: String, against base: TargetURL?) -> TargetURL? {
         guard let bytes = encoded(reference.trimmingCharacters(in: .whitespaces)), !bytes.isEmpty else { return nil }
         var rest = bytes.prefix { $0 != UInt8(ascii: "#") }
@@ -162,8 +159,7 @@ extension TargetURL {
         return (path, bytes[path.endIndex...])
     }
 
-    /// The path without `.` and `..` (§5.2.4), and with the slash that it begins
-    /// with.
+    /// The path without `.` and `..` (§5.2.4), beginning with a slash.
     private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var kept: [ArraySlice<UInt8>] = []

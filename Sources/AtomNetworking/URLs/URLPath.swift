@@ -19,8 +19,7 @@ public struct URLPath: Sendable, Hashable {
     /// A value that you insert is taken as it is: a slash in it begins another
     /// segment. Use ``literal(_:)`` for values that must stay one segment.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidURLPath(_:)``, which says which rule the
+    /// - Throws: ``RequestableError/invalidURLPath(_:)``, which says which rule the
     ///   path breaks.
     public init(_ path: String) throws(AtomError) {
         do {
@@ -32,13 +31,11 @@ public struct URLPath: Sendable, Hashable {
 
     /// Creates a path from segments, each of which may be any text.
     ///
-    /// All characters with a special meaning in a path are encoded, including
-    /// slashes and percent signs, so each text stays one segment:
-    /// `URLPath(segments: ["airports", "Paris/CDG"])` is
+    /// All characters with a special meaning in a path are encoded, so each text stays
+    /// one segment: `URLPath(segments: ["airports", "Paris/CDG"])` is
     /// `/airports/Paris%2FCDG`.
     ///
-    /// - Throws: ``AtomError/requestable(_:)`` with
-    ///   ``RequestableError/invalidURLPath(_:)`` if there are no segments, or
+    /// - Throws: ``RequestableError/invalidURLPath(_:)`` if there are no segments, or
     ///   if a segment is empty, `.` or `..`.
     public init(segments: [String]) throws(AtomError) {
         try self.init("/" + segments.map(Self.segment).joined(separator: "/"))

@@ -9,6 +9,9 @@
 
 #if defined(__linux__)
 
+// It is said only of what libcurl gives to callbacks.
+#pragma clang diagnostic ignored "-Wnullability-completeness"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,6 +60,8 @@ struct atom_curl_version atom_curl_load(void);
 // The functions below may be called only after `atom_curl_load` has found
 // libcurl. One thread at a time uses a transfer, and the set that it is in.
 
+#pragma clang assume_nonnull begin
+
 /// The callbacks of a transfer; `context` is the owner's. They are called on the thread that performs.
 struct atom_curl_callbacks {
     /// A line of a head or of trailers, with its end; anything but `length`
@@ -80,6 +85,8 @@ struct atom_curl_callbacks {
     /// none: then it is the negative error number.
     void (*opened)(void *context, int descriptor, const char *address, int port);
 };
+
+#pragma clang assume_nonnull end
 
 #define ATOM_CURL_WRITE_PAUSE 0x10000001
 #define ATOM_CURL_READ_ABORT 0x10000000

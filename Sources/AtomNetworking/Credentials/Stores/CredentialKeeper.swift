@@ -1,8 +1,6 @@
 import Foundation
 
-/// The place where a store writes its credential.
-///
-/// The methods block.
+/// The place where a store writes its credential; the methods block.
 protocol CredentialMedium: Sendable {
     /// The stored credential; `nil` when there is none.
     ///
@@ -12,9 +10,7 @@ protocol CredentialMedium: Sendable {
     /// Replaces the stored credential; `nil` removes it.
     func write(_ stored: StoredCredential?) throws(TokenStoreError)
 
-    /// Moves unreadable data aside, if that is possible without destroying it.
-    ///
-    /// - Returns: The new location.
+    /// Moves unreadable data aside, if that doesn't destroy it, and returns where.
     func setAside() throws(TokenStoreError) -> URL?
 
     /// Identifies the lock; all stores with the same medium get the same key.
@@ -22,6 +18,42 @@ protocol CredentialMedium: Sendable {
 
     /// Tries to lock out other processes.
     func tryLock() throws(TokenStoreError) -> StoreLock.Attempt
+}
+
+/// A store of the SDK's, which is the same for every medium but for its description.
+protocol KeptCredentialStore: RefreshIntentRecording {
+    associatedtype Medium: CredentialMedium
+    var keeper: CredentialKeeper<Medium> { get }
+}
+
+extension KeptCredentialStore {
+    /// The stored tokens, also during a refresh; `nil` when there are none.
+    public func load() async throws -> TokenCredential? { try await keeper.load() }
+
+    /// Stores the tokens in place of the old ones; `nil` removes them.
+    public func save(_ credential: TokenCredential?) async throws { try await keeper.save(credential) }
+
+    /// Reads the tokens, computes new ones and stores them, with exclusive access.
+    public func exchange(
+        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
+    ) async throws -> TokenCredential? {
+        try await keeper.exchange(body)
+    }
+
+    /// Records that a refresh token is about to be sent.
+    ///
+    /// The note is a short salted hash, and the next stored credential replaces it.
+    ///
+    /// - Returns: Whether there was a note about the same refresh token.
+    /// - Throws: ``TokenStoreError``.
+    public func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
+        try await keeper.recordRefreshIntent(for: credential)
+    }
+
+    /// Removes the note about this refresh token, if there is one.
+    public func removeRefreshIntent(for credential: TokenCredential) async {
+        await keeper.removeRefreshIntent(for: credential)
+    }
 }
 
 /// Implements a shared token store on top of a medium.
@@ -51,8 +83,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
             return try await run { [medium] in try medium.read()?.credential }
         } catch TokenStoreError.corrupt(let reason, _) {
             do {
-                // Only under the lock the data that is moved aside is certainly
-                // the data that was read.
+                // Only under the lock it is certainly what was read that is moved aside.
                 return try await withLock { try $0.current()?.credential }
             } catch let error as TokenStoreError {
                 switch error {
@@ -65,8 +96,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     func save(_ credential: TokenCredential?) async throws {
         try await withLock { keeper in
-            // Unreadable data is kept, and data from a newer version isn't
-            // overwritten.
+            // Unreadable data is kept, and a newer version's isn't overwritten.
             do throws(TokenStoreError) {
                 _ = try keeper.current()
             } catch {
@@ -79,47 +109,26 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
     func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {
-        let hold = try await acquire()
-        do {
+        try await holding { hold in
             let old = try await run { [self] in try current()?.credential }
-            let new = try await body(old)
-            let stored = try await store(new, inPlaceOf: old, under: hold)
-            await release(hold)
-            return stored
-        } catch {
-            await release(hold)
-            throw error
+            return try await store(try await body(old), inPlaceOf: old, under: hold)
         }
     }
 
-    /// Writes the result of an exchange, unless another process has written
-    /// since the lock was given back.
-    ///
-    /// - Returns: What is stored.
+    /// Writes the result of an exchange, unless another process has written since the
+    /// lock was given back, and returns what is stored.
     private func store(
         _ new: TokenCredential?, inPlaceOf old: TokenCredential?, under hold: StoreLock.Hold
     ) async throws -> TokenCredential? {
         guard new != old else { return new }
         if hold.wasGivenBack {
             // The process was suspended, and now it runs again.
-            try await lockAgain(hold)
+            try await hold.takeBack(timeout: lockTimeout, trial)
             let stored = try await run { [self] in try current()?.credential }
             guard stored == old else { return stored }
         }
         try await run { [medium] in try medium.write(new.map { StoredCredential(credential: $0) }) }
         return new
-    }
-
-    /// Waits until other processes are locked out again.
-    private func lockAgain(_ hold: StoreLock.Hold) async throws {
-        let deadline = time.now + min(max(lockTimeout, .zero), .day)
-        while true {
-            if case .taken(let file) = try await run({ [medium] in try medium.tryLock() }) {
-                return hold.takeBack(file)
-            }
-            guard time.now < deadline else { throw TokenStoreError.lockTimedOut(lockTimeout) }
-            await time.sleep(for: .milliseconds(50))
-        }
     }
 
     func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
@@ -143,8 +152,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
         }
     }
 
-    /// The stored credential, read under the lock; unreadable data is moved
-    /// aside.
+    /// Reads the stored credential under the lock, or moves unreadable data aside.
     private func current() throws(TokenStoreError) -> StoredCredential? {
         do throws(TokenStoreError) {
             return try medium.read()
@@ -156,16 +164,26 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
 
     // MARK: Taking turns
 
-    private func acquire() async throws -> StoreLock.Hold {
+    /// Tries to lock out other processes.
+    private var trial: StoreLock.Trial { { [self] in try await run { [medium] in try medium.tryLock() } } }
+
+    /// Runs the body with the lock, and releases it.
+    private func holding<T: Sendable>(_ body: (StoreLock.Hold) async throws -> T) async throws -> T {
         let key = try await run { [medium] in try medium.lockKey() }
-        let lock = StoreLock.shared(for: key, time: time, activity: activity)
-        let hold = try await lock.acquire(timeout: lockTimeout) { [medium] in try medium.tryLock() }
+        let hold = try await StoreLock.shared(for: key, time: time, activity: activity)
+            .acquire(timeout: lockTimeout, trial)
         isHolding.withLock { $0 = true }
-        return hold
+        do {
+            let result = try await body(hold)
+            await release(hold)
+            return result
+        } catch {
+            await release(hold)
+            throw error
+        }
     }
 
-    /// This runs on the queue, so that no attempt that found the lock taken
-    /// runs after the release.
+    /// Releases it on the queue, so that no attempt runs after that.
     private func release(_ hold: StoreLock.Hold) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -190,15 +208,7 @@ final class CredentialKeeper<Medium: CredentialMedium>: Sendable {
             }
             if let result { return result }
         }
-        let hold = try await acquire()
-        do {
-            let result = try await run { [self] in try body(self) }
-            await release(hold)
-            return result
-        } catch {
-            await release(hold)
-            throw error
-        }
+        return try await holding { _ in try await run { [self] in try body(self) } }
     }
 
     private func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {

@@ -3,7 +3,7 @@ import Foundation
 /// Keeps tokens in a file that several processes can share.
 ///
 /// It is for command-line tools, servers and agents, and for apps whose
-/// extensions share a container. A refresh runs in ``exchange(_:)``, which
+/// extensions share a container. A refresh runs in `exchange`, which
 /// locks out all other processes and all other stores for the same file. So a
 /// refresh token that can be used once is used once.
 ///
@@ -40,9 +40,17 @@ import Foundation
 /// **The lock** is the advisory lock of `flock(2)`. The system releases it when
 /// its process ends for any reason, and child processes don't inherit it.
 /// Waiting for it doesn't block a thread, is first in, first out within a
-/// process, and ends when the task is cancelled. The wait is limited, because a
-/// process may be paused while it holds the lock. On a network file system the
-/// lock works between machines only if `flock` does.
+/// process, and ends when the task is cancelled, with a `CancellationError`. The
+/// wait is limited, because a process may be paused while it holds the lock. On a
+/// network file system the lock works between machines only if `flock` does.
+///
+/// **Calls.** `load` doesn't wait for a refresh in another process. `save` and
+/// `exchange` return when the tokens are on the disk; when they throw, the old
+/// ones are still there, unless the disk itself failed. After it has got the
+/// lock, `exchange` writes what its body returns even if the task is cancelled.
+/// The body must not call the store's other methods, except `load` and the ones
+/// for the refresh note: they would wait for the end of the exchange. All
+/// errors of the store itself are ``TokenStoreError``.
 ///
 /// **On Apple's systems** the file is left out of backups, because a restored
 /// one would clone the refresh token. Before the device is unlocked for the
@@ -51,16 +59,15 @@ import Foundation
 /// container (0xdead10cc), so the store asks for time, and gives the lock back
 /// when that is over. For an app without extensions use
 /// `KeychainTokenCredentialStore` instead.
-public final class FileTokenCredentialStore: RefreshIntentRecording {
-    private let keeper: CredentialKeeper<CredentialFile>
+public final class FileTokenCredentialStore: KeptCredentialStore {
+    let keeper: CredentialKeeper<CredentialFile>
 
     /// Creates a store; nothing is read, written or checked until it is used.
     ///
     /// - Parameters:
     ///   - fileURL: The file, which need not exist.
-    ///   - lockTimeout: How long to wait for other users of the file. A refresh
-    ///     holds the lock and takes up to 30 seconds by default, so use a
-    ///     longer time than that.
+    ///   - lockTimeout: How long to wait for other users of the file; longer than a
+    ///     refresh, which holds the lock for up to 30 seconds by default.
     public convenience init(fileURL: URL, lockTimeout: Duration = .seconds(45)) {
         self.init(fileURL: fileURL, lockTimeout: lockTimeout, time: SystemTimeSource())
     }
@@ -68,66 +75,10 @@ public final class FileTokenCredentialStore: RefreshIntentRecording {
     init(fileURL: URL, lockTimeout: Duration, time: any TimeSource) {
         keeper = CredentialKeeper(CredentialFile(fileURL), lockTimeout: lockTimeout, time: time)
     }
-
-    /// The tokens in the file; `nil` when there are none.
-    ///
-    /// It doesn't wait for a refresh in another process and returns the tokens
-    /// that are still stored then.
-    ///
-    /// - Throws: ``TokenStoreError``.
-    public func load() async throws -> TokenCredential? {
-        try await keeper.load()
-    }
-
-    /// Writes the tokens to the file; `nil` removes it.
-    ///
-    /// When it returns, the tokens are on the disk. When it throws, the old
-    /// ones are still there, unless the disk itself failed.
-    ///
-    /// - Throws: ``TokenStoreError``, or `CancellationError` when the task is
-    ///   cancelled while it waits for the lock.
-    public func save(_ credential: TokenCredential?) async throws {
-        try await keeper.save(credential)
-    }
-
-    /// Reads the tokens, computes new ones and writes them, with exclusive
-    /// access to the file.
-    ///
-    /// After it has got the lock, the result of `body` is written even if the
-    /// task is cancelled. `body` must not call the store's other methods except
-    /// ``load()`` and the ones for the refresh note: they would wait for the
-    /// end of the exchange.
-    ///
-    /// - Throws: The error of `body`, ``TokenStoreError``, or
-    ///   `CancellationError` when the task is cancelled while it waits for the
-    ///   lock.
-    public func exchange(
-        _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
-    ) async throws -> TokenCredential? {
-        try await keeper.exchange(body)
-    }
-
-    /// Records in the file that a refresh token is about to be sent.
-    ///
-    /// The note is a short salted hash. It is on the disk when this method
-    /// returns, and the next stored credential replaces it.
-    ///
-    /// - Returns: Whether there was a note about the same refresh token.
-    /// - Throws: ``TokenStoreError``.
-    public func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
-        try await keeper.recordRefreshIntent(for: credential)
-    }
-
-    /// Removes the note about this refresh token, if there is one.
-    public func removeRefreshIntent(for credential: TokenCredential) async {
-        await keeper.removeRefreshIntent(for: credential)
-    }
 }
 
-/// A file that holds one credential.
 struct CredentialFile: CredentialMedium {
-    // An invalid URL is reported when the store is used, because the
-    // initializer doesn't throw.
+    // An invalid URL is reported when the store is used: the initializer doesn't throw.
     private let place: Result<FilePlace, TokenStoreError>
 
     init(_ url: URL) {
@@ -145,8 +96,7 @@ struct CredentialFile: CredentialMedium {
         let place = try place.get()
         if let stored {
             let data = try stored.encoded()
-            // The folder is opened again: it may have been removed since the
-            // lock was taken, and a new token must not be lost.
+            // Opened again: it may have been removed, and a new token must not be lost.
             try StoreFolder(place.folder, creating: true)?.replace(place.name, with: data)
         } else {
             try StoreFolder(place.folder, creating: false)?.remove(place.name)

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Identifies the Keychain item of a store.
 struct KeychainItem: Hashable, Sendable {
     let service: String
     let account: String
@@ -9,8 +8,7 @@ struct KeychainItem: Hashable, Sendable {
 
 /// The four operations of the Keychain on one item; they block.
 protocol KeychainStorage: Sendable {
-    /// `SecItemAdd`, for an item that can be read after the first unlock, on
-    /// this device only.
+    /// `SecItemAdd`: for this device, readable after the first unlock.
     func add(_ item: KeychainItem, data: Data) -> KeychainStatus
 
     /// `SecItemCopyMatching`, for the data of the item.
@@ -35,7 +33,6 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
     static let interactionNotAllowed = KeychainStatus(rawValue: -25_308)
     static let missingEntitlement = KeychainStatus(rawValue: -34_018)
 
-    /// Converts the status to a store's error.
     func error(during operation: String) -> TokenStoreError {
         switch self {
         case .interactionNotAllowed: .locked
@@ -47,12 +44,10 @@ struct KeychainStatus: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// An item of the Keychain that holds one credential.
 struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
     let storage: Storage
     let item: KeychainItem
-    // An invalid URL is reported when the store is used, because the
-    // initializer doesn't throw.
+    // An invalid URL is reported when the store is used: the initializer doesn't throw.
     private let lock: Result<FilePlace, TokenStoreError>?
 
     init(_ storage: Storage, item: KeychainItem, lockFileURL: URL?) {
@@ -72,8 +67,7 @@ struct KeychainMedium<Storage: KeychainStorage>: CredentialMedium {
 
     func write(_ stored: StoredCredential?) throws(TokenStoreError) {
         guard let data = try stored?.encoded() else { return try delete() }
-        // A process without the lock may add or delete the item between two
-        // calls, but not every time.
+        // A process without the lock may add or delete it meanwhile, but not every time.
         for _ in 0..<3 {
             let updating = storage.update(item, data: data)
             guard updating == .itemNotFound else { return try expectSuccess(updating, "SecItemUpdate") }

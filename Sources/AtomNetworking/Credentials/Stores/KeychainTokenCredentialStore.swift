@@ -27,11 +27,13 @@
     /// back before the system suspends the app, which would otherwise be ended
     /// (0xdead10cc).
     ///
+    /// Its calls are those of a ``FileTokenCredentialStore``.
+    ///
     /// **On macOS** this is the data protection Keychain. It requires an app
     /// that is signed with an entitlement; a tool without one uses a
     /// ``FileTokenCredentialStore``.
-    public final class KeychainTokenCredentialStore: RefreshIntentRecording {
-        private let keeper: CredentialKeeper<KeychainMedium<SystemKeychain>>
+    public final class KeychainTokenCredentialStore: KeptCredentialStore {
+        let keeper: CredentialKeeper<KeychainMedium<SystemKeychain>>
 
         /// Creates a store; it doesn't access the Keychain until it is used.
         ///
@@ -42,9 +44,8 @@
         ///     to the app's first group and read from any of its groups.
         ///   - lockFileURL: The lock file of all processes that share the item,
         ///     for example in an app group's container.
-        ///   - lockTimeout: How long to wait for the lock. A refresh holds it
-        ///     and takes up to 30 seconds by default, so use a longer time than
-        ///     that.
+        ///   - lockTimeout: How long to wait for the lock; longer than a refresh, which
+        ///     holds it for up to 30 seconds by default.
         public init(
             service: String, account: String, accessGroup: String? = nil, lockFileURL: URL? = nil,
             lockTimeout: Duration = .seconds(45)
@@ -54,61 +55,9 @@
                 KeychainMedium(SystemKeychain(), item: item, lockFileURL: lockFileURL), lockTimeout: lockTimeout,
                 time: SystemTimeSource())
         }
-
-        /// The tokens in the Keychain; `nil` when there are none.
-        ///
-        /// It doesn't wait for a refresh in another process and returns the
-        /// tokens that are still stored then.
-        ///
-        /// - Throws: ``TokenStoreError``.
-        public func load() async throws -> TokenCredential? {
-            try await keeper.load()
-        }
-
-        /// Stores the tokens in place of the old ones; `nil` removes the item.
-        ///
-        /// - Throws: ``TokenStoreError``, or `CancellationError` when the task
-        ///   is cancelled while it waits for the lock.
-        public func save(_ credential: TokenCredential?) async throws {
-            try await keeper.save(credential)
-        }
-
-        /// Reads the tokens, computes new ones and stores them, with exclusive
-        /// access in this process and, with a lock file, among processes.
-        ///
-        /// After it has got the lock, the result of `body` is stored even if
-        /// the task is cancelled. `body` must not call the store's other
-        /// methods except ``load()`` and the ones for the refresh note: they
-        /// would wait for the end of the exchange.
-        ///
-        /// - Throws: The error of `body`, ``TokenStoreError``, or
-        ///   `CancellationError` when the task is cancelled while it waits for
-        ///   the lock.
-        public func exchange(
-            _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
-        ) async throws -> TokenCredential? {
-            try await keeper.exchange(body)
-        }
-
-        /// Records in the item that a refresh token is about to be sent.
-        ///
-        /// The note is a short salted hash; the next stored credential replaces
-        /// it.
-        ///
-        /// - Returns: Whether there was a note about the same refresh token.
-        /// - Throws: ``TokenStoreError``.
-        public func recordRefreshIntent(for credential: TokenCredential) async throws -> Bool {
-            try await keeper.recordRefreshIntent(for: credential)
-        }
-
-        /// Removes the note about this refresh token, if there is one.
-        public func removeRefreshIntent(for credential: TokenCredential) async {
-            await keeper.removeRefreshIntent(for: credential)
-        }
     }
 
-    /// The system's Keychain.
-    private struct SystemKeychain: KeychainStorage {
+    struct SystemKeychain: KeychainStorage {
         func add(_ item: KeychainItem, data: Data) -> KeychainStatus {
             KeychainStatus(rawValue: SecItemAdd(dictionary(query(item).merging(content(data)) { $1 }), nil))
         }

@@ -1,17 +1,13 @@
 import Foundation
 
-/// An open folder in which other users can't replace our files.
-///
-/// All names are relative to the open folder, so a change of the path doesn't
-/// lead to another folder.
+/// An open folder in which other users can't replace our files; a change of its
+/// path doesn't lead to another one.
 struct StoreFolder {
     private let path: String
     private let descriptor: Descriptor
     private let status: stat
 
-    /// Opens a folder, and creates it if requested.
-    ///
-    /// - Returns: `nil` if it doesn't exist and isn't to be created.
+    /// Opens a folder, and creates it if requested; `nil` if there is none.
     init?(_ path: String, creating: Bool) throws(TokenStoreError) {
         var opened = Descriptor(path, O_RDONLY | O_DIRECTORY)
         if opened == nil, errno == ENOENT {
@@ -22,8 +18,7 @@ struct StoreFolder {
         guard let descriptor = opened else {
             let code = errno
             var found = stat()
-            // For a link to a folder, one system reports ENOTDIR and the other
-            // ELOOP.
+            // Of a link to a folder, one system says ENOTDIR, the other ELOOP.
             if [ENOTDIR, ELOOP].contains(code), lstat(path, &found) == 0 {
                 let isLink = found.kind == S_IFLNK
                 throw .refused(isLink ? "its folder is a symbolic link" : "its folder is not a directory")
@@ -84,10 +79,8 @@ struct StoreFolder {
         return file
     }
 
-    /// The contents of a file, at most one byte more than `limit`; `nil` if the
-    /// file doesn't exist.
-    ///
-    /// If others can read the file, this removes their access.
+    /// The contents of a file, at most one byte more than `limit`; `nil` if there is
+    /// none; the access of others is removed.
     func contents(of name: String, upTo limit: Int) throws(TokenStoreError) -> Data? {
         guard let file = try open(name, O_RDONLY) else { return nil }
         let status = try Self.status(of: file)
@@ -101,11 +94,9 @@ struct StoreFolder {
         return data
     }
 
-    /// Replaces a file atomically: a reader gets either the old or the new
-    /// contents.
+    /// Replaces a file atomically.
     ///
-    /// The caller holds the lock, so this can remove files that other writers
-    /// left unfinished.
+    /// The caller holds the lock, so what other writers left unfinished is removed.
     func replace(_ name: String, with data: Data) throws(TokenStoreError) {
         removeLeftovers(of: name)
         let temporary = Self.name(name, Self.unfinished)
@@ -128,11 +119,9 @@ struct StoreFolder {
         try Self.synchronize(descriptor)
     }
 
-    /// A backup that is restored on another device would clone the refresh
-    /// token.
+    /// A backup that is restored on another device would clone the refresh token.
     ///
-    /// The mark belongs to the file, so every new file needs it. Where it can't
-    /// be set, the tokens are still stored.
+    /// Every new file needs the mark; without it, the tokens are still stored.
     private func leaveOutOfBackups(_ name: String) {
         #if canImport(Darwin)
             var values = URLResourceValues()
@@ -142,7 +131,6 @@ struct StoreFolder {
         #endif
     }
 
-    /// Removes a file, if it exists.
     func remove(_ name: String) throws(TokenStoreError) {
         removeLeftovers(of: name)
         guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
@@ -151,9 +139,7 @@ struct StoreFolder {
         try Self.synchronize(descriptor)
     }
 
-    /// Renames a file to a unique name.
-    ///
-    /// - Returns: The new location.
+    /// Renames a file to a unique name, and returns where it is.
     func setAside(_ name: String) throws(TokenStoreError) -> URL {
         let other = Self.name(name, "corrupt")
         try rename(name, to: other)
@@ -167,12 +153,11 @@ struct StoreFolder {
         }
     }
 
-    /// Takes the lock in this file, and creates the file if it doesn't exist.
+    /// Takes the lock in this file, which is created if necessary; `nil` if it is
+    /// taken.
     ///
-    /// - Parameter isSame: Whether two `stat` results describe one file.
-    /// - Returns: `nil` if the lock is taken.
-    /// - Throws: `TokenStoreError.refused` if the locked file never has the
-    ///   identity of the file with this name.
+    /// - Parameter isSame: Whether two `stat` results describe one file; never so on
+    ///   some file systems, which are refused.
     func tryLock(
         _ name: String, isSame: (stat, stat) -> Bool = { $0.st_ino == $1.st_ino && $0.st_dev == $1.st_dev }
     ) throws(TokenStoreError) -> Descriptor? {
@@ -184,8 +169,7 @@ struct StoreFolder {
             }
             let locked = try Self.status(of: file)
             var named = stat()
-            // If the file was removed in between, its lock excludes no later
-            // process.
+            // If the file was removed in between, its lock excludes nobody later.
             if fstatat(descriptor.number, name, &named, AT_SYMLINK_NOFOLLOW) == 0, isSame(locked, named) {
                 return file
             }
@@ -227,6 +211,53 @@ struct StoreFolder {
 }
 
 extension stat {
-    /// The type of the file.
     fileprivate var kind: mode_t { st_mode & S_IFMT }
+}
+
+/// A file, identified by its folder and its name.
+struct FilePlace: Hashable, Sendable {
+    /// The absolute path of the folder, without a slash at its end.
+    let folder: String
+    let name: String
+
+    init(_ url: URL) throws(TokenStoreError) {
+        guard url.isFileURL, ["", "localhost"].contains(url.host ?? "") else {
+            throw .refused("its URL is not a local file URL")
+        }
+        let path = url.absoluteURL.path
+        guard path.hasPrefix("/") else { throw .refused("its path is not absolute") }
+        guard !path.utf8.contains(0) else { throw .refused("its path contains a NUL character") }
+        // With a trailing dot or slash, the system would follow a link.
+        var parts = path.split(separator: "/").filter { $0 != "." }
+        guard let name = parts.popLast(), name != ".." else { throw .refused("its path doesn't name a file") }
+        guard parts.last != ".." else { throw .refused("the path of its folder ends with ..") }
+        self.name = String(name)
+        folder = "/" + parts.joined(separator: "/")
+    }
+
+    private init(folder: String, name: String) {
+        self.folder = folder
+        self.name = name
+    }
+
+    var lock: FilePlace { FilePlace(folder: folder, name: name + ".lock") }
+}
+
+extension FilePlace {
+    /// The key of the lock in this file; creates the folder.
+    func lockKey() throws(TokenStoreError) -> StoreLock.Key {
+        try openFolder().key(for: name)
+    }
+
+    /// Takes the lock in this file, unless another process holds it.
+    func tryLock() throws(TokenStoreError) -> StoreLock.Attempt {
+        try openFolder().tryLock(name).map { .taken($0) } ?? .busy
+    }
+
+    private func openFolder() throws(TokenStoreError) -> StoreFolder {
+        guard let opened = try StoreFolder(folder, creating: true) else {
+            throw TokenStoreError(ENOENT, during: "open", isWriting: true)
+        }
+        return opened
+    }
 }

@@ -9,7 +9,6 @@ import Foundation
 /// The version increases when an older reader could misunderstand the data;
 /// optional members are added without a new version.
 struct StoredCredential: Equatable, Sendable {
-    /// The version of the format that this code writes.
     static let version = 1
 
     /// Larger data isn't a credential, and isn't read into memory.
@@ -17,10 +16,8 @@ struct StoredCredential: Equatable, Sendable {
 
     var credential: TokenCredential?
 
-    /// The refresh that was started and whose result is unknown.
-    ///
-    /// It is stored next to the credential, so that one write replaces both: a
-    /// note never outlives its token.
+    /// The refresh that was started and whose result is unknown: one write replaces it
+    /// and the token.
     var intent: RefreshIntent?
 
     init(credential: TokenCredential?, intent: RefreshIntent? = nil) {
@@ -28,7 +25,6 @@ struct StoredCredential: Equatable, Sendable {
         self.intent = intent
     }
 
-    /// Decodes stored data.
     init(_ data: Data) throws(TokenStoreError) {
         guard data.count <= Self.sizeLimit else { throw .corrupt("it is too large", keptAt: nil) }
         guard !data.isEmpty else { throw .corrupt("it is empty", keptAt: nil) }
@@ -38,14 +34,13 @@ struct StoredCredential: Equatable, Sendable {
             throw .corrupt("it is not a JSON object with a version", keptAt: nil)
         }
         guard header.version <= Self.version else { throw .newerFormat(version: header.version) }
-        guard let document = try? decoder.decode(Document.self, from: data) else {
-            throw .corrupt("its members are not those of a credential", keptAt: nil)
-        }
+        guard let document = try? decoder.decode(Document.self, from: data),
+            document.credential == nil || document.credential?.credential != nil
+        else { throw .corrupt("its members are not those of a credential", keptAt: nil) }
         credential = document.credential?.credential
         intent = document.intent
     }
 
-    /// Encodes the data to store.
     func encoded() throws(TokenStoreError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -71,13 +66,9 @@ private struct Document: Codable {
     let version: Int
     let credential: Members?
     let intent: RefreshIntent?
+}
 
-    init(version: Int, credential: Members?, intent: RefreshIntent?) {
-        self.version = version
-        self.credential = credential
-        self.intent = intent
-    }
-
+extension Document {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
@@ -87,10 +78,10 @@ private struct Document: Codable {
     }
 }
 
-/// A credential with an expiry that is read back exactly.
+/// The members of a credential.
 ///
-/// Stored and new data are compared, and seconds since 1970 lose the last bit
-/// of a `Date`.
+/// Stored and new data are compared. So the expiry is a text, which reads back as
+/// the same number: seconds since 1970 lose the last bit of a `Date`.
 private struct Members: Codable {
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -101,66 +92,53 @@ private struct Members: Codable {
         case idToken = "id_token"
     }
 
-    let credential: TokenCredential
+    let accessToken: String
+    let expiry: String?
+    let refreshToken: String?
+    let scope: String?
+    let tokenType: String?
+    let idToken: String?
+}
 
+extension Members {
     init(_ credential: TokenCredential) {
-        self.credential = credential
+        let date = credential.expiresAt
+        self.init(
+            accessToken: credential.accessToken,
+            expiry: date == .distantFuture ? nil : "\(date.timeIntervalSinceReferenceDate)",
+            refreshToken: credential.refreshToken, scope: credential.scope, tokenType: credential.tokenType,
+            idToken: credential.idToken)
     }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let expiry = try container.decodeIfPresent(String.self, forKey: .expiry).map { text in
-            guard let seconds = Double(text) else {
-                throw DecodingError.dataCorruptedError(forKey: .expiry, in: container, debugDescription: "No number.")
-            }
-            return Date(timeIntervalSinceReferenceDate: seconds)
+    /// `nil` if the expiry isn't a number.
+    var credential: TokenCredential? {
+        let date = expiry.map { Double($0).map { Date(timeIntervalSinceReferenceDate: $0) } } ?? .distantFuture
+        return date.map {
+            TokenCredential(
+                accessToken: accessToken, expiresAt: $0, refreshToken: refreshToken ?? "", scope: scope,
+                tokenType: tokenType, idToken: idToken)
         }
-        credential = TokenCredential(
-            accessToken: try container.decode(String.self, forKey: .accessToken),
-            expiresAt: expiry ?? .distantFuture,
-            refreshToken: try container.decodeIfPresent(String.self, forKey: .refreshToken) ?? "",
-            scope: try container.decodeIfPresent(String.self, forKey: .scope),
-            tokenType: try container.decodeIfPresent(String.self, forKey: .tokenType),
-            idToken: try container.decodeIfPresent(String.self, forKey: .idToken))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(credential.accessToken, forKey: .accessToken)
-        if credential.expiresAt != .distantFuture {
-            // A string: it reads back as the same number, also for numbers that
-            // JSON can't represent.
-            try container.encode("\(credential.expiresAt.timeIntervalSinceReferenceDate)", forKey: .expiry)
-        }
-        try container.encode(credential.refreshToken, forKey: .refreshToken)
-        try container.encodeIfPresent(credential.scope, forKey: .scope)
-        try container.encodeIfPresent(credential.tokenType, forKey: .tokenType)
-        try container.encodeIfPresent(credential.idToken, forKey: .idToken)
     }
 }
 
 /// A note that a refresh token is about to be sent.
 ///
-/// It distinguishes tokens, but doesn't protect the token from guessing: while
-/// the note exists, the token is stored next to it.
+/// It needs no protection: the token itself is stored next to it.
 struct RefreshIntent: Codable, Hashable, Sendable {
     let salt: String
     let fingerprint: String
 
-    /// Makes a note for the refresh token, with a salt that makes every note
-    /// different.
+    /// Makes a note for the refresh token; each is different.
     init(refreshToken: String, salt: UInt64 = .random(in: .min ... .max)) {
         self.salt = String(salt, radix: 16)
         fingerprint = Self.fingerprint(of: refreshToken, salt: self.salt)
     }
 
-    /// Whether the note is for this refresh token.
     func concerns(_ refreshToken: String) -> Bool {
         fingerprint == Self.fingerprint(of: refreshToken, salt: salt)
     }
 
-    /// FNV-1a with 64 bits, of the salt, a byte that occurs in neither, and the
-    /// token.
+    /// FNV-1a with 64 bits, of the salt, a byte that is in neither, and the token.
     private static func fingerprint(of refreshToken: String, salt: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -68,9 +68,8 @@ public protocol TokenCredentialStore: AnyObject, Sendable {
 extension TokenCredentialStore {
     /// Loads, calls `body` and saves, without exclusive access.
     ///
-    /// It loads again before it saves, and saves only if the tokens are still
-    /// those that `body` got. Another caller may still save between this check
-    /// and the write: implement this method if that matters.
+    /// It saves only if the tokens are still those that `body` got. Between this check
+    /// and the write another caller may save: implement this method if that matters.
     public func exchange(
         _ body: @Sendable (TokenCredential?) async throws -> TokenCredential?
     ) async throws -> TokenCredential? {

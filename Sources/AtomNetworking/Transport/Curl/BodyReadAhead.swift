@@ -3,9 +3,8 @@
 
     /// A body that libcurl's thread reads without waiting for a disk.
     ///
-    /// A file may be slow, and the system has no way to read it without waiting. So
-    /// bodies with files are read ahead on a thread of their own, two parts at most.
-    /// All others are read directly.
+    /// The system has no way to read a file without waiting. So bodies with files are
+    /// read ahead on a thread of their own, two parts at most.
     final class BodyReadAhead: Sendable {
         private struct State {
             /// What has been read, in order, and how much of the first part was taken.
@@ -31,8 +30,7 @@
         private let reader: TransportBodyReader
         private let isAhead: Bool
         private let partSize: Int
-        /// GCD gives a serial queue without a target a thread also when the app blocks
-        /// all those that it shares.
+        /// Without a target, it gets a thread also when the app blocks all of GCD's.
         private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport.body")
 
         init(_ body: TransportBodyStream) {
@@ -64,8 +62,7 @@
             }
         }
 
-        /// Calls the closure once when more can be read, unless the body is closed
-        /// before.
+        /// Calls the closure once when more can be read, unless it is closed.
         func whenReadable(_ proceed: @escaping @Sendable () -> Void) {
             guard isAhead else { return reader.whenReadable(proceed) }
             let isReadable = state.withLock { state in

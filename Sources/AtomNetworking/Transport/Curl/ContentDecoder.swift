@@ -4,11 +4,9 @@
 
     /// Decodes the content of a response part by part (RFC 9110 §8.4).
     ///
-    /// libcurl would take a truncated body for a whole one, decode everything that
-    /// it has received in one go, and do so on the thread that all connections
-    /// share.
+    /// libcurl would take a truncated body for a whole one, and decode everything at
+    /// once on the thread that all connections share.
     final class ContentDecoder {
-        /// Why the content can't be decoded.
         struct Failure: Error {
             let reason: String
         }
@@ -41,8 +39,7 @@
 
         /// Gives the next part of the content; `nil` when more of the body is needed.
         ///
-        /// It is empty after a step that only brought an inner coding forward. One of
-        /// them may have very much without any content, and who waits may have left.
+        /// It is empty after a step that only brought an inner coding forward.
         func next() throws(Failure) -> Data? {
             for index in layers.indices.reversed() {
                 guard let part = try layers[index].next() else { continue }
@@ -68,7 +65,6 @@
             case deflate
         }
 
-        /// The most bytes that are decoded at a time.
         private static let partSize = 64 << 10
 
         private let format: Format
@@ -132,7 +128,6 @@
             return true
         }
 
-        /// - Returns: How many bytes it has decoded.
         private func inflate(into output: inout Data, from start: Int) throws(ContentDecoder.Failure) -> Int {
             let wanted = output.count - start
             var (result, unread, room): (CInt, Int, Int) = (0, 0, wanted)

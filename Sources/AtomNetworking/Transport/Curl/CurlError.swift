@@ -23,13 +23,9 @@
     }
 
     extension CurlError {
-        /// What went wrong.
+        /// What went wrong, with the head as far as it has arrived.
         ///
-        /// - Parameters:
-        ///   - abort: Why this side ended the transfer, if it did.
-        ///   - head: The head of the response, as far as it has arrived.
-        ///   - proxyStatus: The status code of a proxy's answer to CONNECT; 0
-        ///     if there is none.
+        /// - Parameter proxyStatus: Of a proxy's answer to CONNECT; 0 if there is none.
         func problem(abort: CurlTransfer.Abort?, head: ResponseHead, proxyStatus: Int) -> WireProblem {
             switch abort {
             case .headTooLarge: return .unreadableHead("it is too large")

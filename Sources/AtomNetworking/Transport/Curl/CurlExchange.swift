@@ -3,8 +3,7 @@
 
     /// One exchange, from the call of `start` to its last event.
     final class CurlExchange: TransportExchange, @unchecked Sendable {
-        /// How many bytes of a body may wait for the receiver before the
-        /// connection is left unread, which holds the server back.
+        /// How many bytes may wait for the receiver until the connection is left unread.
         static let maximumBacklog = 256 << 10
 
         let request: TransportRequest
@@ -15,11 +14,9 @@
         /// The body, if it is looked at before the start; not changed after that.
         @exclusivity(unchecked) private var emptyBody: TransportBodyReader?
 
-        // Only the loop's thread uses these, so no two accesses overlap
-        // (SE-0176).
+        // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
         /// Whether it may need a connection of its own.
         @exclusivity(unchecked) var isSingle = true
-        /// The transfer, while it runs.
         @exclusivity(unchecked) var transfer: CurlTransfer?
         /// The bytes of the body that have been handed over for delivery.
         @exclusivity(unchecked) private var handedOver: Int64 = 0
@@ -69,9 +66,7 @@
         }
 
         /// Starts as soon as a body has been found to be as empty as was announced:
-        /// libcurl doesn't read one without bytes.
-        ///
-        /// - Parameter transport: Stays until then, because the loop ends with it.
+        /// libcurl doesn't read one without bytes, and the loop ends with the transport.
         func start(after body: TransportBodyReader, of transport: CurlTransport) {
             emptyBody = body
             check(body, of: transport)
@@ -184,7 +179,6 @@
             for event in parked { deliver(event) }
         }
 
-        /// The body is not what it should be.
         private func end(_ problem: WireProblem) {
             let error = CurlError(code: 61, message: problem.explanation)
             delivery.hasEnded = true
@@ -193,17 +187,13 @@
             loop.cancel(self)
         }
 
-        /// A part of the body goes to the delivery.
-        ///
-        /// It is called on the loop's thread.
+        /// A part of the body goes to the delivery; called on the loop's thread.
         func handOver(_ part: Data) -> EventDelivery.Item {
             handedOver += Int64(part.count)
             return EventDelivery.Item(exchange: self, event: .data(part))
         }
 
-        /// Decides whether a part of the body has to wait.
-        ///
-        /// It is called on the loop's thread.
+        /// Whether a part of the body has to wait; called on the loop's thread.
         ///
         /// - Parameter pending: The bytes that haven't been handed over.
         func mustWait(pending: Int) -> Bool {

@@ -8,16 +8,13 @@
         let hasHTTP2: Bool
         /// The content codings that the SDK can decode, for `Accept-Encoding`.
         let contentCodings: String
-        /// Whether the transport is told before each attempt of a request, also
-        /// when libcurl repeats one (7.80).
+        /// Whether it tells before it sends a request, also again (7.80).
         let tellsOfSending: Bool
-        /// Whether one stream of HTTP/2 can be left unread without the others of its
-        /// connection (8.1).
+        /// Whether one stream of a connection can be left unread (8.1).
         let holdsSingleStreams: Bool
         /// Whether it sends a request that got a 417 again without `Expect` (7.69).
         let repeatsUnexpected: Bool
-        /// Whether it takes a proxy's user name and password for percent-encoded, before
-        /// 8.8.
+        /// Whether it takes a proxy's credentials for percent-encoded, before 8.8.
         let decodesProxyCredentials: Bool
         /// Whether a handle may be used for another exchange.
         let usesHandlesAgain: Bool

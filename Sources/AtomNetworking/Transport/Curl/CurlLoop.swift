@@ -19,8 +19,7 @@
 
         fileprivate struct Inbox {
             var commands: [Command] = []
-            /// Whether the thread sleeps or is about to, and nobody has rung the
-            /// bell since.
+            /// Whether the thread sleeps or is about to, and nobody has woken it.
             var isAsleep = false
             var isStopped = false
             /// Whether the thread has ended, or was never started.
@@ -46,16 +45,13 @@
         /// When libcurl is reminded of what it may have forgotten, and how often it
         /// was since something arrived.
         @exclusivity(unchecked) private var reminder: (at: UInt64, count: Int)?
-        /// The origins that have been seen to multiplex.
         @exclusivity(unchecked) private var multiplexing: Set<Origin> = []
         /// The exchanges that may need a connection of their own: also those that have
         /// one and stay, and all whose origin isn't known to multiplex.
         @exclusivity(unchecked) private var singleCount = 0
-        /// The limits that libcurl has been given.
         @exclusivity(unchecked) private var limits: (kept: Int, perHost: Int) = (0, 0)
-        /// Whether more connections may be opened than before.
-        ///
-        /// That alone doesn't make libcurl look at what waits for one.
+        /// Whether more connections may be opened than before, which alone doesn't make
+        /// libcurl look at what waits for one.
         @exclusivity(unchecked) private var mustSearch = false
         @exclusivity(unchecked) private var multi: atom_curl_multi?
         @exclusivity(unchecked) private var share: atom_curl_share?
@@ -73,11 +69,9 @@
         /// Transfers for the next exchanges.
         @exclusivity(unchecked) private var idle: [CurlTransfer] = []
 
-        /// So many transfers are kept while no exchange uses them.
         private static let maximumIdle = 32
 
-        /// Starts the thread; `nil` if the process has no threads, descriptors or
-        /// memory left.
+        /// Starts the thread; `nil` if the process has no threads or descriptors left.
         init?(_ settings: CurlSettings) {
             self.settings = settings
             bell = atom_curl_bell_make()
@@ -115,40 +109,40 @@
         }
 
         private static func watcher(of loop: UnsafeMutableRawPointer) -> atom_curl_watcher {
-            // The loop outlives its set, whose work calls these.
             atom_curl_watcher(
                 context: loop,
                 watch: { loop, descriptor, what, transfer in
                     guard let loop else { return }
-                    let sockets = Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.sockets }
-                    sockets.want(what, of: descriptor)
+                    CurlLoop.of(loop).sockets.want(what, of: descriptor)
                     if let transfer, what & ATOM_CURL_POLL_REMOVE == 0 { CurlTransfer.of(transfer).use(descriptor) }
                 },
                 timer: { loop, milliseconds in
                     guard let loop else { return }
-                    Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef {
-                        $0.due = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : CurlLoop.now(after: milliseconds)
-                    }
+                    CurlLoop.of(loop).due =
+                        milliseconds < 0 ? nil : milliseconds == 0 ? 0 : CurlLoop.now(after: milliseconds)
                 },
                 closing: { loop, descriptor in
                     guard let loop else { return }
-                    Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.sockets.closing(descriptor) }
+                    CurlLoop.of(loop).sockets.closing(descriptor)
                 })
+        }
+
+        private static func of(_ loop: UnsafeMutableRawPointer) -> CurlLoop {
+            // It outlives its set, whose work calls this.
+            Unmanaged<CurlLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0 }
         }
 
         fileprivate static func now(after milliseconds: Int) -> UInt64 {
             DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
         }
 
-        /// Whether this process has no such thread, because it was forked from
-        /// the one that has it.
+        /// Whether this process was forked from the one that has the thread.
         var isOfAnotherProcess: Bool { atom_curl_forks() != forks }
     }
 
     // MARK: - On any thread
 
     extension CurlLoop {
-        /// Starts an exchange.
         func start(_ exchange: CurlExchange) {
             wake { inbox in
                 guard exchange.shared.isCancelled else { return inbox.add(.start(exchange)) }
@@ -177,9 +171,7 @@
             if wasParked { deliverRest(of: exchange) }
         }
 
-        /// Leaves the body of an exchange unread from now on.
-        ///
-        /// - Returns: Whether nobody else is held up by it.
+        /// Leaves the body unread, and returns whether that holds up nobody else.
         func hold(_ exchange: CurlExchange) -> Bool {
             inbox.withLock { _ in
                 exchange.shared.isHeld = !exchange.shared.carriesOthers
@@ -187,7 +179,6 @@
             }
         }
 
-        /// Reads on.
         func letGo(_ exchange: CurlExchange) {
             let wasParked = inbox.withLock { _ in
                 defer { (exchange.shared.isParked, exchange.shared.isHeld) = (false, false) }
@@ -230,7 +221,6 @@
             }
         }
 
-        /// A part of a body has been received.
         func delivered(_ count: Int, of exchange: CurlExchange) {
             wake { inbox in
                 exchange.shared.delivered += Int64(count)
@@ -305,7 +295,6 @@
             while delivery.add(&events) { _ = sockets.wait(5) { _, _ in } }
         }
 
-        /// Lets libcurl do what is due.
         private func work(_ multi: atom_curl_multi) {
             let now = due == nil && cleaning == nil && reminder == nil ? 0 : DispatchTime.now().uptimeNanoseconds
             if let at = reminder, at.at <= now {
@@ -342,10 +331,8 @@
         }
 
         /// Lets libcurl close the kept connections that have ended, and look at the
-        /// transfers that wait for one.
-        ///
-        /// It looks at the first when it searches for one, once a second at most, and at
-        /// the others when a transfer ends. So it gets one that may open no connection.
+        /// transfers that wait for one: it does so when a transfer searches for one, once
+        /// a second at most, and when a transfer ends; this one may open none.
         private func search(_ multi: atom_curl_multi) {
             mustSearch = false
             let transfer = idle.popLast() ?? CurlTransfer(self, settings: settings)
@@ -356,11 +343,9 @@
             running.append(transfer)
         }
 
-        /// libcurl may keep so many connections, and open so many to one host.
-        ///
-        /// The first includes those in use. Exchanges with one at a time have slots;
-        /// those of a host that multiplexes share a few connections, and those of them
-        /// that have been answered and go on may have all the streams of one.
+        /// libcurl may keep so many connections, those in use included, and open so many
+        /// to one host: those that multiplex share a few, but those that have been answered
+        /// and go on may have all the streams of one.
         private func limitConnections(_ multi: atom_curl_multi) {
             // 32 bits: it counts objects in memory.
             let kept = settings.keptConnections + (exchangeCount + 63) / 64 * 64
@@ -376,9 +361,7 @@
             limits = (kept, perHost)
         }
 
-        /// Takes the commands that have come in.
-        ///
-        /// - Returns: Whether the thread goes on.
+        /// Takes the commands that have come in, and returns whether the thread goes on.
         private func takeCommands(_ commands: inout [Command]) -> Bool {
             var taken: [Command] = commands
             let goesOn = inbox.withLock { inbox in
@@ -461,8 +444,7 @@
             transfer.release()
             count(-1, exchange)
             report(event, of: exchange)
-            // Otherwise libcurl ends it when the address is known, since it may
-            // not connect.
+            // Otherwise libcurl ends it when the address is known.
             if !isResolving { recycle(transfer) }
         }
 
@@ -540,9 +522,8 @@
                     return true
                 }
                 let waiting = handedOver - exchange.shared.delivered
-                // What is only pending is handed over soon. Its delivery lets the
-                // transfer go on.
-                // Others may wait for a connection that is left unread.
+                // What is only pending is handed over soon, and lets the transfer go on. Others
+                // may wait for a connection that is left unread.
                 let maximum = exchange.shared.carriesOthers ? 64 << 20 : Int64(CurlExchange.maximumBacklog)
                 guard waiting > 0, waiting + Int64(pending) > maximum else { return false }
                 exchange.shared.isPaused = true
@@ -554,7 +535,7 @@
         func answered(_ exchange: CurlExchange, multiplexes: Bool) {
             needsConnection(exchange)
             if multiplexes {
-                if !settings.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
+                if !settings.library.holdsSingleStreams { inbox.withLock { _ in exchange.shared.carriesOthers = true } }
                 multiplexing.insert(exchange.request.target.origin)
             } else if exchange.isSecure, !multiplexing.isEmpty {
                 multiplexing.remove(exchange.request.target.origin)
@@ -567,8 +548,7 @@
             singleCount += 1
         }
 
-        /// The transfer has something, which is handed over before the thread
-        /// sleeps.
+        /// The transfer has something to hand over before the thread sleeps.
         func hasSomething(_ transfer: CurlTransfer) {
             guard !transfer.isListed else { return }
             transfer.isListed = true

@@ -4,22 +4,15 @@
 
     /// The options that all transfers of a transport have in common.
     final class CurlSettings: Sendable {
-        /// How many exchanges a multiplexing origin gets at once, as many as
-        /// libcurl puts on one connection.
+        /// How many exchanges libcurl puts on one connection.
         static let multiplexedExchanges = 100
 
         let connectionsPerOrigin: Int
-        let multiplexes: Bool
-        let tellsOfSending: Bool
-        let repeatsUnexpected: Bool
-        let holdsSingleStreams: Bool
-        let usesHandlesAgain: Bool
-        private let decodesProxyCredentials: Bool
-        /// How many milliseconds a body waits for `100 Continue`; `nil` for as
-        /// many as libcurl says.
+        let library: CurlLibrary
+        /// How many milliseconds a body waits for `100 Continue`, if not libcurl's.
         let expectationTimeout: Int?
-        /// The header lines that every request has unless it sets them itself.
-        let ownLines: [HeaderLine]
+        /// The header fields that every request has unless it sets them itself.
+        let ownFields: HeaderFields
         private let proxies: Proxies
         private let authorities: MemoryFile?
         private let replacesAuthorities: Bool
@@ -33,12 +26,7 @@
 
         init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws(AtomError) {
             connectionsPerOrigin = max(configuration.connectionsPerOrigin, 1)
-            multiplexes = library.hasHTTP2
-            tellsOfSending = library.tellsOfSending
-            repeatsUnexpected = library.repeatsUnexpected
-            holdsSingleStreams = library.holdsSingleStreams
-            usesHandlesAgain = library.usesHandlesAgain
-            decodesProxyCredentials = library.decodesProxyCredentials
+            self.library = library
             expectationTimeout = configuration.expectationTimeout
             missingOption = configuration.missingOption
             let environment = ProcessInfo.processInfo.environment
@@ -64,12 +52,12 @@
                 configuration.publicKeyPins.isEmpty
                 ? nil : configuration.publicKeyPins.map { "sha256//\($0.base64)" }.joined(separator: ";")
             let name = ProcessInfo.processInfo.processName.filter { HTTPGrammar.isToken(String($0)) }
-            // As lines of the SDK, since libcurl would format its own twice.
-            ownLines = [
-                HeaderLine(
+            // As fields of the SDK, since libcurl would format its own twice.
+            ownFields = HeaderFields([
+                .init(
                     name: "User-Agent", value: "\(name.isEmpty ? "AtomNetworking" : name) libcurl/\(library.version)"),
-                HeaderLine(name: "Accept-Encoding", value: library.contentCodings),
-            ]
+                .init(name: "Accept-Encoding", value: library.contentCodings),
+            ])
         }
 
         /// Connections that are kept while no exchange uses them.
@@ -80,32 +68,25 @@
             isHTTP2 ? max(Self.multiplexedExchanges, connectionsPerOrigin) : connectionsPerOrigin
         }
 
-        /// Tries the options that protect once, so that what libcurl lacks is found
-        /// before the first exchange.
+        /// Tries the options that protect before the first exchange.
         func check() throws(AtomError) {
             guard let easy = atom_curl_easy_plain() else { return }
             defer { atom_curl_easy_free(easy) }
             guard let problem = secure(easy, share: nil) ?? proxies.chosen.flatMap({ set($0, on: easy) }) else {
                 return
             }
-            throw .requestable(
-                .unsupportedConfiguration(.init(subject: "CurlTransport", reason: problem.explanation)))
+            throw .refused(RequestableError.unsupportedConfiguration, "CurlTransport", because: problem.explanation)
         }
 
-        /// The proxy for a request; `nil` for none.
-        ///
-        /// - Throws: If the environment names one that can't be used.
+        /// The proxy for a request; it throws if the environment names an unusable one.
         func proxy(for target: TargetURL) throws(CurlLibrary.Unavailable) -> CurlTransport.ProxyServer? {
             try proxies.proxy(for: target)
         }
 
-        /// Sets the options of a proxy on a new handle.
-        ///
-        /// - Returns: What libcurl refuses, if it does.
+        /// Sets the options of a proxy on a new handle, and returns what libcurl refuses.
         func set(_ proxy: CurlTransport.ProxyServer?, on easy: atom_curl_easy) -> WireProblem? {
             guard let proxy else {
-                // Or libcurl would search the environment. One without proxies may not
-                // know the option.
+                // Or libcurl would search the environment; one without proxies may not know it.
                 return set(ATOM_CURLOPT_NOPROXY, "*", on: easy) || !mayFindProxy
                     ? nil : .proxy("libcurl doesn't accept to use none")
             }
@@ -115,7 +96,7 @@
                 (ATOM_CURLOPT_PROXYUSERNAME, proxy.username), (ATOM_CURLOPT_PROXYPASSWORD, proxy.password),
             ] {
                 guard var text else { continue }
-                if decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
+                if library.decodesProxyCredentials { text = text.replacingOccurrences(of: "%", with: "%25") }
                 isAccepted = set(option, text, on: easy) && isAccepted
             }
             guard isAccepted else { return .proxy("libcurl doesn't accept it") }
@@ -128,9 +109,7 @@
             return nil
         }
 
-        /// Sets the options of TLS on a new handle.
-        ///
-        /// - Returns: What libcurl refuses, if it does.
+        /// Sets the options of TLS on a new handle, and returns what libcurl refuses.
         func secure(_ easy: atom_curl_easy, share: atom_curl_share?) -> WireProblem? {
             func refused(_ option: String) -> WireProblem {
                 .insecure(.secureConnectionFailed, "libcurl doesn't accept \(option)")
@@ -139,9 +118,8 @@
             guard set(ATOM_CURLOPT_SSLVERSION, Int(ATOM_CURL_TLS_1_2), on: easy) else {
                 return refused("TLS 1.2 as the oldest version")
             }
-            // Requests wait for the first connection to tell whether it
-            // multiplexes.
-            if multiplexes { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
+            // Requests wait until the first connection tells whether it multiplexes.
+            if library.hasHTTP2 { atom_curl_set_long(easy, CInt(ATOM_CURLOPT_PIPEWAIT), 1) }
             guard setAuthorities(on: easy, file: ATOM_CURLOPT_CAINFO, folder: ATOM_CURLOPT_CAPATH) else {
                 return refused("the certificates of authorities")
             }
@@ -183,9 +161,8 @@
 
         /// Whether libcurl's default is a file with all authorities.
         ///
-        /// Some systems name a folder with the same ones besides. With a folder
-        /// libcurl reads everything again for each connection, which takes
-        /// about 30 ms; otherwise it keeps what it has read for a day.
+        /// A folder, which some systems name besides, is read again for each connection,
+        /// for about 30 ms; a file is kept for a day.
         private static let hasSystemBundle =
             atom_curl_default_authorities().map { FileManager.default.isReadableFile(atPath: String(cString: $0)) }
             ?? false
@@ -207,7 +184,6 @@
         var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// The proxies of a transport.
     private struct Proxies {
         typealias Choice = Result<CurlTransport.ProxyServer?, CurlLibrary.Unavailable>
         private let http: Choice
@@ -243,9 +219,9 @@
         init(_ bytes: Data) throws(AtomError) {
             descriptor = bytes.withUnsafeBytes { atom_curl_memory_file($0.baseAddress, $0.count) }
             guard descriptor >= 0 else {
-                throw .requestable(
-                    .unsupportedConfiguration(
-                        .init(subject: "certificates", reason: "the system has no descriptor or memory for them")))
+                throw .refused(
+                    RequestableError.unsupportedConfiguration, "certificates",
+                    because: "the system has no descriptor or memory for them")
             }
         }
 

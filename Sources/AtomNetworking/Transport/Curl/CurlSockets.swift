@@ -2,14 +2,12 @@
     internal import CAtomCurl
     import Foundation
 
-    /// The sockets of a transport: which of them libcurl waits for, and which are
+    /// The sockets of a transport: those that libcurl waits for, and those that are
     /// kept although nobody uses them.
     ///
-    /// Only the loop's thread uses it. libcurl never looks at a kept connection
-    /// before it sends the next request over it, and would take what a server has
-    /// sent unasked for the response. So a kept connection with anything to read is
-    /// shut down here: at once while it is idle, and by ``isUnspoiled(_:)`` directly
-    /// before a request is sent.
+    /// Only the loop's thread uses it. libcurl would take what a server has sent
+    /// unasked over a kept connection for the next response. So one with anything to
+    /// read is shut down here: while it is idle, and directly before a request is sent.
     final class CurlSockets {
         /// A transfer's use of a socket.
         struct Use {
@@ -25,7 +23,6 @@
             var wanted: CInt = 0
             /// What the system has been told to watch for.
             var watched: CInt = 0
-            /// How many transfers use it.
             var users = 0
             var port: UInt16 = 0
             /// Whether it was opened for a transfer, so that its closing is noticed.
@@ -84,9 +81,7 @@
     // MARK: - Told by libcurl
 
     extension CurlSockets {
-        /// libcurl waits for something else from now on.
-        ///
-        /// - Parameter what: `ATOM_CURL_POLL_IN` and `ATOM_CURL_POLL_OUT`.
+        /// libcurl waits for `ATOM_CURL_POLL_IN` and `ATOM_CURL_POLL_OUT` from now on.
         func want(_ what: CInt, of descriptor: CInt) {
             makeRoom(for: descriptor)
             let index = Int(descriptor)
@@ -150,8 +145,7 @@
             }
         }
 
-        /// Leaves the socket of a paused transfer unread: libcurl 8.5 asks for it all the
-        /// same, and keeps what it then reads in memory.
+        /// Leaves a paused transfer's socket unread, for which libcurl 8.5 still asks.
         func hold(_ use: Use) {
             // The others on a connection need what arrives.
             guard isCurrent(use), sockets[Int(use.descriptor)].isSingle else { return }
@@ -159,7 +153,6 @@
             setWatched(sockets[Int(use.descriptor)].open, Int(use.descriptor))
         }
 
-        /// The transfer goes on.
         func letGo(_ use: Use) {
             guard isCurrent(use), sockets[Int(use.descriptor)].isHeld else { return }
             sockets[Int(use.descriptor)].isHeld = false
@@ -170,10 +163,7 @@
             sockets.indices.contains(Int(use.descriptor)) && sockets[Int(use.descriptor)].serial == use.serial
         }
 
-        /// Finds the socket of a new connection, whose port is known only now, among
-        /// those that were opened.
-        ///
-        /// - Parameter likely: Where to look first.
+        /// Finds the socket of a new connection, whose port is known only now.
         func connected(_ likely: CInt, port: UInt16) -> CInt {
             var found = likely
             if !isConnected(likely, at: port) {
@@ -213,9 +203,7 @@
             sockets.indices.contains(Int(descriptor)) && sockets[Int(descriptor)].isSingle
         }
 
-        /// Whether nothing has arrived on a kept connection, and it is still open.
-        ///
-        /// On one that carries many exchanges something may always arrive.
+        /// Whether a kept connection of one exchange at a time is open and unread.
         func isUnspoiled(_ descriptor: CInt) -> Bool {
             guard descriptor >= 0, sockets.indices.contains(Int(descriptor)) else { return false }
             guard sockets[Int(descriptor)].isSingle else { return true }
@@ -247,10 +235,9 @@
     // MARK: - Waiting
 
     extension CurlSockets {
-        /// Waits until a socket is ready or the bell rings, or for so many
-        /// milliseconds; without a limit if they are negative.
+        /// Waits until a socket is ready or the bell rings, or for so many milliseconds;
+        /// without a limit if they are negative.
         ///
-        /// - Parameter act: Called for each socket that libcurl waits for.
         /// - Returns: Whether a restless socket was among them.
         func wait(_ milliseconds: CInt, act: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
             let count = atom_poll_wait(poll, &events, CInt(events.count), milliseconds)

@@ -3,9 +3,7 @@
     import Foundation
 
     extension CurlTransfer {
-        /// Sets the options of a request on a new handle.
-        ///
-        /// - Returns: What libcurl refuses, if it does.
+        /// Sets the options of a request on a new handle, and returns what libcurl refuses.
         func set(_ request: TransportRequest, parsedURL: ParsedURL?, on easy: atom_curl_easy) -> WireProblem? {
             // Also as text, which libcurl reads when it repeats a request.
             guard atom_curl_set_text(easy, CInt(ATOM_CURLOPT_URL), request.target.absoluteString) == 0 else {
@@ -28,8 +26,7 @@
                     settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)
                 else { return .other(.unknown, "libcurl doesn't accept that a connection is new") }
             }
-            // libcurl's own limit is five minutes. A limit costs a timer, and the
-            // SDK ends most exchanges earlier.
+            // libcurl's own limit is five minutes; another one costs a timer.
             if request.idleTimeout > .seconds(240) {
                 set(ATOM_CURLOPT_CONNECTTIMEOUT_MS, Int(CInt.max), on: easy)
             }
@@ -63,18 +60,19 @@
             let host =
                 isProxied && request.target.scheme == .http && !fields.contains("Host")
                 ? request.target.origin.hostAndPort : nil
+            let own = settings.ownFields
             var size = 64 + (host?.utf8.count ?? 0)
+            for field in own { size += field.name.utf8.count + field.value.utf8.count }
             for field in fields { size += field.name.utf8.count + field.value.utf8.count }
-            lines.begin(size: size, lines: fields.count + settings.ownLines.count + 3)
+            lines.begin(size: size, lines: fields.count + own.count + 3)
             if let host { lines.add("Host", host) }
-            for line in settings.ownLines where !fields.contains(line.name) { lines.add(line) }
+            for field in own where !fields.contains(field.name) { lines.add(field.name, field.value) }
             for field in fields { lines.add(field.name, field.value) }
             if request.method != "GET" {
                 // libcurl would call every body a form.
                 if !fields.contains("Content-Type") { lines.leaveOut("Content-Type") }
-                // It adds the field for a body over a megabyte, or of unknown
-                // length, over HTTP/1.1: a 401 then comes before the body.
-                let mayExpect = settings.repeatsUnexpected && !request.needsFreshConnection
+                // It adds the field for large bodies, so that a 401 comes before them.
+                let mayExpect = settings.library.repeatsUnexpected && !request.needsFreshConnection
                 if !mayExpect, !fields.contains("Expect") { lines.leaveOut("Expect") }
                 if let timeout = settings.expectationTimeout {
                     set(ATOM_CURLOPT_EXPECT_100_TIMEOUT_MS, timeout, on: easy)
@@ -86,12 +84,44 @@
         private func set(_ option: Int, _ value: Int, on easy: atom_curl_easy) {
             atom_curl_set_long(easy, CInt(option), value)
         }
+
+        // Never freed and never changed, so every thread may read it.
+        nonisolated(unsafe) static let callbacks: UnsafePointer<atom_curl_callbacks> = {
+            let callbacks = UnsafeMutablePointer<atom_curl_callbacks>.allocate(capacity: 1)
+            // 32 bits: the products are lengths of buffers in memory.
+            callbacks.initialize(
+                to: atom_curl_callbacks(
+                    header: { bytes, size, count, context in
+                        UnsafeRawBufferPointer(start: bytes, count: size * count).withMemoryRebound(to: UInt8.self) {
+                            CurlTransfer.of(context).tookHeader($0) ? size * count : 0
+                        }
+                    },
+                    write: { bytes, size, count, context in
+                        let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                        return switch CurlTransfer.of(context).receive(part) {
+                        case .taken: part.count
+                        case .later: Int(ATOM_CURL_WRITE_PAUSE)
+                        case .never: part.isEmpty ? 1 : 0
+                        }
+                    },
+                    read: { bytes, size, count, context in
+                        CurlTransfer.of(context).fill(.init(start: bytes, count: size * count))
+                    },
+                    prepare: { context, _, _, _, port in
+                        CurlTransfer.of(context).maySend(from: UInt16(truncatingIfNeeded: port)) ? 0 : 1
+                    },
+                    progress: { context, length, received, _, sent in
+                        CurlTransfer.of(context).progressed(sent: sent, received: received, of: length) ? 0 : 1
+                    },
+                    connect: { CurlTransfer.of($0).mayConnect() },
+                    opened: { context, descriptor, address, port in
+                        CurlTransfer.of(context).opened(descriptor, to: String(cString: address), port: Int(port))
+                    }))
+            return UnsafePointer(callbacks)
+        }()
     }
 
-    /// A URL that libcurl has parsed.
-    ///
-    /// A handle reads it when its exchange begins, and the transfer keeps it that
-    /// long.
+    /// A URL that libcurl has parsed; the transfer keeps it while a handle reads it.
     final class ParsedURL {
         let handle: atom_curl_url
 

@@ -2,12 +2,11 @@
     internal import CAtomCurl
     import Foundation
 
-    /// Runs one exchange after the other with libcurl.
+    /// Runs one exchange after the other with libcurl, which calls it back on the
+    /// loop's thread.
     ///
-    /// Only the loop's thread uses it. libcurl calls it back on that thread,
-    /// while the loop lets it work. Where libcurl is 7.83 to 8.1, each exchange gets
-    /// a handle of its own: these followed a pointer to freed memory when a handle
-    /// was used again and a head began with a folded line (curl #11103).
+    /// libcurl 7.83 to 8.1 gets a handle for each exchange: it followed a pointer to
+    /// freed memory when one was used again and a head began with a folded line (#11103).
     final class CurlTransfer {
         /// Why this side ended the transfer.
         enum Abort {
@@ -42,8 +41,7 @@
         /// What libcurl hands to its callbacks.
         let owner: UnsafeMutablePointer<atom_curl_owner>
 
-        // Only the loop's thread accesses all of these, and never two accesses
-        // overlap, so the check for that at run time isn't needed (SE-0176).
+        // Only the loop's thread uses these, so no two accesses overlap (SE-0176).
         /// The handle of the exchange.
         @exclusivity(unchecked) private(set) var easy: atom_curl_easy?
         @exclusivity(unchecked) var lines = HeaderLines()
@@ -52,8 +50,7 @@
         @exclusivity(unchecked) var firstTurn = 0
         /// Its place among the running transfers.
         @exclusivity(unchecked) var position = 0
-        /// The exchange; `nil` after it has been cancelled while libcurl still
-        /// looked for the server's address.
+        /// The exchange; `nil` if it was cancelled during the lookup of the address.
         @exclusivity(unchecked) private(set) var exchange: CurlExchange?
         @exclusivity(unchecked) private var head = ResponseHead()
         @exclusivity(unchecked) private var abort: Abort?
@@ -64,8 +61,7 @@
         /// The body, if it isn't.
         @exclusivity(unchecked) var reader: BodyReadAhead?
         @exclusivity(unchecked) private var isBodyRead = false
-        /// The head of a 417, after which libcurl sends the request again
-        /// without `Expect`.
+        /// A 417, after which libcurl sends the request again without `Expect`.
         @exclusivity(unchecked) private var refusedExpectation: TransportResponse?
         @exclusivity(unchecked) private var bodyOffset: Int64 = 0
         /// The part of the body that has been reported as sent.
@@ -118,10 +114,7 @@
     // MARK: - Before
 
     extension CurlTransfer {
-        /// Makes a handle for the exchange.
-        ///
-        /// - Parameter parsedURL: The exchange's URL, if it has been parsed.
-        /// - Returns: Why it can't be sent; `nil` if it can.
+        /// Makes a handle for the exchange, and returns why it can't be sent.
         func prepare(
             for exchange: CurlExchange, parsedURL: ParsedURL?, share: atom_curl_share?
         ) -> TransportFailure? {
@@ -147,12 +140,10 @@
         }
 
         static var noMemory: TransportFailure {
-            TransportFailure(
-                URLError(.unknown, "libcurl has no memory for the exchange", delivery: .notSent), delivery: .notSent)
+            TransportFailure(unsent: .unknown, "libcurl has no memory for the exchange")
         }
 
-        /// Makes a handle without an exchange: it searches for a kept connection,
-        /// and may open none.
+        /// Makes a handle that only searches for a kept connection.
         func prepareSearch() -> atom_curl_easy? {
             easy = atom_curl_easy_make(easy, owner, loop.watcher, errorBuffer)
             guard let easy else { return nil }
@@ -286,9 +277,8 @@
             }
         }
 
-        /// A request is about to be sent, for the first time or again.
-        ///
-        /// - Parameter port: The connection's port on this machine; 0 if it isn't known.
+        /// A request is about to be sent, for the first time or again, from this port; 0
+        /// if it isn't known.
         func maySend(from port: UInt16) -> Bool {
             guard exchange != nil else { return false }
             if refusedExpectation != nil {
@@ -319,8 +309,7 @@
             return refusal == nil
         }
 
-        /// Whether TLS has something of a kept connection that is in no socket any more,
-        /// or can't tell.
+        /// Whether TLS has something of a kept connection, or can't tell.
         private func hasSurplus(isKnown: Bool) -> Bool {
             guard let easy, exchange?.isSecure == true, !isKnown || loop.sockets.isSingle(socket.descriptor) else {
                 return false
@@ -343,8 +332,7 @@
         /// Gets ready to look at a certificate that is not accepted, so that the error
         /// can say whose it is.
         ///
-        /// It takes another handshake, over a connection of its own, and nothing else
-        /// is sent: no request, no certificate of the client.
+        /// It takes another handshake, over a new connection, and nothing else is sent.
         ///
         /// - Returns: Whether there is a certificate to look at.
         func looksAtCertificate(after code: CInt) -> Bool {
@@ -364,9 +352,7 @@
             return true
         }
 
-        /// Gets ready for that: nothing of the request has been sent.
-        ///
-        /// - Returns: Whether it will be a new connection.
+        /// Gets ready for a new connection: nothing of the request has been sent.
         func beginAnew() -> Bool {
             abort = nil
             passage = Passage()
@@ -378,13 +364,12 @@
             socket = loop.sockets.use(descriptor, insteadOf: socket)
         }
 
-        /// libcurl has sent so many bytes of the body, and received so many of a
-        /// response of this length, 0 if it isn't known.
+        /// libcurl has sent so many bytes of the body, and received so many of a response
+        /// of this length, 0 if it isn't known.
         ///
-        /// - Returns: Whether it goes on: with all of a response there is no reason
-        ///   to send more, and the server may not even read it.
+        /// - Returns: Whether it goes on: with a whole response there is no reason to.
         func progressed(sent total: Int64, received: Int64, of length: Int64) -> Bool {
-            guard settings.tellsOfSending || mayGoOn() else { return false }
+            guard settings.library.tellsOfSending || mayGoOn() else { return false }
             // Whoever ends it here waits for the resolver, and nothing will be sent.
             guard let exchange else { return true }
             // libcurl also counts what delimits chunks.
@@ -406,10 +391,9 @@
             reported = total
         }
 
-        /// Before 7.80 libcurl doesn't say that it is about to send.
-        ///
-        /// But it reports progress after each step: when it has taken a kept connection, before it
-        /// sends, and over a new one, to which nothing can have come, after it has sent.
+        /// Before 7.80 libcurl doesn't say that it is about to send, but reports progress
+        /// when it has taken a kept connection, before it sends, and over a new one, to
+        /// which nothing can have come, after it has sent.
         private func mayGoOn() -> Bool {
             let now = Passage(port: figure(ATOM_CURLINFO_LOCAL_PORT), moment: moment(ATOM_CURLINFO_CONNECT_TIME))
             // 7.75 to 7.78 don't know the port of a kept connection.
@@ -454,19 +438,14 @@
             handOverPart()
         }
 
-        /// Hands the collected part of the body over for delivery.
         func handOverPart() {
             guard let exchange, !part.isEmpty else { return }
             loop.report(exchange.handOver(part))
             part = Data()
         }
 
-        /// Lets libcurl go on after a pause.
-        ///
-        /// At once it hands over what it has kept. If that is refused, it leaves it out
-        /// and goes on with what follows.
-        ///
-        /// - Returns: Its code, if it has to be ended for that.
+        /// Lets libcurl go on after a pause, with what it has kept; refused, it leaves that
+        /// out, and this returns the code with which the transfer has to be ended.
         func goOn() -> CInt? {
             guard let easy else { return nil }
             loop.sockets.letGo(socket)
@@ -476,11 +455,8 @@
 
         /// Whether libcurl may be looking for the server's address.
         ///
-        /// To take such a transfer out, libcurl would wait for the system's
-        /// resolver, and all other exchanges with it. It can't be doing so before
-        /// it has worked on the exchange.
-        ///
-        /// Left in, it sends nothing: it gets neither a new connection nor an old one.
+        /// To take such a transfer out, libcurl and all other exchanges would wait for the
+        /// system's resolver. Left in, it sends nothing.
         var mayBeResolving: Bool { !isConnecting && !isPrepared }
 
         /// Lets go of the exchange, which has ended for its caller.
@@ -495,7 +471,7 @@
         /// Gets ready for another exchange; libcurl has no work on it any more.
         func reset() {
             use(-1)
-            if let easy, !settings.usesHandlesAgain {
+            if let easy, !settings.library.usesHandlesAgain {
                 atom_curl_easy_free(easy)
                 self.easy = nil
             }
@@ -512,11 +488,10 @@
             reader.take()?.close()
         }
 
-        /// How far the request got.
         var delivery: AtomError.Delivery {
             if head.isComplete { return .answered }
             if refusal != nil { return .notSent }
-            if !isPrepared, settings.tellsOfSending || !isConnecting || !isReady { return .notSent }
+            if !isPrepared, settings.library.tellsOfSending || !isConnecting || !isReady { return .notSent }
             return figure(ATOM_CURLINFO_REQUEST_SIZE) == 0 ? .notSent : .maybeSent
         }
 

@@ -22,11 +22,10 @@
             /// one.
             public var clientCertificate: ClientCertificate?
 
-            /// The public keys of which a server must have one, in addition to a
-            /// valid certificate; empty, the default, accepts every key.
+            /// The public keys of which every server must have one, in addition to a valid
+            /// certificate; empty, the default, accepts every key.
             ///
-            /// They apply to every server of the transport. Pin a second key
-            /// that you hold in reserve, so that the server can change its key.
+            /// Pin a second key that you hold in reserve, so that the server can change its key.
             public var publicKeyPins: [PublicKeyPin] = []
 
             /// The proxy; by default what the environment names.
@@ -38,15 +37,11 @@
             /// Over HTTP/2 one connection carries up to 100 exchanges at once.
             public var connectionsPerOrigin = 6
 
-            /// How many milliseconds a body waits for `100 Continue`; by default as
-            /// many as libcurl says, which is a second.
-            ///
-            /// For tests, whose server may be slow.
+            /// How many milliseconds a body waits for `100 Continue`, for tests; by default
+            /// a second, as libcurl says.
             var expectationTimeout: Int?
 
-            /// An option that libcurl is said not to have.
-            ///
-            /// For tests.
+            /// An option that libcurl is said not to have, for tests.
             var missingOption: Int?
 
             /// Creates the default settings.
@@ -69,9 +64,8 @@
 
             /// Takes the certificates from a text.
             ///
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)`` if the text
-            ///   contains no certificate, or one that can't be decoded.
+            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if it contains none,
+            ///   or one that can't be decoded.
             public init(pem: String) throws(AtomError) {
                 guard try PEMText.check(pem, label: { $0 == "CERTIFICATE" }, of: "certificates") > 0 else {
                     throw PEMText.invalid("certificates", "there is no “-----BEGIN CERTIFICATE-----”")
@@ -101,10 +95,8 @@
             ///     between it and the root, if there are any.
             ///   - privateKey: The key in PEM.
             ///   - passphrase: The passphrase of an encrypted key.
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)`` if there is no
-            ///   private key in the text. Whether it belongs to the certificate
-            ///   is found out by the first handshake.
+            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` for a text without a
+            ///   private key. The first handshake shows whether it is the certificate's.
             public init(chain: Certificates, privateKey: String, passphrase: String? = nil) throws(AtomError) {
                 guard try PEMText.check(privateKey, label: { $0.hasSuffix("PRIVATE KEY") }, of: "private key") > 0
                 else {
@@ -130,8 +122,7 @@
 
             /// Takes the digest in base64, also with `sha256/` before it.
             ///
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)`` if it isn't
+            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if it isn't
             ///   the base64 of 32 bytes.
             public init(sha256 base64: String) throws(AtomError) {
                 var text = base64[...]
@@ -179,10 +170,9 @@
 
     // MARK: - PEM
 
-    /// Checks text with PEM blocks.
     private enum PEMText {
         static func invalid(_ subject: String, _ reason: String) -> AtomError {
-            .requestable(.unsupportedConfiguration(.init(subject: subject, reason: reason)))
+            .refused(RequestableError.unsupportedConfiguration, subject, because: reason)
         }
 
         static func read(_ file: URL) throws(AtomError) -> String {
@@ -198,31 +188,18 @@
             _ text: String, label isWanted: (Substring) -> Bool, of subject: String
         ) throws(AtomError) -> Int {
             var count = 0
-            var content: String?
-            for line in text.split(whereSeparator: \.isNewline) {
-                if let label = label(of: line, after: "-----BEGIN ") {
-                    content = isWanted(label) ? "" : nil
-                } else if label(of: line, after: "-----END ") != nil {
-                    guard let block = content else { continue }
-                    // A DER sequence. The header fields of an encrypted key are
-                    // not base64.
-                    guard block.contains(":") || Data(base64Encoded: block)?.first == 0x30 else {
-                        throw invalid(subject, "a PEM block can't be decoded")
-                    }
-                    count += 1
-                    content = nil
-                } else {
-                    content?.append(contentsOf: line.filter { !$0.isWhitespace })
+            let blocks = text.matches(
+                of: /-----BEGIN ([^-]*)-----(.*?)(-----END |\z)/.dotMatchesNewlines())
+            for block in blocks where isWanted(block.1) {
+                guard !block.3.isEmpty else { throw invalid(subject, "a PEM block has no end") }
+                let content = block.2.filter { !$0.isWhitespace }
+                // A DER sequence. The header fields of an encrypted key are not base64.
+                guard content.contains(":") || Data(base64Encoded: content)?.first == 0x30 else {
+                    throw invalid(subject, "a PEM block can't be decoded")
                 }
+                count += 1
             }
-            guard content == nil else { throw invalid(subject, "a PEM block has no end") }
             return count
-        }
-
-        private static func label(of line: Substring, after prefix: String) -> Substring? {
-            guard line.hasPrefix(prefix) else { return nil }
-            let rest = line.dropFirst(prefix.count)
-            return rest.range(of: "-----").map { rest[..<$0.lowerBound] }
         }
     }
 #endif

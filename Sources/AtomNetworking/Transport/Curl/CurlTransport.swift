@@ -26,21 +26,16 @@
     /// has no timeouts, and sends nothing again.
     public final class CurlTransport: Transport {
         private let settings: CurlSettings
-        /// Started for the first request, and once more in a process that was
-        /// forked afterwards.
+        /// Started for the first request, and once more in a forked process.
         private let loop = Guarded<CurlLoop?>(nil)
 
         /// The version of the system's libcurl, for example `7.88.1`; `nil` if
         /// there is none that can be used.
         public static var libraryVersion: String? { try? CurlLibrary.loaded.get().version }
 
-        /// Creates a transport.
+        /// Creates a transport; its thread starts with the first request.
         ///
-        /// No thread is started and no connection opened before the first
-        /// request.
-        ///
-        /// - Throws: ``AtomError/requestable(_:)`` with
-        ///   ``RequestableError/unsupportedConfiguration(_:)`` if the process has
+        /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if the process has
         ///   no libcurl 7.68 or later, or one that lacks what the settings need to
         ///   be safe, for example public key pins.
         public init(configuration: Configuration = Configuration()) throws(AtomError) {
@@ -49,7 +44,7 @@
                 settings = try CurlSettings(configuration, library: library)
                 try settings.check()
             case .failure(let failure):
-                throw .requestable(.unsupportedConfiguration(.init(subject: "CurlTransport", reason: failure.reason)))
+                throw .refused(RequestableError.unsupportedConfiguration, "CurlTransport", because: failure.reason)
             }
         }
 
@@ -67,12 +62,7 @@
             _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
         ) -> any TransportExchange {
             guard let loop = startedLoop() else {
-                receive(
-                    .failed(
-                        TransportFailure(
-                            URLError(
-                                .unknown, "The process has no threads or descriptors left", delivery: .notSent),
-                            delivery: .notSent)))
+                receive(.failed(TransportFailure(unsent: .unknown, "The process has no threads or descriptors left")))
                 return EndedExchange()
             }
             let exchange = CurlExchange(request, loop: loop, receive: receive)
@@ -87,17 +77,11 @@
         private func startedLoop() -> CurlLoop? {
             loop.withLock { loop in
                 if let loop, !loop.isOfAnotherProcess { return loop }
-                // In a forked process the other loop's connections belong to the
-                // parent too. They are left alone.
+                // The other loop's connections are the parent's too, and left alone.
                 let started = CurlLoop(settings)
                 loop = started
                 return started
             }
         }
-    }
-
-    /// The result of `start` when nothing could be started.
-    private struct EndedExchange: TransportExchange {
-        func cancel() {}
     }
 #endif

@@ -1,13 +1,11 @@
 #if os(Linux)
     import Dispatch
 
-    /// Delivers the events of a transport: those of one exchange in order, one at a
-    /// time.
+    /// Delivers the events of a transport: those of one exchange in order.
     ///
-    /// An event may run code of the app, such as an observer, or write to a slow
-    /// disk. That must hold up neither the thread that all connections share nor
-    /// the events of other exchanges. One thread delivers everything as long as it
-    /// gets on; whenever it is stuck, another one goes on with the rest.
+    /// An event may run code of the app or write to a slow disk, which must hold up
+    /// neither the connections nor other exchanges. One thread delivers everything as
+    /// long as it gets on; whenever it is stuck, another one goes on with the rest.
     final class EventDelivery: Sendable {
         struct Item: Sendable {
             let exchange: CurlExchange
@@ -71,20 +69,17 @@
             }
         }
 
-        /// How long one event may take until another thread goes on with the others, in
-        /// nanoseconds.
+        /// How long, in nanoseconds, one event may hold up the others.
         static let patience: UInt64 = 5_000_000
 
         private let state = Guarded(State())
-        /// GCD gives a serial queue without a target a thread also when the app blocks
-        /// all those that it shares.
+        /// Without a target, it gets a thread also when the app blocks all of GCD's.
         private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport")
 
         /// Adds events and empties the list.
         ///
         /// - Parameter isLate: Whether the caller won't ask again.
-        /// - Returns: Whether events wait. Then it is to be called again soon, also
-        ///   without new ones.
+        /// - Returns: Whether events wait, so that it is to be called again soon.
         func add(_ items: inout [Item], isLate: Bool = false) -> Bool {
             let (starts, helps, isBehind) = state.withLock { state in
                 let wasEmpty = state.isEmpty

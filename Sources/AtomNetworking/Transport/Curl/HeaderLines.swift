@@ -1,135 +1,81 @@
 #if os(Linux)
     internal import CAtomCurl
 
-    /// A header line that is the same for all requests, as libcurl reads it.
-    final class HeaderLine: @unchecked Sendable {
-        let name: String
-        // Written once, before the object is shared.
-        fileprivate let bytes: UnsafeMutablePointer<CChar>
-
-        init(name: String, value: String) {
-            self.name = name
-            let text = value.isEmpty ? "\(name);" : "\(name): \(value)"
-            bytes = .allocate(capacity: text.utf8.count + 1)
-            for (index, byte) in text.utf8.enumerated() { bytes[index] = CChar(bitPattern: byte) }
-            bytes[text.utf8.count] = 0
-        }
-
-        deinit { bytes.deallocate() }
-    }
-
     /// The header lines of a request as libcurl reads them, in memory that is
     /// used again for the next request.
     struct HeaderLines: ~Copyable {
-        private var bytes: UnsafeMutablePointer<CChar>
-        private var capacity: Int
+        private var bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 1_024)
         private var count = 0
-        private var nodes: UnsafeMutablePointer<atom_curl_list>
-        private var nodeCapacity: Int
+        private var nodes = UnsafeMutableBufferPointer<atom_curl_list>.allocate(capacity: 16)
         private var nodeCount = 0
-
-        init() {
-            capacity = 1_024
-            bytes = .allocate(capacity: capacity)
-            nodeCapacity = 16
-            nodes = .allocate(capacity: nodeCapacity)
-        }
 
         deinit {
             bytes.deallocate()
             nodes.deallocate()
         }
 
-        /// Starts a list for fields of this size.
-        ///
-        /// - Parameters:
-        ///   - size: The most bytes that the names and values take together.
-        ///   - lines: The most lines.
+        /// The list, until the next call of `begin`; `nil` if it is empty.
+        var list: UnsafeMutablePointer<atom_curl_list>? { nodeCount == 0 ? nil : nodes.baseAddress }
+
+        /// Starts a list of so many lines, whose names and values take so many bytes.
         mutating func begin(size: Int, lines: Int) {
             // A colon, a space and a terminator each.
             let needed = size + 3 * lines
-            if needed > capacity {
+            if needed > bytes.count {
                 bytes.deallocate()
-                capacity = needed
-                bytes = .allocate(capacity: capacity)
+                bytes = .allocate(capacity: needed)
             }
-            if lines > nodeCapacity {
+            if lines > nodes.count {
                 nodes.deallocate()
-                nodeCapacity = lines
-                nodes = .allocate(capacity: nodeCapacity)
+                nodes = .allocate(capacity: lines)
             }
             (count, nodeCount) = (0, 0)
         }
 
-        /// Adds a field.
         mutating func add(_ name: String, _ value: String) {
-            startLine()
-            append(name)
-            let before = count
-            bytes[count] = 0x3A  // A colon and a space.
-            bytes[count + 1] = 0x20
-            count += 2
             let start = count
-            append(value)
-            trim(from: start)
-            // Nothing after the colon would remove the field.
-            if count == start {
-                bytes[before] = 0x3B  // A semicolon.
-                count = before + 1
+            append(name)
+            let end = count
+            append(": ")
+            append(value, isTrimmed: true)
+            if count == end + 2 {
+                // Nothing after the colon would remove the field.
+                count = end
+                append(";")
             }
-            endLine()
-        }
-
-        /// Adds a line that outlives the list.
-        mutating func add(_ line: HeaderLine) {
-            startLine(line.bytes)
+            endLine(start)
         }
 
         /// Keeps libcurl from adding a field of its own.
         mutating func leaveOut(_ name: String) {
-            startLine()
+            let start = count
             append(name)
             append(":")
-            endLine()
+            endLine(start)
         }
 
-        /// The list, which is valid until the next call of `begin`; `nil` if it
-        /// is empty.
-        var list: UnsafeMutablePointer<atom_curl_list>? { nodeCount == 0 ? nil : nodes }
-
-        private mutating func startLine() {
-            startLine(bytes + count)
-        }
-
-        private mutating func startLine(_ bytes: UnsafeMutablePointer<CChar>) {
-            nodes[nodeCount] = atom_curl_list(data: bytes, next: nil)
-            if nodeCount > 0 { nodes[nodeCount - 1].next = nodes + nodeCount }
+        private mutating func endLine(_ start: Int) {
+            bytes[count] = 0
+            count += 1
+            guard let line = bytes.baseAddress, let list = nodes.baseAddress else { return }
+            list[nodeCount] = atom_curl_list(data: line + start, next: nil)
+            if nodeCount > 0 { list[nodeCount - 1].next = list + nodeCount }
             nodeCount += 1
         }
 
-        private mutating func endLine() {
-            bytes[count] = 0
-            count += 1
-        }
-
-        private mutating func append(_ text: String) {
+        /// - Parameter isTrimmed: Without the whitespace around it, which is not part
+        ///   of a value (RFC 9110 §5.5).
+        private mutating func append(_ text: String, isTrimmed: Bool = false) {
+            func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
             var text = text
             text.withUTF8 { source in
-                guard let start = source.baseAddress else { return }
-                UnsafeMutableRawPointer(bytes + count).copyMemory(from: start, byteCount: source.count)
-                count += source.count
+                var (first, end) = (0, source.count)
+                while isTrimmed, end > first, isBlank(source[end - 1]) { end -= 1 }
+                while isTrimmed, first < end, isBlank(source[first]) { first += 1 }
+                guard let start = source.baseAddress, let place = bytes.baseAddress else { return }
+                UnsafeMutableRawPointer(place + count).copyMemory(from: start + first, byteCount: end - first)
+                count += end - first
             }
-        }
-
-        /// Whitespace around a value is not part of it (RFC 9110 §5.5).
-        private mutating func trim(from start: Int) {
-            func isBlank(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 }
-            while count > start, isBlank(bytes[count - 1]) { count -= 1 }
-            var first = start
-            while first < count, isBlank(bytes[first]) { first += 1 }
-            guard first > start else { return }
-            (bytes + start).update(from: bytes + first, count: count - first)
-            count -= first - start
         }
     }
 #endif

@@ -10,7 +10,6 @@
             public let exceptions: [String]
             let username: String?
             let password: String?
-            /// Whether it is this machine.
             let isLoopback: Bool
 
             /// Creates a proxy.
@@ -24,13 +23,12 @@
             ///   - password: The password.
             ///   - exceptions: Names of hosts, and domains with all their hosts,
             ///     that are reached directly; `*` stands for all.
-            /// - Throws: ``AtomError/requestable(_:)`` with
-            ///   ``RequestableError/unsupportedConfiguration(_:)``.
+            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)``.
             public init(
                 _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
             ) throws(AtomError) {
                 func invalid(_ reason: String) -> AtomError {
-                    .requestable(.unsupportedConfiguration(.init(subject: "proxy", reason: reason)))
+                    .refused(RequestableError.unsupportedConfiguration, "proxy", because: reason)
                 }
                 guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
                     let host = parts.encodedHost, !host.isEmpty
@@ -70,16 +68,12 @@
     }
 
     extension CurlTransport.ProxyServer {
-        /// The proxy that the environment names for a scheme, where libcurl would
-        /// look for it; `nil` if there is none.
-        ///
-        /// - Throws: An error without the value of the variable, which may contain a
-        ///   password.
+        /// The proxy that the environment names for a scheme, where libcurl would look
+        /// for it; the error doesn't show the value, which may contain a password.
         static func named(
             by environment: [String: String], for scheme: BaseURLScheme
         ) throws(CurlLibrary.Unavailable) -> Self? {
-            // Not HTTP_PROXY, which a web server may set from a request's header
-            // field.
+            // Not HTTP_PROXY, which a web server sets from a header field.
             let names =
                 (scheme == .http ? ["http_proxy"] : ["https_proxy", "HTTPS_PROXY"]) + ["all_proxy", "ALL_PROXY"]
             guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name]

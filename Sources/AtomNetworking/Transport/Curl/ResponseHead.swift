@@ -1,10 +1,8 @@
 #if os(Linux)
     import Foundation
 
-    /// Reads the lines of a head as they arrive.
-    ///
-    /// libcurl hands over each line with its end, also the lines of interim
-    /// responses and of trailers.
+    /// Reads the lines of a head as they arrive, each with its end, also those of
+    /// interim responses and of trailers.
     struct ResponseHead {
         /// The most bytes that all heads and trailers of one response may have.
         static let maximumSize = 256 << 10
@@ -39,8 +37,7 @@
         /// The value of `Content-Length`, which several fields may repeat.
         private var contentLength: Int64?
         private var isChunked = false
-        /// Whether libcurl has interpreted the last line by itself, so that none may
-        /// go on with it.
+        /// Whether libcurl has interpreted the last line, and none may go on with it.
         private var isFixed = false
 
         /// Whether the head of the final response is complete.
@@ -68,12 +65,10 @@
             return HeaderFields(fields)
         }
 
-        /// Takes the next line.
         mutating func take(_ line: UnsafeBufferPointer<UInt8>) -> Progress {
             size += line.count
             guard size <= Self.maximumSize else { return .tooLarge }
-            // The connection ended in the middle of this line: some versions of
-            // libcurl pass it on all the same.
+            // The connection ended within this line, which some versions pass on.
             guard line.last == UInt8(ascii: "\n") else { return .incomplete }
             // RFC 9110 §5.5.
             guard stage == .over || line.hasOnlyText else { return invalid("it contains a character that it may not") }
@@ -89,9 +84,8 @@
             return .invalid
         }
 
-        /// Reads `HTTP/1.1 200 OK`, where the reason may be missing.
-        ///
-        /// libcurl is more lenient, but then it may see another status in it.
+        /// Reads `HTTP/1.1 200 OK`, where the reason may be missing; libcurl is more
+        /// lenient, and may see another status in it.
         private mutating func startHead(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
             guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")),
                 space == 6 || (space == 8 && line[6] == UInt8(ascii: ".") && line[7].isDigit), line[5].isDigit
@@ -130,8 +124,7 @@
             // Whatever follows, a carriage return ends the head for libcurl.
             guard let start = line.baseAddress, line[0] != UInt8(ascii: "\r") else { return .invalid }
             if line[0].isBlank {
-                // A line that goes on with the value before it is obsolete (RFC
-                // 9112 §5.2).
+                // A line that goes on with a value is obsolete (RFC 9112 §5.2).
                 guard !fields.isEmpty, !isFixed else { return .invalid }
                 let more = line.trimmed.text
                 let separator = fields[fields.count - 1].value.isEmpty || more.isEmpty ? "" : " "
@@ -159,10 +152,8 @@
             return .incomplete
         }
 
-        /// Judges the fields that say how long the body is and how it is coded (RFC
-        /// 9112 §6): libcurl may read them in another way than the server meant.
-        ///
-        /// - Returns: Why the head is refused.
+        /// Returns what is wrong with the fields that say how long the body is and how it
+        /// is coded (RFC 9112 §6): libcurl may read them otherwise than the server meant.
         private mutating func judge(
             _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, hasBlank: Bool
         ) -> String? {

@@ -5,17 +5,14 @@ import Foundation
 
     /// A body of files that Foundation's thread on Linux reads while it sends.
     ///
-    /// An upload task would read its file on another thread, and traps if a part
-    /// comes from there after the task was cancelled.
+    /// An upload task traps if a part comes after the task was cancelled.
     final class BodyInputStream: InputStream {
         // One thread opens and reads it: Foundation's.
         private let reader: TransportBodyReader
         private let failed: @Sendable (AtomError) -> Void
         private var status = Stream.Status.notOpen
 
-        /// - Parameters:
-        ///   - reader: It never has to wait for bytes.
-        ///   - failed: Called at most once, before the exchange ends.
+        /// - Parameter failed: Called at most once, before the exchange ends.
         init(_ reader: TransportBodyReader, failed: @escaping @Sendable (AtomError) -> Void) {
             self.reader = reader
             self.failed = failed

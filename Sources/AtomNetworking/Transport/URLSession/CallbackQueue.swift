@@ -3,10 +3,9 @@ import Foundation
 /// The delegate queue of a session: one callback at a time, in order, with
 /// urgent blocks before all waiting ones.
 ///
-/// On Linux nothing but this queue limits how much of a response is read: the
-/// session's thread, which all sessions of the process share, waits while many
-/// callbacks do. A callback may need that thread, so functions of URLSession
-/// that wait for it are called with ``call(_:)``.
+/// On Linux nothing else limits how much of a response is read: the session's
+/// thread, which the whole process shares, waits while many callbacks do. So
+/// functions that wait for that thread are called with ``call(_:)``.
 final class CallbackQueue: OperationQueue, @unchecked Sendable {
     #if canImport(FoundationNetworking)
         /// How many callbacks may wait before the session's thread does: with
@@ -35,15 +34,10 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
         qualityOfService = .userInitiated
     }
 
-    /// Runs the block after all waiting blocks; the caller never waits.
-    func addOwn(_ block: @escaping @Sendable () -> Void) {
-        addOperation(BlockOperation(block: block))
-    }
-
-    /// Runs the block before all waiting blocks.
-    func addUrgent(_ block: @escaping @Sendable () -> Void) {
+    /// Runs the block after all waiting blocks, or before them; the caller never waits.
+    func add(isUrgent: Bool = false, _ block: @escaping @Sendable () -> Void) {
         let operation = BlockOperation(block: block)
-        operation.queuePriority = .veryHigh
+        if isUrgent { operation.queuePriority = .veryHigh }
         addOperation(operation)
     }
 
@@ -70,8 +64,7 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {
             }
         }
 
-        /// Calls functions of URLSession that wait for the session's thread,
-        /// which goes on first.
+        /// Calls functions that wait for the session's thread, which goes on first.
         func call<T>(_ body: () -> T) -> T {
             condition.withLock {
                 callers += 1

@@ -6,12 +6,9 @@ import Foundation
 
 /// Converts a session's callbacks to the events of each exchange.
 ///
-/// All callbacks and all cancellations run on one serial queue. On Linux a task
-/// that is cancelled while it completes traps (it is removed from its session
-/// twice). Here a task is cancelled only between two callbacks, and only while
-/// it has not completed.
+/// Callbacks and cancellations run on one serial queue: on Linux a task that is
+/// cancelled while it completes traps.
 final class ExchangeDelegate: NSObject, @unchecked Sendable {
-    /// The session's delegate queue.
     let queue = CallbackQueue()
     private let challenges: ChallengeDisposition
 
@@ -31,10 +28,8 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     /// The number of tasks that have not completed yet.
     var count: Int { exchanges.withLock { $0.count } }
 
-    /// Creates and resumes the task of an exchange, unless it has been
-    /// cancelled.
-    ///
-    /// - Parameter file: The body, if it isn't in the request.
+    /// Creates and resumes the task of an exchange, unless it has been cancelled;
+    /// with the body of a file, if there is one.
     func start(
         _ exchange: DataTaskExchange, _ request: URLRequest, fromFile file: URL? = nil, in session: URLSession
     ) {
@@ -68,7 +63,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Sends an event of the transport's own.
     func tell(_ exchange: DataTaskExchange, _ event: TransportEvent) {
-        queue.addOwn { exchange.receive(event) }
+        queue.add { exchange.receive(event) }
     }
 
     /// Cancels the task soon, unless it completes before.
@@ -78,10 +73,8 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
             return exchange.spooledBody
         }
         body?.stop()
-        // Before the waiting callbacks: on Linux nothing limits the server, and
-        // after the callbacks the whole of a body that is too large would have
-        // been read.
-        queue.addUrgent { [self] in
+        // Before the waiting callbacks, or a body that is too large would be read on.
+        queue.add(isUrgent: true) { [self] in
             let task = exchanges.withLock { exchanges -> URLSessionTask? in
                 guard exchange.isResumed, let task = exchange.task, exchanges[task.taskIdentifier] === exchange else {
                     return nil
@@ -93,16 +86,9 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Suspends the task, which lets the system stop reading.
-        func suspend(_ exchange: DataTaskExchange) -> Bool {
-            guard let task = exchanges.withLock({ _ in exchange.task }) else { return false }
-            task.suspend()
-            return true
-        }
-
-        /// Resumes a suspended task.
-        func goOn(_ exchange: DataTaskExchange) {
-            exchanges.withLock { _ in exchange.task }?.resume()
+        /// Changes the task, if it has been started; suspended, the system stops reading.
+        func change(_ exchange: DataTaskExchange, _ change: (URLSessionTask) -> Void) -> Bool {
+            exchanges.withLock { _ in exchange.task }.map(change) != nil
         }
     #endif
 
@@ -117,8 +103,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // A task that was cancelled while this callback waited expects no
-            // response and traps on one.
+            // A task that was cancelled meanwhile expects no response and traps on one.
             let isExpected = exchanges.withLock { $0[task.taskIdentifier]?.isCancelled == false }
             guard isExpected else { return }
         #endif
@@ -130,8 +115,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Everything else hangs or traps here. Head and body have arrived;
-            // the task ends as cancelled.
+            // All else hangs or traps. The response is there; the task ends as cancelled.
             exchange(of: task)?.isChallenged = true
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
@@ -143,8 +127,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // On Linux interim responses (103 Early Hints, RFC 8297) arrive here
-        // too.
+        // On Linux interim responses (RFC 8297) arrive here too.
         if let response = response as? HTTPURLResponse, response.isFinal {
             let exchange = exchange(of: dataTask)
             exchange?.statusCode = response.statusCode
@@ -165,8 +148,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         endIfAnswered(dataTask, after: data.count)
     }
 
-    /// Ends a task whose response is complete, although the server has not read
-    /// the whole body, and may never do so.
+    /// Ends a task with a whole response: the server may never read the rest.
     private func endIfAnswered(_ task: URLSessionTask, after count: Int = 0) {
         guard let exchange = exchange(of: task), let missing = exchange.missing else { return }
         exchange.missing = missing - Int64(count)
@@ -197,11 +179,9 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     #if canImport(FoundationNetworking)
         /// The server closed a kept-alive connection without a response.
         ///
-        /// libcurl repeats the request on another connection and needs the body
-        /// from its beginning. Foundation doesn't provide it for a body that is
-        /// not a stream: the server would wait for the body until the idle
-        /// timeout. libcurl also can't know whether the request may be sent
-        /// twice (RFC 9110 §9.2.2).
+        /// libcurl repeats the request, although it can't know whether that is allowed
+        /// (RFC 9110 §9.2.2), and the server would wait for a body that Foundation
+        /// doesn't provide again.
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -211,8 +191,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
                 exchange?.isBodyLost = true
                 return exchange
             }
-            // All sessions of the process wait for this thread, also the
-            // cancellation, which runs on another thread.
+            // All sessions wait for this thread, also the cancellation.
             completionHandler(nil)
             if let exchange { cancel(exchange) }
         }
@@ -224,12 +203,10 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         // A temporary file isn't needed any more, and is removed outside the lock.
         _ = exchanges.withLock { _ in exchange.spooledBody.take() }
         let (isCancelled, isBodyLost, bodyFailure) = exchanges.withLock { _ in
-            // Evaluated here: the exchange can still be cancelled, but that has
-            // no effect any more.
+            // A later cancellation has no effect any more.
             return (exchange.isCancelled, exchange.isBodyLost && !hasResponse, exchange.bodyFailure)
         }
-        // On Linux the head of a redirect without a valid target stays in the
-        // task, and its body is lost.
+        // On Linux a redirect without a valid target is only here, without its body.
         if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
             exchange.receive(.response(TransportResponse(response)))
         }
@@ -237,7 +214,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         #if !canImport(FoundationNetworking)
             trace = RequestTrace(exchange.metrics, of: task)
             if exchange.wantsMetrics, let last = exchange.metrics?.transactionMetrics.last {
-                exchange.receive(.measured(TransactionTimes(last).metrics))
+                exchange.receive(.measured(TransportMetrics(last)))
             }
         #endif
         guard let error else { return exchange.receive(.finished) }
@@ -269,8 +246,7 @@ extension HTTPURLResponse {
 }
 
 extension URLSessionTask {
-    /// The length of the request's body; on Linux a task doesn't know it by
-    /// itself.
+    /// The length of the request's body, which on Linux no task knows.
     fileprivate var lengthOfBody: Int64 {
         let request = originalRequest
         if let body = request?.httpBody { return Int64(body.count) }
@@ -279,10 +255,8 @@ extension URLSessionTask {
 }
 
 extension TransportResponse {
-    /// Copies the fields that Foundation parsed.
-    ///
-    /// Foundation has joined repeats with a comma, which changes the meaning
-    /// only for `Set-Cookie` (RFC 9110 §5.3).
+    /// Copies the fields that Foundation parsed and joined, which changes the meaning
+    /// only of `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
         var fields: [HeaderFields.Field] = []
         for (name, value) in response.allHeaderFields {
@@ -295,11 +269,84 @@ extension TransportResponse {
                 fields.append(HeaderFields.Field(name: name, value: value))
             }
         }
-        // Foundation's dictionary has no order; a stable order makes logs and
-        // tests readable.
+        // Foundation's dictionary has no order, which logs and tests want.
         fields.sort { $0.name < $1.name }
         self.init(
             statusCode: response.statusCode, headerFields: HeaderFields(fields),
             exchangesPerOrigin: exchangesPerOrigin)
     }
 }
+
+/// One exchange of a session, until its task has completed.
+final class DataTaskExchange: TransportExchange, @unchecked Sendable {
+    let delegate: ExchangeDelegate
+    let receive: @Sendable (TransportEvent) -> Void
+    let wantsMetrics: Bool
+
+    // These are accessed only under the delegate's lock.
+    /// The task; `nil` until the exchange has been started.
+    var task: URLSessionTask?
+    /// Whether the task may be cancelled.
+    var isResumed = false
+    var isCancelled = false
+    /// The file that is written and then sent, until the end.
+    var spooledBody: SpooledBody?
+    var bodyFailure: AtomError?
+
+    /// Whether the connection was lost, and the body can't be sent again.
+    var isBodyLost = false
+
+    // These are accessed only on the delegate's queue.
+    var statusCode: Int?
+    /// How many bytes of the response's body are still to come, if known.
+    var missing: Int64?
+    var sent: Int64 = 0
+    /// Whether the server has answered in full before it has read the body.
+    var isAnsweredEarly = false
+    var isChallenged = false
+    #if !canImport(FoundationNetworking)
+        var metrics: URLSessionTaskMetrics?
+    #endif
+
+    init(
+        _ delegate: ExchangeDelegate, wantsMetrics: Bool = false,
+        receive: @escaping @Sendable (TransportEvent) -> Void
+    ) {
+        self.delegate = delegate
+        self.wantsMetrics = wantsMetrics
+        self.receive = receive
+    }
+
+    func cancel() {
+        delegate.cancel(self)
+    }
+
+    #if !canImport(FoundationNetworking)
+        // On Linux a suspended task loses its connection.
+
+        func pause() -> Bool { delegate.change(self) { $0.suspend() } }
+
+        func resume() { _ = delegate.change(self) { $0.resume() } }
+    #endif
+}
+
+#if !canImport(FoundationNetworking)
+    extension TransportMetrics {
+        init(_ transaction: URLSessionTaskTransactionMetrics) {
+            func moment(_ date: Date?) -> Duration? { date.map { .seconds($0.timeIntervalSinceReferenceDate) } }
+            networkProtocol = transaction.networkProtocolName
+            // Without a connection it is neither.
+            isConnectionReused = transaction.isReusedConnection ? true : transaction.connectStartDate.map { _ in false }
+            remoteAddress = transaction.remoteAddress
+            remotePort = transaction.remotePort
+            measure(
+                domainLookup: (moment(transaction.domainLookupStartDate), moment(transaction.domainLookupEndDate)),
+                connect: (moment(transaction.connectStartDate), moment(transaction.connectEndDate)),
+                secureConnection: (
+                    moment(transaction.secureConnectionStartDate), moment(transaction.secureConnectionEndDate)
+                ),
+                requestStart: moment(transaction.requestStartDate),
+                response: (moment(transaction.responseStartDate), moment(transaction.responseEndDate)))
+        }
+    }
+#endif

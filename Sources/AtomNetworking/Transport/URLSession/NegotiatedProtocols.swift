@@ -1,9 +1,7 @@
 import Foundation
 
-/// Which servers multiplex, as a session's metrics told.
-///
-/// The metrics of an exchange come at its end, so the next response is the
-/// first that can report it.
+/// Which servers multiplex, as a session's metrics told, which come at the end of
+/// an exchange.
 struct NegotiatedProtocols: Sendable {
     /// What URLSession opens connections for to one server over HTTP/1.1; more
     /// requests would wait inside it, with their timeouts running.
@@ -24,8 +22,7 @@ struct NegotiatedProtocols: Sendable {
         multiplexing[server] = name.hasPrefix("h2") || name.hasPrefix("h3")
     }
 
-    /// How many exchanges with the server make sense at once; `nil` if that isn't
-    /// known yet.
+    /// How many exchanges with the server make sense at once, if known.
     func exchanges(with url: URL?) -> Int? {
         Self.server(of: url).flatMap { multiplexing[$0] }.map { $0 ? Self.streams : Self.connections }
     }

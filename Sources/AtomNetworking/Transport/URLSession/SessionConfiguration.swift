@@ -9,9 +9,8 @@ public enum SessionConfiguration: Sendable, Hashable {
     /// A background session, which is not supported: every `resume` fails with
     /// ``RequestableError/unsupportedConfiguration(_:)``.
     ///
-    /// The system carries out uploads and downloads of files for a background
-    /// session while the app is suspended. It ends all other requests, follows
-    /// redirects by itself, and can't wait for a refresh of the tokens.
+    /// It carries out only uploads and downloads of files while the app is suspended,
+    /// follows redirects by itself, and can't wait for a refresh of the tokens.
     case background(String)
 
     /// Cookies are stored in `HTTPCookieStorage.shared`, for the whole process.
@@ -49,10 +48,8 @@ extension SessionConfiguration {
         }
     }
 
-    /// The system's configuration without everything that the SDK does itself
-    /// or doesn't use: cookies, caches, credentials and timeouts.
-    ///
-    /// - Parameter configure: Changes the rest of it.
+    /// The system's configuration, changed, without what the SDK does itself or
+    /// doesn't use: cookies, caches, credentials and timeouts.
     func urlSessionConfiguration(
         _ configure: (URLSessionConfiguration) -> Void = { _ in }
     ) -> URLSessionConfiguration {
@@ -64,15 +61,13 @@ extension SessionConfiguration {
         case .ephemeral, .background: configuration = .ephemeral
         }
         configure(configuration)
-        // Only the accept policy prevents Foundation on Linux from parsing
-        // cookies in every header line.
+        // Or Foundation on Linux would look for cookies in every header line.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // Each request has its own idle timeout; the session's 60 seconds must
-        // not be shorter.
+        // Each request has its own, which may be longer than 60 seconds.
         configuration.timeoutIntervalForRequest = Duration.year.seconds
         configuration.timeoutIntervalForResource = Duration.year.seconds
         return configuration

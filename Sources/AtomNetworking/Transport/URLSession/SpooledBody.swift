@@ -1,7 +1,6 @@
 import Foundation
 
-/// The temporary file that a body is written to before URLSession sends it; it
-/// is removed when this is released.
+/// The temporary file of a body for URLSession, removed when it is released.
 final class SpooledBody: @unchecked Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("AtomNetworking-\(UUID().uuidString).body")
     // One call of `writeParts` follows the other.
@@ -17,11 +16,7 @@ final class SpooledBody: @unchecked Sendable {
 
     deinit { unlink(url.path) }
 
-    /// Writes the body; call it once.
-    ///
-    /// - Parameters:
-    ///   - progress: Called after each part.
-    ///   - completion: Called once, on any thread, with what went wrong.
+    /// Writes the body, once; the completion is called on any thread.
     func write(progress: @escaping @Sendable () -> Void, completion: @escaping @Sendable (AtomError?) -> Void) {
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             do throws(AtomError) {
@@ -43,9 +38,7 @@ final class SpooledBody: @unchecked Sendable {
         reader.interrupt()
     }
 
-    /// Writes what can be read now.
-    ///
-    /// - Returns: Whether that was all.
+    /// Writes what can be read now, and returns whether that was all.
     private func writeParts(_ progress: () -> Void) throws(AtomError) -> Bool {
         // Only this user may read it.
         file = file ?? Descriptor(url.path, O_WRONLY | O_CREAT | O_EXCL)
@@ -68,8 +61,7 @@ final class SpooledBody: @unchecked Sendable {
 
     private static func failure(_ code: Int32) -> AtomError {
         .transfer(
-            TransferError(
-                .bodyFailed, "The body could not be written to a temporary file.", delivery: .notSent,
-                underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) }))
+            .bodyFailed, "The body could not be written to a temporary file.", delivery: .notSent,
+            underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }

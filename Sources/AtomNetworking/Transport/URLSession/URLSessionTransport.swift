@@ -8,9 +8,7 @@ import Foundation
 /// a session delegate.
 ///
 /// It rejects every redirect and challenge, and stores no cookie, cache or
-/// credential. It works around defects of Foundation on Linux: challenges that
-/// hang, cancellation that traps, timeouts that are truncated to whole seconds,
-/// errors without a useful description.
+/// credential. It works around defects of Foundation on Linux.
 ///
 /// The session is created for the first request. It is released when the
 /// transport has been released and its last exchange has ended.
@@ -51,13 +49,10 @@ public final class URLSessionTransport: Transport {
     /// Use it for what only URLSession knows: waiting for connectivity, networks
     /// that cost money or are constrained, a proxy, TLS versions, protocols of
     /// your own. Cookies, caches, credentials and the session's own timeouts stay
-    /// as the SDK needs them, whatever you set.
+    /// as the SDK needs them.
     ///
-    /// - Parameters:
-    ///   - configuration: What the session's configuration is made from.
-    ///   - configure: Changes the configuration before a session is created. It
-    ///     is called for each session: one for all requests, and one for each
-    ///     request that needs a fresh connection, such as a refresh.
+    /// - Parameter configure: Changes the configuration of each session: one for all
+    ///   requests, and one for each that needs a fresh connection, such as a refresh.
     public convenience init(
         configuration: SessionConfiguration = .ephemeral,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
@@ -76,10 +71,8 @@ public final class URLSessionTransport: Transport {
         ///
         /// - Parameters:
         ///   - configuration: What the session's configuration is made from.
-        ///   - configure: Changes the configuration before a session is created;
-        ///     see ``init(configuration:configure:)``.
-        ///   - challenge: Answers a challenge of the connection, while the
-        ///     request waits and its idle timeout runs. Return
+        ///   - configure: As in ``init(configuration:configure:)``.
+        ///   - challenge: Answers a challenge, while the request's idle timeout runs;
         ///     `.performDefaultHandling` for what you don't decide.
         public convenience init(
             configuration: SessionConfiguration = .ephemeral,
@@ -94,8 +87,7 @@ public final class URLSessionTransport: Transport {
     #endif
 
     deinit {
-        // The session keeps its delegate until then, and running exchanges end
-        // normally.
+        // Running exchanges end normally.
         session.withLock { $0 }?.finishTasksAndInvalidate()
     }
 
@@ -125,10 +117,8 @@ public final class URLSessionTransport: Transport {
         if case .stream(let body) = request.body {
             start(exchange, urlRequest, sending: body)
         } else if isOnItsOwn {
-            // A session has its own connections. On Linux the request would
-            // otherwise wait for one of six, and if the server closes the
-            // kept-alive connection, the request is lost, and a refresh token
-            // with it.
+            // A session has its own connections. On a kept-alive one the request, and a
+            // refresh token with it, would be lost if the server closes it.
             let session = makeSession(delegate)
             defer { session.finishTasksAndInvalidate() }
             delegate.start(exchange, urlRequest, in: session)
@@ -140,9 +130,8 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a body that isn't in memory.
     ///
-    /// A stream of the app is written to a temporary file first: on Linux it
-    /// can't be read on demand, and on Apple's systems its length would not be
-    /// sent.
+    /// A stream of the app is written to a temporary file first: URLSession would not
+    /// send its length, and on Linux can't read it on demand.
     private func start(_ exchange: DataTaskExchange, _ request: URLRequest, sending body: TransportBodyStream) {
         #if canImport(FoundationNetworking)
             if case .segments = body.source { return send(body, of: request, as: exchange) }
@@ -212,9 +201,8 @@ public final class URLSessionTransport: Transport {
 
     /// The URL in a form that Foundation accepts.
     ///
-    /// On Linux Foundation rejects every IPv6 address: it compares libcurl's
-    /// host, which has brackets, with its own, which has none. With
-    /// percent-encoding they are equal.
+    /// On Linux it compares libcurl's host with its own, which has no brackets for an
+    /// IPv6 address. With percent-encoding they are equal.
     private static func url(of target: TargetURL) -> URL? {
         #if canImport(FoundationNetworking)
             if target.host.hasPrefix("["), let range = target.absoluteString.range(of: "[", options: .literal) {
@@ -229,8 +217,7 @@ public final class URLSessionTransport: Transport {
 
     private static func urlRequest(for request: TransportRequest, url: URL) -> URLRequest {
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-        // Set with the property: on Linux the session's 60 seconds replace the
-        // initializer's argument.
+        // Set here: on Linux the session's replaces the initializer's argument.
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
         urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
@@ -239,11 +226,8 @@ public final class URLSessionTransport: Transport {
         return urlRequest
     }
 
-    /// The fields as Foundation stores them: repeats are joined with a comma,
-    /// under the first name.
-    ///
-    /// All are set at once, since Foundation on Linux changes the case of a name
-    /// that is set individually.
+    /// The fields as Foundation stores them: repeats are joined with a comma; all are
+    /// set at once, since on Linux it changes the case of a name that is set alone.
     private static func combined(_ fields: HeaderFields) -> [String: String] {
         var combined = [String: String](minimumCapacity: fields.count)
         for field in fields where HTTPGrammar.violation(inFieldValue: field.value) == nil {
@@ -267,21 +251,49 @@ public final class URLSessionTransport: Transport {
         return value.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Later than the SDK's own deadline: Foundation on Linux truncates
-    /// fractions, fails at once below a second and traps on huge values.
-    ///
-    /// On Linux it creates a timer for each field of a response. A timer beyond
-    /// the range of Dispatch, about three centuries from now, is never started.
+    /// Later than the SDK's own deadline: Foundation on Linux truncates fractions,
+    /// fails at once below a second and traps on huge values.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
-        #if canImport(FoundationNetworking)
-            // In milliseconds it has to fit in an `Int`.
-            if Int.bitWidth >= 64 { return 10_000_000_000 }
-        #endif
-        return min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
+        min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
     }
 }
 
-/// The result of `start` when nothing could be started.
-private struct EndedExchange: TransportExchange {
-    func cancel() {}
+/// Who answers the challenges of a session.
+enum ChallengeDisposition: Sendable {
+    /// The system evaluates trust; without a stored credential a 401 is
+    /// returned unchanged.
+    case system
+    #if !canImport(FoundationNetworking)
+        /// The app answers those of the connection.
+        case app(
+            @Sendable (URLAuthenticationChallenge) async -> (URLSession.AuthChallengeDisposition, URLCredential?))
+
+        /// Calls the handler once, on any thread.
+        func answer(
+            _ challenge: URLAuthenticationChallenge,
+            _ handler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let space = challenge.protectionSpace
+            guard case .app(let answer) = self,
+                Self.isOfConnection(space.authenticationMethod, isProxy: space.isProxy())
+            else { return handler(.performDefaultHandling, nil) }
+            Task(priority: .userInitiated) {
+                let (disposition, credential) = await answer(challenge)
+                handler(disposition, credential)
+            }
+        }
+    #endif
+
+    /// Whether a challenge is about the connection, not about one request.
+    ///
+    /// URLSession would send the request again if a request's challenge were
+    /// answered: with a second `Authorization`, and without the SDK's knowledge.
+    static func isOfConnection(_ method: String, isProxy: Bool) -> Bool {
+        isProxy
+            || ![
+                NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic,
+                NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodHTMLForm,
+                NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+            ].contains(method)
+    }
 }

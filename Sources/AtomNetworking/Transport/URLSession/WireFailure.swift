@@ -4,14 +4,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The meaning of a URLSession error, as text, and how far the request got.
+/// The meaning of a URLSession error, and how far the request got.
 ///
-/// Foundation on Linux reports both TLS failures and truncated bodies as
-/// "unknown", and a response that isn't HTTP as "unsupported URL". Its
-/// description, which comes from libcurl, distinguishes them.
+/// Foundation on Linux reports TLS failures and truncated bodies as "unknown", and
+/// what isn't HTTP as "unsupported URL". libcurl's words in it tell them apart.
 struct WireFailure {
     let error: any Error
-    /// Whether the head of a response had arrived.
     let hasResponse: Bool
     let isSecure: Bool
     /// What the session knows of the bytes that it sent.
@@ -71,8 +69,7 @@ struct WireFailure {
         }
     }
 
-    /// Uses libcurl's description to distinguish errors that Foundation on
-    /// Linux reports as one.
+    /// Tells by libcurl's words what Foundation on Linux reports as one.
     private func unknown(_ error: URLError) -> WireProblem {
         guard trace == .unknown else { return .unnamed(error as NSError) }
         let text = error.localizedDescription
@@ -100,4 +97,32 @@ struct WireFailure {
             || text.contains("SSL routines") || text.contains("handshake")
         return isHandshake ? .insecure(saying: text) : .other(.secureConnectionFailed, "No secure connection: \(text)")
     }
+}
+
+/// What a session knows of the bytes that it sent for one task.
+///
+/// The error is that of the last try: URLSession sends a request again if a
+/// connection is lost.
+enum RequestTrace: Sendable, Equatable {
+    /// The session doesn't tell, as on Linux.
+    case unknown
+    /// No try began to send the request.
+    case nothingSent
+    /// At least one try may have sent a part of it.
+    case mayHaveSent
+
+    /// - Parameter starts: When each try began to send the request; `nil` for one that
+    ///   didn't get so far.
+    init(starts: [Date?], bodyBytes: Int64) {
+        // Without a try nothing is known: the metrics may be missing.
+        let isSent = starts.isEmpty || bodyBytes > 0 || starts.contains { $0 != nil }
+        self = isSent ? .mayHaveSent : .nothingSent
+    }
+
+    #if !canImport(FoundationNetworking)
+        init(_ metrics: URLSessionTaskMetrics?, of task: URLSessionTask) {
+            self.init(
+                starts: metrics?.transactionMetrics.map(\.requestStartDate) ?? [], bodyBytes: task.countOfBytesSent)
+        }
+    #endif
 }

@@ -58,8 +58,8 @@ struct CallbackQueueConcurrencyTests {
         }
         await onAThreadOfItsOwn { started.wait() }
         for number in 3..<6 { queue.addOperation { [journal] in journal.note(number) } }
-        queue.addUrgent { [journal] in journal.note(1) }
-        queue.addUrgent { [journal] in journal.note(2) }
+        queue.add(isUrgent: true) { [journal] in journal.note(1) }
+        queue.add(isUrgent: true) { [journal] in journal.note(2) }
         goOn.signal()
         await finish()
         #expect(journal.all == [0, 1, 2, 3, 4, 5])
@@ -80,7 +80,7 @@ struct CallbackQueueConcurrencyTests {
                     added.note(number)
                 }
             }
-            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            await withCheckedContinuation { continuation in queue.add { continuation.resume() } }
             #expect(journal.all == Array(0..<20_000))
             #expect(most.all.max() ?? .max <= CallbackQueue.limit + 2)
         }
@@ -100,7 +100,7 @@ struct CallbackQueueConcurrencyTests {
                 for number in 0..<2_000 { queue.addOperation { journal.note(number) } }
                 added.signal()
             }
-            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            await withCheckedContinuation { continuation in queue.add { continuation.resume() } }
             #expect(journal.all == Array(0..<2_000))
         }
 
@@ -123,7 +123,7 @@ struct CallbackQueueConcurrencyTests {
                 }
                 added.signal()
             }
-            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            await withCheckedContinuation { continuation in queue.add { continuation.resume() } }
             #expect(journal.all == Array(0..<2_000))
         }
 
@@ -136,7 +136,7 @@ struct CallbackQueueConcurrencyTests {
                 for number in 0..<(CallbackQueue.limit + 20) { queue.addOperation { journal.note(number) } }
                 added.signal()
             }
-            await withCheckedContinuation { continuation in queue.addOwn { continuation.resume() } }
+            await withCheckedContinuation { continuation in queue.add { continuation.resume() } }
             #expect(journal.all == Array(0..<(CallbackQueue.limit + 20)))
         }
     #endif
@@ -164,7 +164,7 @@ struct CallbackQueueConcurrencyTests {
                             journal.note(thread * 1_000 + number)
                             journal.leave()
                         }
-                        if thread == 0 { queue.addUrgent(block) } else { queue.addOperation(block) }
+                        if thread == 0 { queue.add(isUrgent: true, block) } else { queue.addOperation(block) }
                     }
                 }
             }

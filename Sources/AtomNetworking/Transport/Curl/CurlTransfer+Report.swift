@@ -1,0 +1,105 @@
+#if os(Linux)
+    internal import CAtomCurl
+    import Foundation
+
+    extension CurlTransfer {
+        /// What libcurl has measured, read before the transfer is taken out.
+        var metrics: TransportMetrics? {
+            guard let easy, exchange?.request.wantsMetrics == true else { return nil }
+            func figure(_ info: Int) -> Int { atom_curl_get_long(easy, CInt(info)) }
+            // Since the start of the exchange, for what it reached.
+            func moment(_ info: Int) -> Duration? {
+                let microseconds = atom_curl_get_offset(easy, CInt(info))
+                return microseconds > 0 ? .microseconds(microseconds) : nil
+            }
+            var metrics = TransportMetrics()
+            let isNew = figure(ATOM_CURLINFO_NUM_CONNECTS) > 0
+            let address = atom_curl_get_text(easy, CInt(ATOM_CURLINFO_PRIMARY_IP)).map { String(cString: $0) } ?? ""
+            // Without an address there was no connection at all.
+            guard !address.isEmpty else { return metrics }
+            metrics.remoteAddress = address
+            metrics.remotePort = figure(ATOM_CURLINFO_PRIMARY_PORT)
+            metrics.isConnectionReused = figure(ATOM_CURLINFO_NUM_CONNECTS) == 0
+            metrics.networkProtocol =
+                switch figure(ATOM_CURLINFO_HTTP_VERSION) {
+                case 1: "http/1.0"
+                case 2: "http/1.1"
+                case 3, 4, 5: "h2"
+                case 30, 31: "h3"
+                default: nil
+                }
+            let lookup = isNew ? moment(ATOM_CURLINFO_NAMELOOKUP_TIME) : nil
+            let connected = isNew ? moment(ATOM_CURLINFO_CONNECT_TIME) : nil
+            let secured = isNew ? moment(ATOM_CURLINFO_APPCONNECT_TIME) : nil
+            metrics.measure(
+                domainLookup: (.zero, lookup), connect: (lookup ?? .zero, connected),
+                secureConnection: (secured == nil ? nil : connected, secured),
+                requestStart: moment(ATOM_CURLINFO_PRETRANSFER_TIME),
+                response: (moment(ATOM_CURLINFO_STARTTRANSFER_TIME), moment(ATOM_CURLINFO_TOTAL_TIME)))
+            return metrics
+        }
+
+        /// What the server's certificate says, if it was looked at.
+        var certificate: String? {
+            var lines: [String: String] = [:]
+            var next = easy.flatMap { atom_curl_get_certificate($0) }
+            while let line = next {
+                let parts = String(cString: line.pointee.data).split(separator: ":", maxSplits: 1).map(String.init)
+                if parts.count == 2 { lines[parts[0]] = Redaction.clipped(parts[1], limit: 200) }
+                next = UnsafePointer(line.pointee.next)
+            }
+            guard let subject = lines["Subject"] else { return nil }
+            var text = "its certificate is that of “\(subject)”"
+            if let names = lines["X509v3 Subject Alternative Name"] { text += " for \(names)" }
+            if let issuer = lines["Issuer"] { text += ", issued by “\(issuer)”" }
+            if let start = lines["Start date"], let end = lines["Expire date"] {
+                text += ", valid from \(start) to \(end)"
+            }
+            return text
+        }
+
+        // MARK: Where an error has happened
+
+        /// The proxy that the exchange went over.
+        ///
+        /// libcurl alone knows the exceptions; the server's port may be one of theirs.
+        var proxyInUse: CurlTransport.ProxyServer? {
+            guard let target = exchange?.request.target, let proxy = try? settings.proxy(for: target) else {
+                return nil
+            }
+            let port = peer.port > 0 ? peer.port : figure(ATOM_CURLINFO_PRIMARY_PORT)
+            return proxy.exceptions.isEmpty || port > 0 && port != target.port ? proxy : nil
+        }
+
+        /// Whether the name that was not found is the proxy's.
+        func isOfProxy(_ error: CurlError) -> Bool {
+            guard let target = exchange?.request.target, (try? settings.proxy(for: target)) != nil else { return false }
+            return !error.message.contains(target.host)
+        }
+
+        /// What somebody who looks for the cause wants to know: the host, the proxy,
+        /// what its name resolved to, and what the system says.
+        func place(
+            of problem: WireProblem, _ error: CurlError, over proxy: CurlTransport.ProxyServer?
+        ) -> String? {
+            guard let target = exchange?.request.target else { return nil }
+            let way = proxy.map { "over the proxy \($0.url)" } ?? ""
+            var parts: [String]
+            switch problem {
+            case .unknownHost: return target.host
+            case .unknownProxy: return (try? settings.proxy(for: target))?.url
+            case .proxy: parts = [(try? settings.proxy(for: target))?.url ?? ""]
+            case .refused, .offline, .lost, .closedWithoutResponse, .closedAtOnce, .timedOut, .notHTTP:
+                parts = ["\(target.host):\(target.port)", way]
+            default: return way.isEmpty ? nil : way
+            }
+            let known =
+                easy.flatMap { atom_curl_get_text($0, CInt(ATOM_CURLINFO_PRIMARY_IP)) }.map { String(cString: $0) }
+                ?? ""
+            let address = known.isEmpty ? peer.address : known
+            if !parts.contains(where: { $0.contains(address) }) { parts.append(address) }
+            if error.systemError > 0 { parts.append(String(cString: strerror(CInt(error.systemError)))) }
+            return parts.filter { !$0.isEmpty }.joined(separator: ", ")
+        }
+    }
+#endif
