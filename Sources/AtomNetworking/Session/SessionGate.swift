@@ -8,8 +8,9 @@ import Foundation
 final class SessionGate: Sendable {
     /// What becomes of a request.
     enum Admission {
-        /// It is sent now.
-        case go
+        /// It is sent now, signed with this, unless it waits for something else;
+        /// with how many people had gone by then.
+        case go(SessionSignature, departures: Int)
         /// The session has to be asked, with what was read: the app's variable
         /// is read once.
         case askSession(read: (credential: TokenCredential, version: Int)?)
@@ -27,7 +28,7 @@ final class SessionGate: Sendable {
         self.time = time
     }
 
-    /// A request asks to be sent.
+    /// A request asks to be sent: one look under one lock, if its token is good.
     ///
     /// - Parameter isAnew: Whether it has been sent before, and was answered by
     ///   a 401 or a redirect: then it joins the end of the queue. A request that
@@ -35,18 +36,18 @@ final class SessionGate: Sendable {
     func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
         let read = readCurrent()
         let now = time.now
-        let goes = guarded.with { machine in
+        let means = waiter.refreshMeans
+        return guarded.with { machine in
             let place = waiter.sessionPlace
             guard
                 let (ticket, generation) = machine.admitAtOnce(
-                    by: waiter.refreshMeans, of: place?.generation, takeover: place?.takeoverCount,
+                    by: means, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: read, at: now)
-            else { return false }
+            else { return .askSession(read: read) }
             waiter.sessionPlace = SessionPlace(
                 ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
-            return true
+            return .go(machine.signatureOfHeld, departures: machine.departures)
         }
-        return goes ? .go : .askSession(read: read)
     }
 
     /// What a request is signed with that is about to be sent, and how many had

@@ -118,11 +118,17 @@ extension SessionMachine {
         switch phase {
         case .active, .refreshing:
             // Read in place: a copy of `held` costs more than the rest.
-            guard held?.isUsable(at: instant) == true, let value = held?.authorization else { return .none }
-            return .authorization(value, version: tokenNumber)
+            return held?.isUsable(at: instant) == true ? signatureOfHeld : .none
         case .loading, .storing, .backingOff, .ended, .signedOut:
             return .none
         }
+    }
+
+    /// The signature with the access token that is held.
+    @inline(__always)
+    var signatureOfHeld: Signature {
+        guard let value = held?.authorization else { return .none }
+        return .authorization(value, version: tokenNumber)
     }
 
     /// The server's answer to a request signed with this access token is not a
