@@ -17,12 +17,12 @@ final class SessionGate: Sendable {
     }
 
     private let guarded: GuardedMachine
-    private let keeper: any SessionKeeper
+    private let keeper: SessionKeeper
     private let time: any TimeSource
     /// Another one for each session of each process.
     let mark = UUID()
 
-    init(_ guarded: GuardedMachine, keeper: any SessionKeeper, time: any TimeSource) {
+    init(_ guarded: GuardedMachine, keeper: SessionKeeper, time: any TimeSource) {
         self.guarded = guarded
         self.keeper = keeper
         self.time = time
@@ -83,8 +83,8 @@ final class SessionGate: Sendable {
     /// What is kept now, and the version before it was read; `nil` where it has
     /// to be loaded.
     func readCurrent() -> (credential: TokenCredential, version: Int)? {
-        guard !keeper.needsLoading else { return nil }
+        guard case .variable(let variable) = keeper else { return nil }
         let version = guarded.with { $0.version }
-        return keeper.current.map { ($0, version) }
+        return (variable.tokenCredential, version)
     }
 }

@@ -191,6 +191,12 @@ struct MachineFixture {
         return say(actions)
     }
 
+    /// The store has taken what a sign-in, or a sign-out, writes.
+    mutating func wrote(_ credential: TokenCredential?) {
+        _ = machine.replaced(
+            by: credential, in: machine.generation, found: .success(nil), failure: nil, now: moment)
+    }
+
     /// The server refused a first attempt with the current token.
     mutating func condemn(version: Int? = nil) {
         machine.rejected(version: version ?? machine.tokenNumber, now: moment)

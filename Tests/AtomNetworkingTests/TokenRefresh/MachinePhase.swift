@@ -128,6 +128,7 @@ enum MachinePhase: String, CaseIterable, Sendable {
             fixture = Self.goodInStore.fixture
             fixture.store = MachineFixture.empty
             _ = fixture.signOut()
+            fixture.machine.store.forgetOutstanding()
         case .acquiring:
             fixture.store = MachineFixture.empty
             _ = fixture.ask("w")

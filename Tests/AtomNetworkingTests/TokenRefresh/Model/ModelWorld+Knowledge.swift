@@ -34,7 +34,7 @@ extension ModelWorld {
         var hasEnded = false
         if case .loading(let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
         let before = generation
-        learn(read)
+        learnFromStore(read)
         guard hasEnded, generation != before else { return }
         for index in requests.indices where requests[index].isWaiting && requests[index].isNew {
             requests[index].ownGeneration = generation

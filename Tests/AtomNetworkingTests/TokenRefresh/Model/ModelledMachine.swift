@@ -197,9 +197,37 @@ struct ModelledMachine {
     }
 
     mutating func notStored(version: Int, now: Moment) -> [Action] {
-        perturb(
+        defer { forgetOrPreferWhatFailed() }
+        return perturb(
             machine.notStored(
                 version: version, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent), now: now))
+    }
+
+    mutating func replaced(
+        by credential: TokenCredential?, in generation: Int, found: TokenCredential?, hasFailed: Bool, now: Moment
+    ) -> [Action] {
+        defer { if hasFailed { forgetOrPreferWhatFailed() } }
+        return perturb(
+            machine.replaced(
+                by: credential, in: generation, found: .success(found),
+                failure: hasFailed ? .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent) : nil,
+                now: now))
+    }
+
+    /// - Parameter written: What the store holds now; `nil` if it can't be written.
+    mutating func wroteAgain(_ written: ModelCredential?, in generation: Int, now: Moment) -> [Action] {
+        defer { if written == nil { forgetOrPreferWhatFailed() } }
+        return perturb(
+            machine.wroteAgain(
+                written.map { .success($0.inStore) } ?? .failure(AtomError.unexpected), in: generation, now: now))
+    }
+
+    private mutating func forgetOrPreferWhatFailed() {
+        switch bug {
+        case .unwrittenIsForgotten: machine.store.forgetOutstanding()
+        case .unwrittenGoesBeforeNewer: machine.store.outstanding = .overAnything
+        default: break
+        }
     }
 
     func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
@@ -221,8 +249,6 @@ struct ModelledMachine {
         perturbBefore()
         return perturb(machine.observed(read, now: now))
     }
-
-    mutating func written(_ credential: TokenCredential) { machine.written(credential) }
 
     mutating func wasSet(_ credential: TokenCredential) { machine.wasSet(credential) }
 

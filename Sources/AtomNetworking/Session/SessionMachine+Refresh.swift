@@ -64,7 +64,7 @@ extension SessionMachine {
         // Another refresh that takes as long would get nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.asked)
         install(brought)
-        store.willWrite(credential, isPending: !needsLoading)
+        willWrite(credential)
         phase = .storing
         return news + [.store(credential, version: tokenNumber)]
     }
@@ -97,8 +97,20 @@ extension SessionMachine {
         running = ended
         version += 1
         held?.readAgain(kept, now: now, policy: policy)
-        store.willWrite(kept, isPending: !needsLoading)
+        willWrite(kept)
         return kept
+    }
+
+    /// The credential with the new refresh token has been written, or not.
+    mutating func keptRefreshToken(_ kept: TokenCredential, isWritten: Bool, now: Moment) -> [Action] {
+        // Otherwise the app has signed in or out meanwhile, or somebody has stored something newer.
+        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return [] }
+        if isWritten {
+            _ = store.wrote(kept, in: generation)
+        } else {
+            _ = store.writeFailed(.overOld, at: now.instant)
+        }
+        return []
     }
 
     /// Whether the credential with this access token still has to be written.
@@ -112,14 +124,17 @@ extension SessionMachine {
     ///   old value for a while. `nil` for a store, which holds what was written.
     mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
         guard mayStore(version: stored), let held else { return [] }
-        if needsLoading { store.wrote(held.credential) }
-        return proceed(with: held, read: read, now: now)
+        let hadFailed = needsLoading && store.outstanding != nil && store.wrote(held.credential, in: generation)
+        let actions: [Action] = hadFailed ? [.announce(.credentialStored)] : []
+        return actions + proceed(with: held, read: read, now: now)
     }
 
     /// The credential with this access token could not be written: the session
     /// goes on in memory.
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version), let held else { return [] }
+        // A sign-in or sign-out meanwhile writes its own.
+        if store.outstanding == .overOld { _ = store.writeFailed(.overOld, at: now.instant) }
         return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))
     }
 

@@ -39,7 +39,7 @@ extension SessionMachine {
         guard held?.credential.hasTokens(of: successor) != true else { return [] }
         running?.isOutdated = true
         switchAccessToken(to: successor, now: now)
-        store.willWrite(successor, isPending: !needsLoading)
+        willWrite(successor)
         phase = .storing
         return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
     }
@@ -54,8 +54,19 @@ extension SessionMachine {
         spent.contains(stored) || store.judge(stored) == .old
     }
 
+    /// What the store holds, or would hold if every write had succeeded.
+    func intended(over stored: TokenCredential?) -> TokenCredential? {
+        store.intended(over: stored, isSpent: stored.map(spent.contains) ?? false)
+    }
+
+    /// A credential is about to be written over the one that it replaces.
+    mutating func willWrite(_ credential: TokenCredential) {
+        store.willWrite(credential, isPending: !needsLoading)
+        if needsLoading { store.outstanding = .overOld }
+    }
+
     private mutating func staleStore() -> [Action] {
-        guard !isStoring, !hasAnnouncedStaleStore else { return [] }
+        guard !isStoring, store.outstanding == nil, !hasAnnouncedStaleStore else { return [] }
         hasAnnouncedStaleStore = true
         return [.announceStaleStore]
     }
@@ -80,7 +91,6 @@ extension SessionMachine {
     ) -> (TokenCredential, [Action]) {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
-        store.willWrite(credential, isPending: !needsLoading)
         if !credential.refreshToken.isEmpty, running?.credential?.refreshToken == credential.refreshToken {
             // The running refresh is this person's after all.
             running?.isSignedOut = false
@@ -88,6 +98,7 @@ extension SessionMachine {
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         if mayBeSomebodys(read) { departures += 1 }
         generation += 1
+        willReplace(by: credential)
         refusedRefreshToken = nil
         fruitless = []
         runningLoad = nil
@@ -127,8 +138,16 @@ extension SessionMachine {
     /// - Parameter read: What the app's variable held until now.
     mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
         if let read { _ = store.note(read) }
-        store.willWrite(.empty, isPending: !needsLoading)
-        return forget() + [.announce(.signedOut)]
+        let actions = forget()
+        willReplace(by: .empty)
+        return actions + [.announce(.signedOut)]
+    }
+
+    /// The credential of a sign-in, or an empty one, is about to be written over
+    /// whatever is kept.
+    private mutating func willReplace(by credential: TokenCredential) {
+        store.willWrite(credential, isPending: !needsLoading)
+        if needsLoading { store.outstanding = .first(generation: generation) }
     }
 
     /// Whether the store should still get the credential of a sign-in, or be
@@ -155,10 +174,69 @@ extension SessionMachine {
         return last
     }
 
-    /// The store has taken this credential.
-    mutating func written(_ credential: TokenCredential) {
-        store.wrote(credential)
+    // MARK: Writing to the store
+
+    /// The write of a sign-in or sign-out has ended.
+    ///
+    /// - Parameters:
+    ///   - found: What the store held before, if it could be read.
+    ///   - failure: Why the store has not taken it; `nil` if it has.
+    mutating func replaced(
+        by credential: TokenCredential?, in generation: Int, found: Result<TokenCredential?, any Error>,
+        failure: AuthenticationError?, now: Moment
+    ) -> [Action] {
+        guard let failure else {
+            let hadFailed = store.wrote(credential ?? .empty, in: generation)
+            return hadFailed ? [.announce(.credentialStored)] : []
+        }
+        if !mayWrite(signedIn: credential, in: generation) {
+            _ = notReplaced(in: generation)
+        } else if case .success(let found) = found {
+            store.overwrites(found ?? .empty)
+            _ = store.writeFailed(.overOld, at: now.instant)
+        } else {
+            _ = store.writeFailed(.overAnything, at: now.instant)
+        }
+        return [.announce(.credentialNotStored(failure))]
     }
+
+    /// The write of a sign-in or sign-out is not wanted any more.
+    mutating func notReplaced(in generation: Int) -> [Action] {
+        store.forgetFirst(of: generation)
+        return []
+    }
+
+    /// The outstanding write has ended.
+    ///
+    /// - Parameters:
+    ///   - result: What the store holds now: what it should, or something newer.
+    ///   - generation: The generation in which the write began; a sign-in or
+    ///     sign-out since then writes its own.
+    mutating func wroteAgain(
+        _ result: Result<TokenCredential?, any Error>, in generation: Int, now: Moment
+    ) -> [Action] {
+        guard generation == self.generation, hasToWriteAgain, let last = store.last else { return [] }
+        switch result {
+        case .success(let stored) where (stored ?? .empty).hasTokens(of: last):
+            let hadFailed = store.wrote(last, in: generation)
+            let actions: [Action] = hadFailed ? [.announce(.credentialStored)] : []
+            return actions + self.stored(version: tokenNumber, now: now)
+        case .success(let stored):
+            store.forgetOutstanding()
+            let news = observed(stored ?? .empty, now: now)
+            // The waiters go on, unless somebody else's credential has replaced this one.
+            return news + self.stored(version: tokenNumber, now: now)
+        case .failure(let error):
+            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+            guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
+            let isTriedAgain = store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
+            return isTriedAgain ? [] : [.announce(.credentialNotStored(failure))]
+        }
+    }
+
+    /// Whether there is a write to be tried again; a sign-in or sign-out writes
+    /// for itself.
+    var hasToWriteAgain: Bool { store.outstanding == .overOld || store.outstanding == .overAnything }
 
     // MARK: Reading the store
 

@@ -33,9 +33,8 @@ struct SessionMachine<Waiter> {
         /// Write the credential, unless `mayStore` is false by then; ends with
         /// `stored` or `notStored`.
         case store(TokenCredential, version: Int)
-        /// Write the credential over the spent one that it has replaced,
-        /// unless `mayStore` is false by then or the spent one isn't there any
-        /// more; ends with `stored` or `notStored`.
+        /// Write the credential over what is out of date; ends with `stored`, or
+        /// `wroteAgain` in a store.
         case rewrite(TokenCredential, version: Int)
         /// Call `nextReleased` until it returns no waiter.
         case release
@@ -138,15 +137,19 @@ struct SessionMachine<Waiter> {
     /// Whether this refresh is running, and its result still matters.
     func isRunning(_ number: Int) -> Bool { running.map { $0.number == number && !$0.isOutdated } ?? false }
 
-    /// As much of the state as an app can tell apart.
-    enum Stage: Hashable { case unknown, signedOut, signedIn, refreshing, ended }
-
-    var stage: Stage {
-        switch phase {
-        case .loading(let end): end == nil ? .unknown : .ended
-        case .signedOut: .signedOut
-        case .ended: .ended
-        case .refreshing, .storing: .refreshing
+    /// What an app is told of the session.
+    ///
+    /// - Parameters:
+    ///   - current: What the app's variable holds, if it is known.
+    ///   - now: The time, if it matters whether the token is good.
+    func state(reading current: TokenCredential? = nil, at now: MonotonicInstant? = nil) -> SessionState {
+        // A request would find the credential there.
+        let isSignedIn = current.map(isNews) ?? false
+        return switch phase {
+        case .loading(let end): end.map { .ended($0.error) } ?? .unknown
+        case .signedOut: isSignedIn ? .signedIn : .signedOut
+        case .ended(let error): isSignedIn ? .signedIn : .ended(error)
+        case .refreshing, .storing: now.map { isGood(at: $0, by: .refreshToken) } == true ? .signedIn : .refreshing
         case .active, .backingOff: held == nil ? .signedOut : .signedIn
         }
     }
