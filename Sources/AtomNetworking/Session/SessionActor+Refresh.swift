@@ -206,8 +206,9 @@ extension SessionActor {
                     let unchanged = guarded.with { $0.intended(over: stored) }
                     guard isStillWanted(number, replacing: rejected, stored) else { return (.abandoned, unchanged) }
                     let outcome = commit()
-                    if case .committed = outcome { return (outcome, new) }
-                    return (outcome, unchanged)
+                    guard case .committed = outcome else { return (outcome, unchanged) }
+                    guarded.with { $0.overwrites(stored) }
+                    return (outcome, new)
                 }
                 // A person may have signed in for it: it isn't lost if the store can't be reached.
                 _ = await finish(number, outcome ?? commit(), written)

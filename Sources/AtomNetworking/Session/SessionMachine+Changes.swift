@@ -65,6 +65,12 @@ extension SessionMachine {
         if needsLoading { store.outstanding = .overOld }
     }
 
+    /// What is about to be written replaces this, which may not have been read
+    /// before.
+    mutating func overwrites(_ found: TokenCredential?) {
+        if needsLoading { store.overwrites(found ?? .empty) }
+    }
+
     private mutating func staleStore() -> [Action] {
         guard !isStoring, store.outstanding == nil, !hasAnnouncedStaleStore else { return [] }
         hasAnnouncedStaleStore = true

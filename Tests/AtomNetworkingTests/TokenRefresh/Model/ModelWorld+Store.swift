@@ -146,7 +146,9 @@ extension ModelWorld {
                 operations[0].stage = .answered
                 operations[0].outcome = .abandoned
             }
-        case .keep(let number, let credential, _): try commit(number, credential, sentAt: now)
+        case .keep(let number, let credential, _):
+            try commit(number, credential, sentAt: now)
+            sut.machine.overwrites(store.inStore)
         case .write(let credential, let generation):
             let mayWrite = sut.mayWrite(signedIn: credential.inStore, in: generation)
             operations[0].result = mayWrite ? credential : store
@@ -382,7 +384,8 @@ extension ModelWorld {
                     by: credential.inStore, in: generation, found: operation.stored.inStore, hasFailed: hasFailed,
                     now: moment))
         case .writeAgain:
-            if operation.generation == self.generation {
+            let isCurrent = operation.generation == self.generation
+            if isCurrent {
                 if hasFailed {
                     if operation.result != operation.stored { writingFailed(operation.result, over: operation.stored) }
                 } else {
@@ -397,7 +400,7 @@ extension ModelWorld {
             }
             try perform(
                 sut.wroteAgain(
-                    hasFailed ? nil : operation.result, in: operation.generation == self.generation ? sut.machine.generation : sut.machine.generation - 1, now: moment))
+                    hasFailed ? nil : operation.result, in: sut.machine.generation - (isCurrent ? 0 : 1), now: moment))
         case .load, .look: break
         }
     }

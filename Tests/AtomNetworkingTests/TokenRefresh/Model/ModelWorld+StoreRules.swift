@@ -68,7 +68,7 @@ extension ModelWorld {
             throw Violation("two refreshes are on their way (G1)")
         }
         guard operations.isEmpty, let lastWord, store != lastWord else { return }
-        guard intended(store) == lastWord else {
+        guard intended(store) == lastWord, sut.machine.store.retryAt != nil else {
             throw Violation("the store doesn't hold what it should, and nobody will write it (G7, G9)")
         }
     }
