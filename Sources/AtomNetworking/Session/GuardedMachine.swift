@@ -147,8 +147,7 @@ final class GuardedMachine: Sendable {
     @discardableResult
     func cancelOutdatedRefresh() -> Bool {
         let outdated = content.withLock { content -> Task<Void, Never>? in
-            guard let running = content.machine.running, running.isOutdated, running.number == content.refresh?.number
-            else { return nil }
+            guard let number = content.machine.leftBehind?.number, number == content.refresh?.number else { return nil }
             return content.refresh?.task
         }
         outdated?.cancel()

@@ -40,13 +40,13 @@ final class SessionGate: Sendable {
         return guarded.with { machine in
             let place = waiter.sessionPlace
             guard
-                let (ticket, generation) = machine.admitAtOnce(
+                let (ticket, generation, signature) = machine.admitAtOnce(
                     by: means, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: read, at: now)
             else { return .askSession(read: read) }
             waiter.sessionPlace = SessionPlace(
                 ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
-            return .go(machine.signatureOfHeld, departures: machine.departures)
+            return .go(signature, departures: machine.departures)
         }
     }
 

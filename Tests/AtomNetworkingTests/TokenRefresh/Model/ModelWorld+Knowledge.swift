@@ -32,7 +32,7 @@ extension ModelWorld {
     /// If the session had ended before they came, they don't belong to it.
     mutating func learnAfterTheEnd(_ read: ModelCredential) {
         var hasEnded = false
-        if case .loading(let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
+        if case .loading(_, let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
         let before = generation
         learnFromStore(read)
         guard hasEnded, generation != before else { return }

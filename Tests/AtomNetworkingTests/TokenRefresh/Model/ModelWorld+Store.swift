@@ -106,7 +106,7 @@ extension ModelWorld {
     mutating func queueWrite(_ credential: ModelCredential) {
         missed = nil
         lastWord = credential
-        if let running = sut.machine.running, running.isOutdated {
+        if let running = sut.machine.leftBehind {
             for index in operations.indices where operations[index].kind == .refresh(running.number) {
                 operations[index].isCancelled = true
             }
@@ -148,7 +148,7 @@ extension ModelWorld {
             }
         case .keep(let number, let credential, _):
             try commit(number, credential, sentAt: now)
-            sut.machine.overwrites(store.inStore)
+            if operations[0].isGranted { sut.machine.overwrites(store.inStore) }
         case .write(let credential, let generation):
             let mayWrite = sut.mayWrite(signedIn: credential.inStore, in: generation)
             operations[0].result = mayWrite ? credential : store

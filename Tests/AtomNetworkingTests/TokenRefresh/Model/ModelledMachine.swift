@@ -75,10 +75,10 @@ struct ModelledMachine {
         {
             return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
         }
-        if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
+        if bug == .endsWithoutReading, case .ended(let end) = machine.phase { return (.refuse(end.error), []) }
         let generation = bug == .olderGenerationIsSigned ? nil : generation
         let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
-        if let (ticket, generation) = machine.admitAtOnce(
+        if let (ticket, generation, _) = machine.admitAtOnce(
             by: means, of: generation, ticket: ticket, read: read, at: now.instant)
         {
             return (.go(ticket: ticket, generation: generation), [])
@@ -112,7 +112,9 @@ struct ModelledMachine {
     mutating func left(ticket: Int) {
         machine.left(ticket: ticket)
         if bug == .cancelLosesAnotherWaiter { machine.left(ticket: ticket + 1) }
-        if bug == .cancellationStopsTheRefresh, machine.waiters.isEmpty { machine.running = nil }
+        if bug == .cancellationStopsTheRefresh, machine.waiters.isEmpty, case .refreshing(let held, _) = machine.phase {
+            machine.phase = held.map { .signedIn($0) } ?? .signedOut
+        }
     }
 
     mutating func nextReleased(tickets: [Int?], now: Moment) -> (Int?, [Action]) {
@@ -132,7 +134,7 @@ struct ModelledMachine {
         read: TokenCredential?, now: Moment
     ) -> [Action] {
         perturbBefore()
-        let isOutdated = machine.running?.isOutdated ?? true
+        let isOutdated = !machine.isRunning(number)
         var actions = machine.refreshSucceeded(
             number: number, credential, lifetime: lifetime, sentAt: sentAt,
             read: bug == .dropsWhatTheStoreSaysAfterARefresh ? nil : read, now: now)
@@ -185,7 +187,7 @@ struct ModelledMachine {
     ) -> (Machine.RefreshStep, [Action]) {
         perturbBefore()
         let isIgnored = bug == .whatARefreshFindsIsIgnored || bug == .emptyStoreIsIgnored && stored == nil
-        if isIgnored, let running = machine.running, running.number == number, !running.isOutdated {
+        if isIgnored, machine.isRunning(number) {
             return (.goOn(machine.held?.credential), [])
         }
         let (step, actions) = machine.refreshFound(number: number, stored, now: now)
@@ -281,8 +283,8 @@ struct ModelledMachine {
         case .writtenOverIsNews: machine.store = StoreMemory()
         case .spentTokenIsForgotten: machine.spent = SpentTokens()
         case .deadTokenIsForgotten: machine.known = KnownTokens()
-        case .outdatedRefreshAllowsASecond: if machine.running?.isOutdated == true { machine.running = nil }
-        case .backOffIsIgnored: machine.notBefore = nil
+        case .outdatedRefreshAllowsASecond: machine.leftBehind = nil
+        case .backOffIsIgnored: machine.setback = nil
         default: break
         }
     }
