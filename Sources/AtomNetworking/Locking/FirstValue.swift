@@ -7,13 +7,16 @@ final class FirstValue<T: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    func settle(_ value: T) {
-        let waiting = state.withLock { state -> CheckedContinuation<T, Never>? in
-            guard state.value == nil else { return nil }
+    /// - Returns: Whether it is the first value.
+    @discardableResult
+    func settle(_ value: T) -> Bool {
+        let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<T, Never>?) in
+            guard state.value == nil else { return (false, nil) }
             state.value = .some(value)
-            return state.waiting.take()
+            return (true, state.waiting.take())
         }
         waiting?.resume(returning: value)
+        return isFirst
     }
 
     func value() async -> T {

@@ -2,39 +2,42 @@ import Foundation
 
 /// Waits for a task that may never end.
 enum BoundedWait {
-    /// The result of a task, or a failure when its time is up; then the task is
-    /// cancelled, and its result is dropped.
+    /// The value of a task; `nil` if its time is up first, when it is cancelled,
+    /// or if the caller's own task is cancelled first, when it goes on.
     ///
     /// - Parameter duration: The time that it has, bounded; `nil` for no limit.
-    static func result<T: Sendable>(
-        of task: Task<Result<T, any Error>, Never>, within duration: Duration?, time: any TimeSource
-    ) async -> Result<T, any Error> {
-        guard let duration else { return await task.value }
-        let first = FirstValue<Result<T, any Error>>()
-        let alarm = time.makeAlarm {
-            first.settle(
-                .failure(
-                    AtomError.session(
-                        URLError(.timedOut, "Nothing came in \(duration)", delivery: .notSent))))
-            // Only now: the result of the cancelled task must not come first.
-            task.cancel()
-        }
-        alarm.set(time.now.advanced(by: duration))
-        Task.detached(priority: .userInitiated) { first.settle(await task.value) }
-        let result = await first.value()
-        alarm.invalidate()
-        return result
-    }
-
-    /// The value of a task, or `nil` if the caller's own task is cancelled
-    /// first; the task goes on.
-    static func valueUnlessCancelled<T: Sendable>(of task: Task<T, Never>) async -> T? {
+    static func value<T: Sendable>(
+        of task: Task<T, Never>, within duration: Duration? = nil, time: any TimeSource
+    ) async -> T? {
         let first = FirstValue<T?>()
+        let alarm = duration.map { duration in
+            let alarm = time.makeAlarm {
+                first.settle(nil)
+                // Only now: the value of the cancelled task must not come first.
+                task.cancel()
+            }
+            alarm.set(time.now.advanced(by: duration))
+            return alarm
+        }
+        // Detached: nobody can stop waiting for a task itself.
         Task.detached(priority: .userInitiated) { first.settle(await task.value) }
-        return await withTaskCancellationHandler {
+        let value = await withTaskCancellationHandler {
             await first.value()
         } onCancel: {
             first.settle(nil)
+        }
+        alarm?.invalidate()
+        return value
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an async function returned or threw.
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
         }
     }
 }

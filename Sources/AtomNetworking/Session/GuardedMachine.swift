@@ -1,32 +1,57 @@
 /// The machine under its lock, with what changes together with it.
+///
+/// Under the lock nothing is awaited, no other lock is taken, and neither the app,
+/// a clock nor a request is called.
 final class GuardedMachine: Sendable {
     typealias Machine = SessionMachine<any SessionWaiter>
 
+    /// What others wait for, or an alarm follows.
+    private struct Signs {
+        let state: SessionState
+        let unfinishedRefresh: Int?
+        let hasToWrite: Bool
+        let retryAt: MonotonicInstant?
+
+        init(_ machine: Machine) {
+            state = machine.state()
+            unfinishedRefresh = machine.unfinishedRefresh
+            hasToWrite = machine.store.hasToWrite(again: false)
+            retryAt = machine.store.retryAt
+        }
+
+        func isSame(as other: Signs) -> Bool {
+            state.isSame(as: other.state) && unfinishedRefresh == other.unfinishedRefresh
+                && hasToWrite == other.hasToWrite && retryAt == other.retryAt
+        }
+    }
+
     private struct Content {
         var machine: Machine
-        var alarm: (any Alarm)?
         /// How many events have been announced.
         var eventCount = 0
         weak var service: (any RefreshService)?
+        /// The refresh that was started last.
+        var refresh: (number: Int, task: Task<Void, Never>)?
         /// The requests of this generation that pause, or whose stream is read.
         var pausing: [ObjectIdentifier: any SessionWaiter] = [:]
         var generation = 0
-
         /// As of the last event.
-        var stage: Machine.Stage?
-        var unfinishedRefresh: Int?
+        var signs: Signs?
 
-        mutating func numbered(_ machinesActions: [Machine.Action]) -> SessionActions {
+        mutating func batch(_ machinesActions: [Machine.Action], _ hub: SessionEventHub) -> SessionActions {
             var actions = machinesActions
             if machine.generation != generation { endPauses(&actions) }
-            let (stage, unfinished) = (machine.stage, machine.unfinishedRefresh)
-            let isNew = stage != self.stage || unfinished != unfinishedRefresh
-            (self.stage, unfinishedRefresh) = (stage, unfinished)
+            let old = signs
+            let new = Signs(machine)
+            signs = new
+            var batch = SessionActions(hasNewStage: old.map(new.isSame) != true, hasNewRetry: new.retryAt != old?.retryAt)
             // The usual case: nothing allocates.
-            guard !actions.isEmpty else { return SessionActions(hasNewStage: isNew) }
-            let firstNumber = eventCount
-            for action in actions where action.isAnnouncement { eventCount += 1 }
-            return SessionActions(actions: actions, firstNumber: firstNumber, hasNewStage: isNew)
+            guard !actions.isEmpty else { return batch }
+            let count = actions.count { $0.isAnnouncement }
+            if count > 0 { batch.turns = EventTurns(eventCount..<eventCount + count, of: hub) }
+            eventCount += count
+            batch.actions = actions
+            return batch
         }
 
         /// Refuses the requests that pause, or are read: they belong to a sign-in
@@ -41,6 +66,15 @@ final class GuardedMachine: Sendable {
     }
 
     private let content: Guarded<Content>
+    let hub = SessionEventHub()
+    /// Goes off at the end of the machine's pause.
+    let pauseAlarm = SessionAlarm()
+    /// Goes off when a write is due again that has failed.
+    let writeAlarm = SessionAlarm()
+
+    init(_ machine: Machine) {
+        content = Guarded(Content(machine: machine))
+    }
 
     /// A request pauses before it asks again, or its stream is open.
     ///
@@ -62,10 +96,6 @@ final class GuardedMachine: Sendable {
     /// How many requests pause, or are read.
     var pausingCount: Int { content.withLock { $0.pausing.count } }
 
-    init(_ machine: Machine) {
-        content = Guarded(Content(machine: machine))
-    }
-
     @inline(__always)
     func with<T: Sendable>(_ body: (inout Machine) -> T) -> T {
         content.withLock { body(&$0.machine) }
@@ -76,7 +106,7 @@ final class GuardedMachine: Sendable {
     func act(_ event: (inout Machine) -> [Machine.Action]) -> SessionActions {
         content.withLock { content in
             let actions = event(&content.machine)
-            return content.numbered(actions)
+            return content.batch(actions, hub)
         }
     }
 
@@ -85,7 +115,7 @@ final class GuardedMachine: Sendable {
     func ask<T: Sendable>(_ event: (inout Machine) -> (T, [Machine.Action])) -> (T, SessionActions) {
         content.withLock { content in
             let (result, actions) = event(&content.machine)
-            return (result, content.numbered(actions))
+            return (result, content.batch(actions, hub))
         }
     }
 
@@ -96,39 +126,52 @@ final class GuardedMachine: Sendable {
         set { content.withLock { $0.service = newValue } }
     }
 
+    /// The task of the refresh that was started last.
+    var refreshTask: Task<Void, Never>? { content.withLock { $0.refresh?.task } }
+
+    /// Keeps the task of a refresh that was started.
+    func keep(_ task: Task<Void, Never>, of number: Int) {
+        content.withLock { content in
+            if content.refresh.map({ $0.number < number }) ?? true { content.refresh = (number, task) }
+        }
+        // The app may have signed in or out already.
+        cancelOutdatedRefresh()
+    }
+
+    /// Stops waiting for a refresh of a session that is over.
+    ///
+    /// A token request that was sent is not cancelled: its answer holds the
+    /// successor of a refresh token that may be spent by now.
+    ///
+    /// - Returns: Whether there is one.
+    @discardableResult
+    func cancelOutdatedRefresh() -> Bool {
+        let outdated = content.withLock { content -> Task<Void, Never>? in
+            guard let number = content.machine.leftBehind?.number, number == content.refresh?.number else { return nil }
+            return content.refresh?.task
+        }
+        outdated?.cancel()
+        return outdated != nil
+    }
+
     /// Records that these requests are not in the queue any more.
     func dismiss(_ waiters: [any SessionWaiter]) {
         content.withLock { _ in
             for waiter in waiters { waiter.sessionPlace?.isWaiting = false }
         }
     }
-
-    /// Sets the alarm for the end of the machine's pause.
-    ///
-    /// The pause is read from the machine: a thread that comes late must not
-    /// set the alarm for an older one.
-    func setAlarm(time: any TimeSource, ring: @escaping @Sendable () -> Void) {
-        content.withLock { content in
-            guard let instant = content.machine.pauseEnd else { return }
-            let alarm = content.alarm ?? time.makeAlarm(ring: ring)
-            content.alarm = alarm
-            alarm.set(instant)
-        }
-    }
-
-    func invalidateAlarm() {
-        content.withLock { $0.alarm }?.invalidate()
-    }
 }
 
 /// What has to be done after an event of a session.
 struct SessionActions: Sendable {
     var actions: [GuardedMachine.Machine.Action] = []
-    /// The number of the first announcement; the others count on from it.
-    var firstNumber = 0
-    /// Whether the session's state may be another one now, or a refresh be
-    /// over.
+    /// The turns of its announcements; `nil` if it has none.
+    var turns: EventTurns?
+    /// Whether the session's state may be another one now, or something be over
+    /// that `finishRefresh` waits for.
     var hasNewStage = false
+    /// Whether another time has been set for a write, or none.
+    var hasNewRetry = false
 }
 
 extension SessionMachine.Action {
@@ -138,5 +181,30 @@ extension SessionMachine.Action {
         case .announce, .announceFailure: true
         default: false
         }
+    }
+}
+
+/// An alarm that goes off when the machine says.
+final class SessionAlarm: Sendable {
+    // Not the session's lock: a time source is an app's.
+    private let alarm = Guarded<(any Alarm)?>(nil)
+
+    /// Sets the alarm, or stops it if there is no instant.
+    ///
+    /// The instant is read here: a thread that comes late must not set an older
+    /// one.
+    func follow(_ instant: () -> MonotonicInstant?, of time: any TimeSource, ring: @escaping @Sendable () -> Void) {
+        let last = alarm.withLock { alarm -> (any Alarm)? in
+            guard let instant = instant() else { return alarm.take() }
+            let set = alarm ?? time.makeAlarm(ring: ring)
+            alarm = set
+            set.set(instant)
+            return nil
+        }
+        last?.invalidate()
+    }
+
+    deinit {
+        alarm.withLock { $0 }?.invalidate()
     }
 }

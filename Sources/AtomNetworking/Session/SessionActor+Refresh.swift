@@ -1,159 +1,141 @@
 import Foundation
 
-// Refreshing with a token endpoint. Whatever happens, the machine is told of one end.
+// A refresh, in a task that belongs to no caller. Whatever happens, the machine is told of one end.
 extension SessionActor {
-    /// Starts a refresh in a task of its own.
-    func beginRefresh(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) {
+    /// What a refresh has come to, apart from what is written.
+    private enum Outcome: Sendable {
+        /// It was outdated, or the store held a better credential.
+        case abandoned
+        /// The machine has committed to a new credential, of this version.
+        case committed(TokenCredential, version: Int)
+        /// The credential can't be renewed any more.
+        case rejected(AuthenticationError)
+        /// Another one may succeed; the server may have replaced the refresh token
+        /// nevertheless.
+        case failed(
+            any Error, at: GuardedMachine.Machine.RefreshObstacle, retryAfter: Duration?,
+            kept: TokenCredential? = nil)
+        /// It goes on with the app's provider.
+        case turnsToProvider
+        /// The app has signed in or out; what the server says is still to come.
+        case leftBehind
+    }
+
+    /// A refresh, from its start until the requests that waited have been told.
+    func refresh(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) async {
         guarded.lastService = service
+        var turnsToProvider = guarded.with { $0.means(of: number) } == .provider
         // The app may have signed in or out by now: nothing of the old session is sent.
         guard guarded.with({ $0.isRunning(number) }) else { return abandon(number) }
-        if guarded.with({ $0.means(of: number) }) == .provider {
-            refreshWithProvider(number, replacing: credential, for: service)
-        } else {
-            refreshAtEndpoint(number, replacing: credential, for: service)
+        while true {
+            if turnsToProvider {
+                guard await refreshWithProvider(number, replacing: credential, for: service) else { return }
+                turnsToProvider = false
+            } else {
+                let turn = takeTurn()
+                guard await turn.run({ await refreshAtEndpoint(number, replacing: credential, for: service) }) else {
+                    return
+                }
+                turnsToProvider = true
+            }
         }
-    }
-
-    /// Goes on with the app's provider.
-    private func refreshWithProvider(
-        _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
-    ) {
-        // The store is not held meanwhile: a provider may wait for a person.
-        refreshTask = Task.detached(priority: .userInitiated) {
-            await self.acquire(number, replacing: credential, for: service)
-        }
-    }
-
-    /// Goes on with the token endpoint.
-    func refreshAtEndpoint(_ number: Int, replacing credential: TokenCredential?, for service: any RefreshService) {
-        refreshTask = keeper.serially(for: self) {
-            await self.refresh(number, replacing: credential, for: service)
-        }
-    }
-
-    /// Stops waiting for a refresh of a session that is over.
-    ///
-    /// A token request that was sent is not cancelled: its answer holds the
-    /// successor of a refresh token that may be spent by now.
-    func cancelOutdatedRefresh() {
-        guard guarded.with({ $0.running?.isOutdated ?? false }) else { return }
-        refreshTask?.cancel()
-        providerCall?.cancel()
     }
 
     // MARK: With a token endpoint
 
-    /// Refreshes in an exchange with the keeper, so that no other process spends
-    /// the same refresh token.
-    private nonisolated func refresh(
+    /// Loads, decides, notes, asks, commits, stores and announces, in an exchange
+    /// with the keeper, so that no other process spends the same refresh token.
+    ///
+    /// - Returns: Whether the refresh goes on with the app's provider.
+    private nonisolated func refreshAtEndpoint(
         _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
-    ) async {
-        let report = RefreshReport()
-        var keeperError: (any Error)?
-        do {
-            try await keeper.exchange(report, for: self) { [self] look in
-                guard case .goOn(let credential) = nextStep(of: number, replacing: credential, after: look) else {
-                    return report.note(.abandoned)
-                }
-                // Another process may have taken the refresh token away.
-                guard guarded.with({ $0.means(of: number) }) != .provider else {
-                    return report.note(.turnedToProvider)
-                }
-                await askEndpoint(of: service, replacing: credential, for: number, in: report)
+    ) async -> Bool {
+        let (outcome, written) = await keeper.exchange { [self] stored -> (Outcome, TokenCredential?) in
+            // What the store holds if nothing comes of it.
+            let unchanged = guarded.with { $0.intended(over: stored) }
+            guard case .goOn(let credential) = decide(number, replacing: credential, stored) else {
+                return (.abandoned, unchanged)
             }
-        } catch {
-            keeperError = error
+            // Another process may have taken the refresh token away.
+            guard guarded.with({ $0.means(of: number) }) != .provider else { return (.turnsToProvider, unchanged) }
+            let note = await keeper.store?.note(spending: credential)
+            // Writing the note may have taken some time.
+            guard guarded.with({ $0.isRunning(number) }) else {
+                await note?.remove()
+                return (.abandoned, unchanged)
+            }
+            let sentAt = moment
+            guard let answer = await ask(service, replacing: credential, for: number, sentAt: sentAt) else {
+                return (.leftBehind, unchanged)
+            }
+            switch answer {
+            case .granted(let new, let lifetime):
+                let version = commit(number, new, lifetime: lifetime, sentAt: sentAt)
+                // The same credential isn't written again, and only a write removes the note.
+                if let note, new == note.credential { await note.removeInAnyCase() }
+                return version.map { (.committed(new, version: $0), new) } ?? (.abandoned, unchanged)
+            case .rejected(let error):
+                await note?.remove()
+                let failure: AuthenticationError =
+                    note?.wasInterrupted == true
+                    ? .refreshInterrupted(error, delivery: .notSent) : .refreshRejected(error, delivery: .notSent)
+                let now = moment
+                return switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
+                case .ends: (.rejected(failure), unchanged)
+                case .asksProvider: (.turnsToProvider, unchanged)
+                case .waitsForExpiry: (.failed(error, at: .endpoint, retryAfter: .zero), unchanged)
+                }
+            case .failed(let cause, let retryAfter, let refreshToken):
+                let kept = refreshToken.flatMap { replaceRefreshToken(by: $0, for: number) }
+                if !Self.mayBeSpent(cause) { await note?.remove() }
+                return (.failed(cause, at: .endpoint, retryAfter: retryAfter, kept: kept), kept ?? unchanged)
+            }
         }
-        if case .turnedToProvider? = report.outcome, keeperError == nil {
-            let rejected = guarded.with { $0.held?.credential }
-            await refreshWithProvider(number, replacing: rejected, for: service)
-        } else {
-            await ended(number, report, error: keeperError)
-        }
+        return await finish(number, outcome, written)
     }
 
-    /// What a refresh does after the credential was loaded.
-    ///
-    /// - Parameter look: `nil` where the request has read the credential.
-    nonisolated func nextStep(
-        of number: Int, replacing credential: TokenCredential?, after look: CredentialLook?
+    /// What a refresh does after the store was read.
+    private nonisolated func decide(
+        _ number: Int, replacing credential: TokenCredential?, _ stored: TokenCredential?
     ) -> GuardedMachine.Machine.RefreshStep {
-        guard let look else { return .goOn(credential) }
+        // A variable was read by the request.
+        guard keeper.store != nil else { return .goOn(credential) }
         let now = moment
-        let (step, actions) = guarded.ask { $0.refreshFound(number: number, look.intended, now: now) }
+        let (step, actions) = guarded.ask { $0.refreshFound(number: number, stored, now: now) }
         perform(actions)
         return step
     }
 
-    /// Asks the token endpoint, with a note in the store that the refresh token
-    /// may be spent.
-    private nonisolated func askEndpoint(
-        of service: any RefreshService, replacing credential: TokenCredential?, for number: Int,
-        in report: RefreshReport
-    ) async {
-        let journal = keeper.journal
-        let spent = credential.flatMap { $0.refreshToken.isEmpty ? nil : $0 }
-        var wasInterrupted = false
-        if let journal, let spent {
-            // Refreshing without the note is better than not refreshing.
-            wasInterrupted = (try? await journal.recordRefreshIntent(for: spent)) ?? false
+    /// Asks the token endpoint.
+    ///
+    /// - Returns: `nil` if the app has signed in or out meanwhile; what the server
+    ///   says is heard nevertheless.
+    private nonisolated func ask(
+        _ service: any RefreshService, replacing credential: TokenCredential?, for number: Int, sentAt: Moment
+    ) async -> TokenResponse? {
+        let first = FirstValue<TokenResponse?>()
+        // Nobody cancels it: what the server says holds the successor of a refresh token that may be spent by now.
+        Task.detached(name: "Token request", priority: .userInitiated) { [self] in
+            let answer = await service.token(replacing: credential, sentAt: sentAt)
+            if !first.settle(answer) { cameLate(number, answer, sentAt: sentAt) }
         }
-        // Writing the note may have taken some time.
-        guard guarded.with({ $0.isRunning(number) }) else {
-            if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
-            return report.note(.abandoned)
-        }
-        let sentAt = moment
-        // In a task that nobody cancels.
-        let call = Task.detached(priority: .userInitiated) {
-            await service.token(replacing: credential, sentAt: sentAt)
-        }
-        guard let answer = await BoundedWait.valueUnlessCancelled(of: call) else {
-            // The app has signed in or out: the exchange with the keeper ends, and the answer is still heard.
-            Task.detached(priority: .userInitiated) {
-                await self.cameLate(number, await call.value, replacing: credential, sentAt: sentAt)
-            }
-            return report.note(.leftBehind)
-        }
-        switch answer {
-        case .granted(let new, let lifetime):
-            commit(number, new, lifetime: lifetime, sentAt: sentAt, in: report)
-            // The same credential isn't written again, and only a write removes the note.
-            if let journal, let spent, new == spent { await journal.removeRefreshIntent(for: spent) }
-        case .rejected(let error):
-            if let journal, let spent, !wasInterrupted { await journal.removeRefreshIntent(for: spent) }
-            let failure: AuthenticationError =
-                wasInterrupted
-                ? .refreshInterrupted(error, delivery: .notSent) : .refreshRejected(error, delivery: .notSent)
-            let now = moment
-            switch guarded.with({ $0.refreshTokenRefused(number: number, failure, now: now) }) {
-            case .ends: report.note(.rejected(failure))
-            case .asksProvider: report.note(.turnedToProvider)
-            case .waitsForExpiry: report.note(.failed(error, at: .endpoint, retryAfter: .zero))
-            }
-        case .failed(let cause, let retryAfter, let refreshToken):
-            if let kept = refreshToken.flatMap({ replaceRefreshToken(by: $0, for: number) }) {
-                keeper.keep(kept, report, for: self)
-            }
-            if let journal, let spent, !wasInterrupted, !Self.mayBeSpent(cause) {
-                await journal.removeRefreshIntent(for: spent)
-            }
-            report.note(.failed(cause, at: .endpoint, retryAfter: retryAfter))
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.settle(nil)
         }
     }
 
     /// The token endpoint has answered for a session that is over.
-    private nonisolated func cameLate(
-        _ number: Int, _ answer: TokenResponse, replacing credential: TokenCredential?, sentAt: Moment
-    ) async {
+    private nonisolated func cameLate(_ number: Int, _ answer: TokenResponse, sentAt: Moment) {
         switch answer {
         case .granted(let new, let lifetime):
             // It is written if somebody has put the old refresh token back.
-            commit(number, new, lifetime: lifetime, sentAt: sentAt, in: nil)
-        case .failed(_, _, let refreshToken?):
-            if let kept = replaceRefreshToken(by: refreshToken, for: number) {
-                await keeper.rewrite(kept, overSpent: credential, for: self)
+            if let version = commit(number, new, lifetime: lifetime, sentAt: sentAt) {
+                if keeper.store == nil { stored(version: version) } else { writeAgain() }
             }
+        case .failed(_, _, let refreshToken?):
+            if replaceRefreshToken(by: refreshToken, for: number) != nil { writeAgain() }
         case .rejected, .failed: break
         }
         abandon(number)
@@ -163,12 +145,12 @@ extension SessionActor {
     private nonisolated func replaceRefreshToken(by refreshToken: String, for number: Int) -> TokenCredential? {
         observe()
         let now = moment
-        return guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
-    }
-
-    private nonisolated func abandon(_ number: Int) {
-        let now = moment
-        perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
+        let kept = guarded.with { $0.refreshTokenReplaced(number: number, by: refreshToken, now: now) }
+        if let kept, case .variable(let variable) = keeper {
+            set(variable, to: kept)
+            observe()
+        }
+        return kept
     }
 
     /// Whether the server may have accepted a refresh token although its answer
@@ -184,76 +166,203 @@ extension SessionActor {
         }
     }
 
+    // MARK: With the app's provider
+
+    /// Loads and decides, asks the provider, and then commits, stores and
+    /// announces in an exchange with the keeper.
+    ///
+    /// The store is not held meanwhile: a provider may wait for a person.
+    ///
+    /// - Returns: Whether the refresh goes on with the token endpoint: another
+    ///   process has signed in.
+    private func refreshWithProvider(
+        _ number: Int, replacing credential: TokenCredential?, for service: any RefreshService
+    ) async -> Bool {
+        let loaded = await takeTurn().run { [keeper] in await Result { try await keeper.load() } }
+        let stored: TokenCredential?
+        do {
+            stored = try loaded.get()
+        } catch {
+            failed(number, error, at: .store, retryAfter: nil)
+            return false
+        }
+        guard case .goOn(let rejected) = decide(number, replacing: credential, stored) else {
+            abandon(number)
+            return false
+        }
+        guard guarded.with({ $0.means(of: number) }) != .refreshToken else { return true }
+        switch await askProvider(of: service, replacing: rejected, for: number) {
+        case .success(let new)?:
+            guarded.with { $0.refreshProvided(number: number) }
+            let receivedAt = moment
+            await takeTurn().run { [self] in
+                let lifetime =
+                    new.expiresAt == .distantFuture ? nil : new.expiresAt.timeIntervalSince(receivedAt.date)
+                let commit: @Sendable () -> Outcome = { [self] in
+                    self.commit(number, new, lifetime: lifetime, sentAt: receivedAt)
+                        .map { .committed(new, version: $0) } ?? .abandoned
+                }
+                let (outcome, written) = await keeper.exchange { [self] stored -> (Outcome, TokenCredential?) in
+                    let unchanged = guarded.with { $0.intended(over: stored) }
+                    guard isStillWanted(number, replacing: rejected, stored) else { return (.abandoned, unchanged) }
+                    let outcome = commit()
+                    guard case .committed = outcome else { return (outcome, unchanged) }
+                    guarded.with { $0.overwrites(stored) }
+                    return (outcome, new)
+                }
+                // A person may have signed in for it: it isn't lost if the store can't be reached.
+                _ = await finish(number, outcome ?? commit(), written)
+            }
+        case .failure(let error)?:
+            let outcome = Self.outcome(of: error)
+            await takeTurn().run { _ = await self.finish(number, outcome, .success(nil)) }
+        case nil:
+            // The app has signed in or out; the provider may never return.
+            abandon(number)
+        }
+        return false
+    }
+
+    /// Whether nobody has signed in or out in another process while the
+    /// provider was asked.
+    private nonisolated func isStillWanted(
+        _ number: Int, replacing rejected: TokenCredential?, _ stored: TokenCredential?
+    ) -> Bool {
+        guard keeper.store != nil else { return true }
+        let intended = guarded.with { $0.intended(over: stored) }
+        let isSame = intended?.hasTokens(of: rejected ?? .empty) ?? (rejected == nil)
+        // If nobody was signed in when the provider was asked, its sign-in is the latest one.
+        guard !isSame, rejected != nil || intended == nil else { return true }
+        if case .goOn = decide(number, replacing: rejected, stored) { return true }
+        return false
+    }
+
+    private static func outcome(of error: any Error) -> Outcome {
+        guard let error = error as? TokenCredentialProviderError else {
+            return .failed(error, at: .provider, retryAfter: .zero)
+        }
+        return switch error.retry {
+        case .atOnce: .failed(error.cause, at: .provider, retryAfter: .zero)
+        case .after(let duration): .failed(error.cause, at: .provider, retryAfter: duration.bounded)
+        case .afterSignIn:
+            .rejected(.credentialNotProvided(cause: error.cause, retryAt: nil, delivery: .notSent))
+        }
+    }
+
+    /// How long a provider's call that has been given up is waited for; one
+    /// that never returns must not keep everybody from signing in again.
+    static let patience = Duration.seconds(10)
+
+    /// One call at a time: an earlier one that has been given up is waited
+    /// for, or the app would show two login screens.
+    ///
+    /// - Returns: `nil` if the app has signed in or out meanwhile.
+    private func askProvider(
+        of service: any RefreshService, replacing rejected: TokenCredential?, for number: Int
+    ) async -> Result<TokenCredential, any Error>? {
+        guard let provider = service.provider else { return .failure(AtomError.unexpected) }
+        // Not within the deadline of this call: it might be shorter than the patience.
+        if let providerCall { _ = await BoundedWait.value(of: providerCall, within: Self.patience, time: time) }
+        guard guarded.with({ $0.isRunning(number) }) else { return nil }
+        let isDead = guarded.with { $0.held?.isRejected ?? false }
+        let mark = SessionOperation(of: self)
+        // It may never return.
+        let call = Task<Result<TokenCredential, any Error>, Never>.detached(name: "Provider", priority: .userInitiated) {
+            guard !Task.isCancelled else { return .failure(CancellationError()) }
+            return await Result {
+                defer { mark.end() }
+                let credential = try await SessionOperation.$ofProvider.withValue(mark) {
+                    try await provider.credential(replacing: rejected)
+                }
+                guard !credential.accessToken.isEmpty, !isDead || credential.accessToken != rejected?.accessToken
+                else { throw TokenResponseError("The provider returned no new access token.") }
+                guard HeldCredential.canBeSent(credential.accessToken) else {
+                    throw TokenResponseError("The access token holds characters that can't be sent (RFC 6750 §2.1).")
+                }
+                return credential
+            }
+        }
+        providerCall = call
+        let deadline = service.providerDeadline
+        if let result = await BoundedWait.value(of: call, within: deadline, time: time) { return result }
+        guard let deadline, !Task.isCancelled else { return nil }
+        return .failure(
+            AtomError.session(URLError(.timedOut, "Nothing came in \(deadline)", delivery: .notSent)))
+    }
+
     // MARK: The end
 
     /// Gives a new credential to the machine; the session uses it from here on,
-    /// and the keeper writes it, unless the refresh is outdated.
+    /// unless the refresh is outdated.
     ///
-    /// - Parameter report: Where the outcome is noted; `nil` if the exchange
-    ///   with the keeper is over.
-    nonisolated func commit(
-        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment, in report: RefreshReport?
-    ) {
+    /// - Returns: The version that has to be stored, if the session uses it.
+    private nonisolated func commit(
+        _ number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: Moment
+    ) -> Int? {
         // The app may have signed out by its variable, and no request may have noticed.
-        reading(in: report) { machine, read, now in
+        let batch = reading { machine, read, now in
             machine.refreshSucceeded(
                 number: number, credential, lifetime: lifetime, sentAt: sentAt.instant, read: read, now: now)
         }
-        // The first outcome counts: if the machine has committed to the credential, that is noted already.
-        report?.note(.abandoned)
+        for case .store(_, let version) in batch.actions { return version }
+        return nil
     }
 
-    /// Tells the machine what a refresh has come to.
+    /// Tells the machine what a refresh has come to, and whether it was written.
     ///
-    /// - Parameter error: Why the exchange with the keeper failed, if it did.
-    nonisolated func ended(_ number: Int, _ report: RefreshReport, error: (any Error)?) async {
-        switch report.outcome {
-        case .granted(let credential, let version):
-            // Otherwise the app has signed in or out meanwhile, and its own write counts.
-            guard
-                let hadFailedBefore = await wrote(credential, version: version, over: report.replaced, error: error)
-            else { return observe() }
-            if let error { return notStored(version: version, error) }
-            if hadFailedBefore { announce(.credentialStored) }
+    /// - Returns: Whether the refresh goes on with the app's provider.
+    private nonisolated func finish(
+        _ number: Int, _ outcome: Outcome?, _ written: Result<TokenCredential?, any Error>
+    ) async -> Bool {
+        switch (outcome, written) {
+        case (.committed(let new, let version), .success(let found)):
+            if keeper.store != nil { notice(found ?? .empty, insteadOf: new) }
             stored(version: version)
-        case .turnedToProvider:
-            // The exchange with the keeper has failed afterwards.
-            failed(number, error ?? AtomError.unexpected, at: .store, retryAfter: nil)
-        case .leftBehind:
-            // `cameLate` will tell the machine.
-            break
-        case .abandoned:
-            abandon(number)
-        case .rejected(let failure):
-            let loaded = await keeper.contents(for: self)
+        case (.committed(_, let version), .failure(let error)):
+            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+            let now = moment
+            perform(guarded.act { $0.notStored(version: version, failure, now: now) })
+        case (.turnsToProvider, .success): return true
+        case (.turnsToProvider, .failure(let error)): failed(number, error, at: .store, retryAfter: nil)
+        case (.leftBehind, _): break  // `cameLate` will tell the machine.
+        case (.abandoned, _): abandon(number)
+        case (.rejected(let failure), _):
+            let loaded = await Result { try await keeper.load() ?? .empty }
             reading { machine, read, now in
-                machine.refreshRejected(number: number, failure, read: read ?? loaded, now: now)
+                machine.refreshRejected(number: number, failure, read: read ?? (try? loaded.get()), now: now)
             }
-        case .failed(let cause, let obstacle, let retryAfter):
-            if let kept = report.kept {
-                _ = keeper.wrote(kept, over: report.replaced, error: error, for: self)
-                if error == nil { guarded.with { $0.written(kept) } }
+        case (.failed(let cause, let obstacle, let retryAfter, let kept), _):
+            if let kept {
+                let isWritten = if case .success = written { true } else { false }
+                let now = moment
+                perform(guarded.act { $0.keptRefreshToken(kept, isWritten: isWritten, now: now) })
             }
             failed(number, cause, at: obstacle, retryAfter: retryAfter)
-        case nil:
-            let cause = error ?? TokenStoreError.refused("its exchange ended without having begun")
+        case (nil, .failure(let error)): failed(number, error, at: .store, retryAfter: nil)
+        case (nil, .success):
+            let cause = TokenStoreError.refused("its exchange ended without having begun")
             failed(number, cause, at: .store, retryAfter: nil)
         }
+        return false
     }
 
-    /// Tells the keeper how the write of an exchange has ended.
+    /// Tells the machine what somebody else has saved while the refresh ran.
     ///
-    /// On the actor, so that no sign-in or sign-out comes between the check and
-    /// the note: what it has to write would be forgotten.
-    ///
-    /// - Returns: Whether the write succeeded after one that had failed; `nil`
-    ///   if it isn't wanted any more.
-    private func wrote(
-        _ credential: TokenCredential, version: Int, over replaced: UnwrittenCredential.Replaced,
-        error: (any Error)?
-    ) -> Bool? {
-        guard guarded.with({ $0.mayStore(version: version) }) else { return nil }
-        return keeper.wrote(credential, over: replaced, error: error, for: self)
+    /// A store that is not exclusive may hold such a credential. It is newer, and
+    /// the waiters are signed with it.
+    private nonisolated func notice(_ found: TokenCredential, insteadOf granted: TokenCredential) {
+        // A store may keep only a part of a credential: one equal token is enough.
+        guard found.accessToken != granted.accessToken,
+            found.refreshToken.isEmpty || found.refreshToken != granted.refreshToken
+        else { return }
+        let now = moment
+        perform(guarded.act { $0.observed(found, now: now) })
+        if found.isEmpty { guarded.lastService?.revoke(granted) }
+    }
+
+    private nonisolated func abandon(_ number: Int) {
+        let now = moment
+        perform(guarded.act { $0.refreshAbandoned(number: number, now: now) })
     }
 
     private nonisolated func failed(

@@ -3,9 +3,9 @@
 ///
 /// Its state is a ``SessionMachine`` under a lock, so that a request with a good
 /// token passes without suspending. The synchronous methods send events to the
-/// machine from any thread. What suspends, a refresh for example, runs in tasks
-/// of the session's own and reports back with more events. Under the lock
-/// nothing is awaited, and neither the app nor a request is called.
+/// machine from any thread, and perform what follows outside the lock. What the
+/// actor itself isolates is the order of what suspends: whose turn it is at the
+/// store, and which call of the app's provider is the last one.
 ///
 /// All services that keep their tokens in the same object share one session. A
 /// running refresh keeps it alive until the new tokens are stored.
@@ -21,30 +21,36 @@ actor SessionActor {
 
     nonisolated let guarded: GuardedMachine
     nonisolated let gate: SessionGate
-    nonisolated let keeper: any SessionKeeper
+    nonisolated let keeper: SessionKeeper
     nonisolated let time: any TimeSource
     nonisolated let random: @Sendable () -> Double
-    nonisolated let hub = SessionEventHub()
     nonisolated let notices = HeldNotices()
 
-    /// The refresh that was started last.
-    var refreshTask: Task<Void, Never>?
+    /// The end of the last turn at the store.
+    private var lastTurn: FirstValue<Void>?
     /// The provider's call that was started last.
     var providerCall: Task<Result<TokenCredential, any Error>, Never>?
 
     init(
-        keeper: any SessionKeeper, policy: RefreshPolicy, time: any TimeSource,
+        keeper: SessionKeeper, policy: RefreshPolicy, time: any TimeSource,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.keeper = keeper
         self.time = time
         self.random = random
-        guarded = GuardedMachine(SessionMachine(policy: policy, needsLoading: keeper.needsLoading))
+        guarded = GuardedMachine(SessionMachine(policy: policy, needsLoading: keeper.store != nil))
         gate = SessionGate(guarded, keeper: keeper, time: time)
     }
 
-    deinit {
-        guarded.invalidateAlarm()
+    nonisolated var hub: SessionEventHub { guarded.hub }
+
+    /// The next turn at the store, after all that were taken before; nobody waits
+    /// for a variable.
+    func takeTurn() -> SessionTurn {
+        guard keeper.store != nil else { return SessionTurn(of: nil, after: nil) }
+        let turn = SessionTurn(of: self, after: lastTurn)
+        lastTurn = turn.end
+        return turn
     }
 }
 
@@ -60,13 +66,14 @@ extension SessionActor {
         for waiter: any SessionWaiter, anew isAnew: Bool, read: (credential: TokenCredential, version: Int)?
     ) -> Verdict {
         var read = read
+        let (means, deadline) = (waiter.refreshMeans, waiter.totalDeadline)
         while true {
             let now = moment
             let (admission, actions) = guarded.ask { machine in
                 let place = waiter.sessionPlace
                 let result = machine.asked(
-                    waiter, by: waiter.refreshMeans, of: place?.generation, takeover: place?.takeoverCount,
-                    ticket: isAnew ? nil : place?.ticket, read: read, deadline: waiter.totalDeadline, now: now)
+                    waiter, by: means, of: place?.generation, takeover: place?.takeoverCount,
+                    ticket: isAnew ? nil : place?.ticket, read: read, deadline: deadline, now: now)
                 func keepPlace(_ ticket: Int, _ generation: Int, isWaiting: Bool) {
                     waiter.sessionPlace = SessionPlace(
                         ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount,
@@ -95,7 +102,7 @@ extension SessionActor {
                 refuseInProvider(waiter)
                 return .wait
             case .refuse: return .wait
-            case .readAgain: read = readCurrent()
+            case .readAgain: read = gate.readCurrent()
             }
         }
     }
@@ -156,13 +163,411 @@ extension SessionActor {
     /// counts only when something is sent. The app's variable is read for this.
     nonisolated func isStill(of holder: SessionHolder) -> Bool {
         let current = self.holder
-        return current == holder || keeper.needsLoading && current.generation == holder.generation
+        return current == holder || keeper.store != nil && current.generation == holder.generation
     }
 
     /// Whether this is called by the provider, while the session waits for it.
     nonisolated var isInProvider: Bool { SessionOperation.ofProvider?.isRunning(for: self) ?? false }
 
-    nonisolated func readCurrent() -> (credential: TokenCredential, version: Int)? { gate.readCurrent() }
-
     nonisolated var moment: Moment { Moment(instant: time.now, date: time.date) }
+}
+
+// MARK: - Performing the actions of events
+
+extension SessionActor {
+    /// Performs the actions of an event.
+    ///
+    /// - Parameter waiter: The request that the event is about; if there is none,
+    ///   the first one that is refused.
+    nonisolated func perform(_ batch: SessionActions, for waiter: (any SessionWaiter)? = nil) {
+        if batch.hasNewRetry { followRetry() }
+        // Last: the requests that waited are told before.
+        defer { if batch.hasNewStage { hub.noteNewState() } }
+        guard !batch.actions.isEmpty else { return }
+        var waiter = waiter
+        var number = batch.turns?.numbers.lowerBound ?? 0
+        func announce(_ event: SessionEvent, isOver: Bool = true) {
+            // A session without a refresh token may end before any refresh.
+            (guarded.lastService ?? waiter?.service)?.announce(event, isOver: isOver)
+            hub.send(event, number: number)
+            number += 1
+        }
+        for action in batch.actions {
+            switch action {
+            case .load(let number):
+                Task.detached(name: "Load", priority: .userInitiated) { await self.load(number) }
+            case .refresh(let number, let credential, let waiter):
+                let service = waiter.service
+                // No caller's cancellation, priority or task-local value reaches it.
+                let task = Task.detached(name: "Refresh", priority: .userInitiated) {
+                    await self.refresh(number, replacing: credential, for: service)
+                }
+                guarded.keep(task, of: number)
+            case .store(let credential, let version):
+                // The exchange with a store writes it when it ends.
+                if case .variable(let variable) = keeper { set(variable, to: credential, version: version) }
+            case .rewrite(let credential, let version):
+                if case .variable(let variable) = keeper {
+                    set(variable, to: credential, version: version)
+                    stored(version: version)
+                } else {
+                    writeAgain()
+                }
+            case .release:
+                release()
+            case .refuse(let waiters, let error):
+                guarded.dismiss(waiters)
+                for waiter in waiters { waiter.refused(error) }
+                waiter = waiter ?? waiters.first
+            case .wake:
+                guarded.pauseAlarm.follow({ guarded.with { $0.pauseEnd } }, of: time) { [weak self] in self?.wokeUp() }
+            case .announceFailure(let failure):
+                let now = time.now
+                // After an early refresh that failed, the token is still good.
+                let isOver = !guarded.with { $0.held?.isUsable(at: now) ?? false }
+                announce(.refreshFailed(failure), isOver: isOver)
+            case .announceStaleStore:
+                guarded.lastService?.log?.note("The token store still holds a credential that was replaced")
+            case .announce(let event):
+                announce(event)
+            case .revoke(let credential):
+                guarded.lastService?.revoke(credential)
+            }
+        }
+    }
+
+    private nonisolated func release() {
+        while true {
+            let now = moment
+            let (waiter, actions) = guarded.ask { machine in
+                let next = machine.nextReleased(now: now)
+                next.0?.sessionPlace?.isWaiting = false
+                // A request that came after the end of a session belongs to the next one.
+                next.0?.sessionPlace?.generation = machine.generation
+                return next
+            }
+            guard let waiter else { return perform(actions) }
+            waiter.released()
+        }
+    }
+
+    private nonisolated func wokeUp() {
+        let now = moment
+        perform(guarded.act { $0.wokeUp(now: now) })
+    }
+
+    /// Reads what is kept now, and tells the machine; does nothing where it has
+    /// to be loaded.
+    nonisolated func observe() {
+        reading { machine, read, now in read.map { machine.observed($0, now: now) } ?? [] }
+    }
+
+    /// Runs an event with what is kept now; reads again if the machine has
+    /// changed meanwhile.
+    ///
+    /// - Parameter event: Given `nil` where what is kept has to be loaded.
+    /// - Returns: What was performed.
+    @discardableResult
+    nonisolated func reading(
+        for event: (inout GuardedMachine.Machine, TokenCredential?, Moment) -> [GuardedMachine.Machine.Action]
+    ) -> SessionActions {
+        while true {
+            let read = gate.readCurrent()
+            let now = moment
+            let (isDone, actions) = guarded.ask { machine in
+                if let read, read.version != machine.version { return (false, []) }
+                return (true, event(&machine, read?.credential, now))
+            }
+            perform(actions)
+            if isDone { return actions }
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension SessionActor {
+    /// Sets the app's variable to a credential that the session has committed to.
+    private nonisolated func set(
+        _ variable: any TokenCredentialWritable, to credential: TokenCredential, version: Int
+    ) {
+        // Read once more: a credential that somebody else has put there meanwhile is not overwritten.
+        observe()
+        guard guarded.with({ $0.mayStore(version: version) }) else {
+            return guarded.with { $0.wasSet(credential) }
+        }
+        set(variable, to: credential)
+    }
+
+    /// Sets the app's variable, and once more if it was set to something newer
+    /// meanwhile.
+    ///
+    /// Several threads may set it at once, among them the app's: the thread that
+    /// is last sets it to the newest credential.
+    nonisolated func set(_ variable: any TokenCredentialWritable, to credential: TokenCredential) {
+        var credential = credential
+        while true {
+            variable.tokenCredential = credential
+            guarded.with { $0.wasSet(credential) }
+            // A credential that somebody else has put there since stays.
+            guard variable.tokenCredential.hasTokens(of: credential),
+                let last = guarded.with({ $0.nextToSet(after: credential) })
+            else { return }
+            credential = last
+        }
+    }
+
+    /// A credential has been written: the session goes on with it.
+    nonisolated func stored(version: Int) {
+        // Otherwise the app has signed in or out meanwhile, and its own write counts.
+        guard guarded.with({ $0.mayStore(version: version) }) else { return observe() }
+        let read = keeper.current
+        let now = moment
+        perform(guarded.act { $0.stored(version: version, read: read, now: now) })
+    }
+
+    /// Sets the alarm for a write that has failed; it holds the session until
+    /// the store has taken the credential.
+    private nonisolated func followRetry() {
+        guarded.writeAlarm.follow({ guarded.with { $0.store.retryAt } }, of: time) { self.writeAgain() }
+    }
+
+    /// Writes what the store should hold and doesn't, unless it holds something
+    /// newer.
+    nonisolated func writeAgain() {
+        Task.detached(name: "Write again", priority: .userInitiated) { [self] in
+            await takeTurn().run { [self] in
+                guard let store = keeper.store,
+                    let generation = guarded.with({ $0.hasToWriteAgain ? $0.generation : nil })
+                else { return }
+                let (_, written) = await store.exchange { [guarded] stored in
+                    ((), guarded.with { $0.intended(over: stored) })
+                }
+                let now = moment
+                perform(guarded.act { $0.wroteAgain(written, in: generation, now: now) })
+            }
+        }
+    }
+}
+
+// MARK: - The app
+
+extension SessionActor {
+    /// Loads the credential for the machine.
+    private func load(_ number: Int) async {
+        let loaded = await takeTurn().run { [keeper] in await Result { try await keeper.load() } }
+        let now = moment
+        switch loaded {
+        case .success(let stored): perform(guarded.act { $0.loaded(number: number, stored, now: now) })
+        case .failure(let error): perform(guarded.act { $0.loadingFailed(number: number, error) })
+        }
+    }
+
+    /// The app signs in.
+    ///
+    /// - Throws: Why the credential could not be stored; the session uses it
+    ///   nevertheless.
+    func signIn(with credential: TokenCredential) async throws(AuthenticationError) {
+        try refuseWriteInOperation()
+        let read = keeper.current
+        let now = moment
+        // The machine first: then a request that still reads the old credential recognises it as old.
+        let ((successor, generation), actions) = guarded.ask { machine in
+            let (successor, actions) = machine.signedIn(credential, read: read, now: now)
+            return ((successor, machine.generation), actions)
+        }
+        if let failure = await replace(by: successor, in: generation, actions).failure { throw failure }
+    }
+
+    /// The app signs out.
+    ///
+    /// - Parameters:
+    ///   - service: Revokes the token, if it is configured to.
+    ///   - waits: Whether the revocation is waited for.
+    /// - Throws: Why the store could not be emptied, or the token not revoked;
+    ///   the session is over nevertheless.
+    func signOut(
+        for service: any RefreshService, waitingForRevocation waits: Bool
+    ) async throws(AuthenticationError) {
+        try refuseWriteInOperation()
+        // The same service revokes what a running refresh still gets.
+        guarded.lastService = guarded.lastService ?? service
+        let read = keeper.current
+        let ((held, before, generation), actions) = guarded.ask { machine in
+            let (held, before) = (machine.held?.credential, machine.store)
+            let actions = machine.signedOut(read: read)
+            return ((held, before, machine.generation), actions)
+        }
+        let (found, failure) = await replace(by: nil, in: generation, actions)
+        // What another process has stored since is newer than what was held, but what had failed to be written is newer
+        // than what it should have replaced.
+        let newest = before.intended(over: found) ?? held ?? read
+        guard waits, let newest else {
+            if let newest { service.revoke(newest) }
+            if let failure { throw failure }
+            return
+        }
+        // In a task that nobody cancels.
+        let call = Task.detached(name: "Revoke", priority: .userInitiated) { await service.revocation(of: newest) }
+        let revocation = await BoundedWait.value(of: call, time: time)
+        if let failure { throw failure }
+        if let error = revocation ?? .cancelled(.maybeSent) {
+            throw .credentialNotRevoked(cause: error, delivery: .init(error.delivery))
+        }
+    }
+
+    /// Writes the credential of a sign-in or sign-out over whatever is kept, and
+    /// tells the requests that wait for the old session.
+    ///
+    /// - Returns: What the store held before, if it was read, and why it has not
+    ///   taken the credential.
+    private func replace(
+        by credential: TokenCredential?, in generation: Int, _ actions: SessionActions
+    ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
+        if guarded.cancelOutdatedRefresh() { providerCall?.cancel() }
+        if case .variable(let variable) = keeper { set(variable, to: credential ?? .empty) }
+        let turn = takeTurn()
+        perform(actions)
+        observe()
+        guard let store = keeper.store else { return (nil, nil) }
+        // Whoever has called may be cancelled, and it is written nevertheless.
+        return await Task.detached(name: "Write", priority: .userInitiated) { [self] in
+            await turn.run { await replace(by: credential, in: generation, in: store) }
+        }.value
+    }
+
+    /// Writes a sign-in or sign-out, unless the app has signed in or out since.
+    private nonisolated func replace(
+        by credential: TokenCredential?, in generation: Int, in store: StoreKeeper
+    ) async -> (found: TokenCredential?, failure: AuthenticationError?) {
+        // It replaces whatever is stored, even if that can't be read.
+        let found = await Result { try await store.load() }
+        var failure: AuthenticationError?
+        if guarded.with({ $0.mayWrite(signedIn: credential, in: generation) }) {
+            do {
+                try await store.save(credential)
+            } catch {
+                failure = .credentialNotStored(cause: error, delivery: .notSent)
+            }
+            let now = moment
+            perform(
+                guarded.act { [failure] machine in
+                    machine.replaced(by: credential, in: generation, found: found, failure: failure, now: now)
+                })
+        } else {
+            perform(guarded.act { $0.notReplaced(in: generation) })
+        }
+        return (try? found.get(), failure)
+    }
+
+    private nonisolated func refuseWriteInOperation() throws(AuthenticationError) {
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotStored(cause: error, delivery: .notSent)
+        }
+    }
+
+    /// Refuses an operation on the store that one of the store's own methods
+    /// asks for: it would wait for itself for ever.
+    private nonisolated func refuseInOperation() throws(TokenStoreError) {
+        guard isInStore else { return }
+        throw .refused(
+            "the store itself has called signIn(with:), signOut() or loadSession() and would wait for itself for ever")
+    }
+
+    /// Whether this is called by the store, while the session waits for it.
+    private nonisolated var isInStore: Bool { SessionOperation.onStore?.isRunning(for: self) ?? false }
+
+    /// Waits until what a running refresh brings home is stored, and what a
+    /// sign-in or sign-out has to write.
+    ///
+    /// - Parameter duration: The longest time; with one, a write that has failed
+    ///   is waited for until it succeeds.
+    nonisolated func finishRefresh(within duration: Duration?) async {
+        // A method of the store would wait for itself.
+        guard !isInStore else { return }
+        // A refresh that begins later isn't waited for.
+        let number = guarded.with { $0.unfinishedRefresh }
+        let isFinished: @Sendable () -> Bool = { [guarded] in
+            guarded.with { machine in
+                (number == nil || machine.unfinishedRefresh != number)
+                    && !machine.store.hasToWrite(again: duration != nil)
+            }
+        }
+        // From before the first look, so that no change is missed.
+        let changes = hub.changes()
+        guard !isFinished(), duration.map({ $0 > .zero }) ?? true else { return }
+        // Both tasks end with the caller's.
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in changes where isFinished() { return } }
+            if let duration { group.addTask { [time] in await time.sleep(for: duration.bounded) } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: What is known
+
+    /// The events from now on.
+    nonisolated var events: AsyncStream<SessionEvent> { hub.events() }
+
+    /// The present state, and each later one.
+    nonisolated var states: AsyncStream<SessionState> {
+        // From before the state is read, so that no change is missed.
+        let changes = hub.changes()
+        return AsyncStream(bufferingPolicy: .bufferingNewest(SessionEventHub.capacity)) { [weak self] continuation in
+            let task = Task.detached(priority: .userInitiated) {
+                var last: SessionState?
+                func tell(_ state: SessionState?) {
+                    guard let state, last?.isSame(as: state) != true else { return }
+                    last = state
+                    continuation.yield(state)
+                }
+                tell(self?.state)
+                if case .unknown? = last {
+                    tell(try? await self?.loadedState())
+                }
+                for await _ in changes { tell(self?.state) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// What the session is doing.
+    nonisolated var state: SessionState {
+        let current = keeper.current
+        let now = time.now
+        return guarded.with { $0.state(reading: current, at: now) }
+    }
+
+    /// Loads the credential, unless somebody is signed in, and returns the new
+    /// state.
+    func loadedState() async throws(AuthenticationError) -> SessionState {
+        switch state {
+        case .unknown, .signedOut, .ended: break
+        case .signedIn, .refreshing: return state
+        }
+        do throws(TokenStoreError) {
+            try refuseInOperation()
+        } catch {
+            throw .credentialNotReadable(cause: error, delivery: .notSent)
+        }
+        guard let store = keeper.store else { return state }
+        let generation = guarded.with { $0.generation }
+        let turn = takeTurn()
+        // Whoever has called may be cancelled, which isn't the store's business.
+        let look = Task.detached(name: "Look", priority: .userInitiated) {
+            await turn.run { await Result { try await store.load() } }
+        }
+        switch await look.value {
+        case .success(let stored):
+            let now = moment
+            perform(guarded.act { $0.lookedUp(stored, in: generation, now: now) })
+            return state
+        case .failure(let error):
+            throw .credentialNotReadable(cause: error, delivery: .notSent)
+        }
+    }
 }

@@ -8,7 +8,8 @@ import Foundation
 final class SessionGate: Sendable {
     /// What becomes of a request.
     enum Admission {
-        /// It is sent now, signed with this; and how many had gone by then.
+        /// It is sent now, signed with this, unless it waits for something else;
+        /// with how many people had gone by then.
         case go(SessionSignature, departures: Int)
         /// The session has to be asked, with what was read: the app's variable
         /// is read once.
@@ -16,18 +17,18 @@ final class SessionGate: Sendable {
     }
 
     private let guarded: GuardedMachine
-    private let keeper: any SessionKeeper
+    private let keeper: SessionKeeper
     private let time: any TimeSource
     /// Another one for each session of each process.
     let mark = UUID()
 
-    init(_ guarded: GuardedMachine, keeper: any SessionKeeper, time: any TimeSource) {
+    init(_ guarded: GuardedMachine, keeper: SessionKeeper, time: any TimeSource) {
         self.guarded = guarded
         self.keeper = keeper
         self.time = time
     }
 
-    /// A request asks to be sent.
+    /// A request asks to be sent: one look under one lock, if its token is good.
     ///
     /// - Parameter isAnew: Whether it has been sent before, and was answered by
     ///   a 401 or a redirect: then it joins the end of the queue. A request that
@@ -35,18 +36,17 @@ final class SessionGate: Sendable {
     func admit(_ waiter: any SessionWaiter, anew isAnew: Bool) -> Admission {
         let read = readCurrent()
         let now = time.now
+        let means = waiter.refreshMeans
         return guarded.with { machine in
             let place = waiter.sessionPlace
             guard
-                let (ticket, generation) = machine.admitAtOnce(
-                    by: waiter.refreshMeans, of: place?.generation, takeover: place?.takeoverCount,
+                let (ticket, generation, signature) = machine.admitAtOnce(
+                    by: means, of: place?.generation, takeover: place?.takeoverCount,
                     ticket: isAnew ? nil : place?.ticket, read: read, at: now)
             else { return .askSession(read: read) }
             waiter.sessionPlace = SessionPlace(
                 ticket: ticket, generation: generation, takeoverCount: place?.takeoverCount, isWaiting: false)
-            return .go(
-                machine.signature(of: generation, takeover: place?.takeoverCount, ticket: ticket, at: now),
-                departures: machine.departures)
+            return .go(signature, departures: machine.departures)
         }
     }
 
@@ -83,8 +83,8 @@ final class SessionGate: Sendable {
     /// What is kept now, and the version before it was read; `nil` where it has
     /// to be loaded.
     func readCurrent() -> (credential: TokenCredential, version: Int)? {
-        guard !keeper.needsLoading else { return nil }
+        guard case .variable(let variable) = keeper else { return nil }
         let version = guarded.with { $0.version }
-        return keeper.current.map { ($0, version) }
+        return (variable.tokenCredential, version)
     }
 }

@@ -1,108 +1,117 @@
-/// Keeps a session's credential: in a variable of the app's, or in a store.
+/// Where a session's credential is kept: in a variable of the app's, or in a
+/// store.
 ///
 /// A variable is read and set at once, on any thread. A store takes time, can
-/// fail, and may be shared with other processes; its operations run one after
-/// the other. A keeper does no more than that: what a session does is the same
-/// for both.
-///
-/// The session holds its keeper; therefore a keeper doesn't hold the session,
-/// but gets it with each call.
-protocol SessionKeeper: AnyObject, Sendable {
-    /// Whether the session has to load the credential; otherwise it reads
-    /// ``current`` with every request.
-    var needsLoading: Bool { get }
+/// fail, and may be shared with other processes. Neither knows anything of a
+/// session.
+enum SessionKeeper: Sendable {
+    case variable(any TokenCredentialWritable)
+    case store(StoreKeeper)
 
     /// What is kept now; `nil` where it has to be loaded.
-    var current: TokenCredential? { get }
+    var current: TokenCredential? {
+        switch self {
+        case .variable(let variable): variable.tokenCredential
+        case .store: nil
+        }
+    }
 
-    /// Remembers that a refresh token is about to be spent, if it can.
-    var journal: (any RefreshIntentRecording)? { get }
+    /// The store, if the credential has to be loaded.
+    var store: StoreKeeper? { if case .store(let store) = self { store } else { nil } }
 
-    /// Runs an operation when those before it have ended, if this keeper runs
-    /// one at a time.
+    /// What a store holds; `nil` for a variable.
+    func load() async throws -> TokenCredential? { try await store?.load() }
+
+    /// Runs a refresh, with what a store holds. The store then writes what the
+    /// refresh returns besides its outcome; a variable was set by then.
     ///
-    /// The task is detached: it runs at the SDK's priority and with no
-    /// task-local values of the caller's.
-    func serially<T: Sendable>(
-        for session: SessionActor, _ operation: @escaping @Sendable () async -> T
-    ) -> Task<T, Never>
-
-    /// Loads what is kept; `nil` where that is ``current``, which every request
-    /// reads.
-    func look(for session: SessionActor) -> Task<Result<CredentialLook?, any Error>, Never>
-
-    /// Loads what is kept: an empty credential for nothing, and `nil` where that
-    /// is ``current``, or can't be read.
-    func contents(for session: SessionActor) async -> TokenCredential?
-
-    /// Runs a refresh, and then writes the credential that it has noted.
-    ///
-    /// - Parameters:
-    ///   - report: Where the refresh notes its outcome.
-    ///   - body: The refresh; run once at most, with what is kept, or `nil` where
-    ///     that is ``current``.
-    func exchange(
-        _ report: RefreshReport, for session: SessionActor, _ body: @Sendable (CredentialLook?) async -> Void
-    ) async throws
-
-    /// Writes a credential that the session has committed to in an exchange, at
-    /// once or when the exchange ends.
-    func write(_ credential: TokenCredential, version: Int, for session: SessionActor)
-
-    /// Writes a credential with a new refresh token and the old access token, at
-    /// once or when the exchange ends.
-    func keep(_ credential: TokenCredential, _ report: RefreshReport, for session: SessionActor)
-
-    /// The write of an exchange has ended; if it failed, it is tried again
-    /// later.
-    ///
-    /// - Parameter error: Why the write failed; `nil` if it succeeded.
-    /// - Returns: Whether it succeeded after one that had failed.
-    func wrote(
-        _ credential: TokenCredential, over replaced: UnwrittenCredential.Replaced, error: (any Error)?,
-        for session: SessionActor
-    ) -> Bool
-
-    /// Writes a credential over one that is out of date, but not over somebody
-    /// else's, and tells the machine.
-    func rewrite(_ credential: TokenCredential, version: Int, for session: SessionActor)
-
-    /// Writes a credential over the one whose refresh token it has replaced.
-    ///
-    /// - Parameter spent: That one.
-    func rewrite(_ credential: TokenCredential, overSpent spent: TokenCredential?, for session: SessionActor) async
-
-    /// Writes the credential of a sign-in, or `nil` for a sign-out, over whatever
-    /// is kept.
-    ///
-    /// When this returns, the write has its place among the operations.
-    ///
-    /// - Parameter generation: The generation that the sign-in or sign-out has
-    ///   started.
-    /// - Returns: A function that waits until the write has ended.
-    func replace(
-        by credential: TokenCredential?, in generation: Int, for session: SessionActor
-    ) -> @Sendable () async -> Replacement
-
-    /// Whether a sign-in or sign-out is still to be written.
-    ///
-    /// - Parameter again: Whether a write counts too that has failed and is tried
-    ///   again later.
-    func hasToWrite(again: Bool) -> Bool
+    /// - Returns: The outcome, or `nil` if the refresh has not run; and what the
+    ///   store holds in the end, or why it could not be read or written.
+    func exchange<Outcome: Sendable>(
+        _ refresh: @Sendable (TokenCredential?) async -> (Outcome, TokenCredential?)
+    ) async -> (outcome: Outcome?, written: Result<TokenCredential?, any Error>) {
+        switch self {
+        case .variable: (await refresh(nil).0, .success(nil))
+        case .store(let store): await store.exchange(refresh)
+        }
+    }
 }
 
-/// What a store holds, as it was read.
-struct CredentialLook: Sendable {
-    /// What is stored.
-    let stored: TokenCredential?
-    /// What is stored, or would be if every write had succeeded.
-    let intended: TokenCredential?
+/// A store, as the session uses it.
+struct StoreKeeper: Sendable {
+    let store: any TokenCredentialStore
+
+    func load() async throws -> TokenCredential? { try await store.load() }
+
+    func save(_ credential: TokenCredential?) async throws { try await store.save(credential) }
+
+    /// Reads, decides and writes, with nobody between if the store can do that.
+    func exchange<Outcome: Sendable>(
+        _ body: @Sendable (TokenCredential?) async -> (Outcome, TokenCredential?)
+    ) async -> (outcome: Outcome?, written: Result<TokenCredential?, any Error>) {
+        let run = SingleRun<Outcome>()
+        let written = await Result {
+            try await store.exchange { stored in try await run.once { await body(stored) } }
+        }
+        return (run.outcome, written)
+    }
+
+    /// Notes that a refresh token may be spent soon; `nil` if the store can't, or
+    /// there is none.
+    func note(spending credential: TokenCredential?) async -> SpendingNote? {
+        guard let journal = store as? any RefreshIntentRecording, let credential, !credential.refreshToken.isEmpty
+        else { return nil }
+        // Refreshing without the note is better than not refreshing.
+        let wasInterrupted = (try? await journal.recordRefreshIntent(for: credential)) ?? false
+        return SpendingNote(credential: credential, wasInterrupted: wasInterrupted, journal: journal)
+    }
 }
 
-/// The result of writing a sign-in or sign-out.
-struct Replacement: Sendable {
-    /// What the store held before; `nil` for nothing, or if it was not read.
-    var found: TokenCredential?
-    /// Why it could not be written.
-    var failure: AuthenticationError?
+/// A note in a store that a refresh token may be spent.
+struct SpendingNote: Sendable {
+    let credential: TokenCredential
+    /// Whether an earlier refresh has noted it, and its result was never stored.
+    let wasInterrupted: Bool
+    fileprivate let journal: any RefreshIntentRecording
+
+    /// Removes it: the refresh token has not been spent by this refresh.
+    func remove() async {
+        if !wasInterrupted { await removeInAnyCase() }
+    }
+
+    func removeInAnyCase() async { await journal.removeRefreshIntent(for: credential) }
+}
+
+/// Runs the body of an exchange only once, since a refresh token can be spent
+/// only once.
+final class SingleRun<Outcome: Sendable>: Sendable {
+    private enum State {
+        case pending
+        case running
+        case over(Outcome, TokenCredential?)
+    }
+
+    private let state = Guarded(State.pending)
+
+    /// What the body has come to.
+    var outcome: Outcome? { state.withLock { if case .over(let outcome, _) = $0 { outcome } else { nil } } }
+
+    /// Runs the body the first time, and returns the same result every time: a
+    /// store may call it again because it could not write.
+    ///
+    /// - Throws: If the store calls it while it runs.
+    func once(_ body: () async -> (Outcome, TokenCredential?)) async throws(TokenStoreError) -> TokenCredential? {
+        let before = state.withLock { state in
+            defer { if case .pending = state { state = .running } }
+            return state
+        }
+        switch before {
+        case .over(_, let result): return result
+        case .running: throw .refused("its exchange runs its body twice at once")
+        case .pending:
+            let (outcome, result) = await body()
+            state.withLock { $0 = .over(outcome, result) }
+            return result
+        }
+    }
 }

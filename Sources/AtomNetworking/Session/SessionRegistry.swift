@@ -32,10 +32,10 @@ final class SessionRegistry: Sendable {
 
 extension CredentialSource {
     /// What keeps a session's credential there.
-    fileprivate var keeper: any SessionKeeper {
+    fileprivate var keeper: SessionKeeper {
         switch self {
-        case .writable(let writable): VariableKeeper(writable)
-        case .store(let store): StoreKeeper(store)
+        case .writable(let writable): .variable(writable)
+        case .store(let store): .store(StoreKeeper(store: store))
         }
     }
 }

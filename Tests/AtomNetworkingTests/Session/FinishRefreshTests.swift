@@ -116,7 +116,7 @@ struct FinishRefreshTests {
             if isSignIn { try await session.atom.signIn(with: .issued(1)) } else { try await session.atom.signOut() }
         }
         let actor = try #require(session.atom.manager.session)
-        try #require(await eventually { actor.keeper.hasToWrite(again: false) })
+        try #require(await eventually { actor.guarded.with { $0.store.hasToWrite(again: false) } })
         let waiting = await Waiting(session)
         #expect(!waiting.hasReturned.value)
         isFree.raise()

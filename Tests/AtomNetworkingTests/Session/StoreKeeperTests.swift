@@ -10,57 +10,61 @@ struct StoreKeeperTests {
     private let disk = RecordingTokenCredentialStore()
 
     private func session() -> SessionActor {
-        SessionActor(keeper: StoreKeeper(disk), policy: RefreshPolicy(), time: time)
+        SessionActor(keeper: .store(StoreKeeper(store: disk)), policy: RefreshPolicy(), time: time)
     }
 
-    @Test("Operations run one after the other, in the order of the calls")
+    @Test("Operations run one after the other, in the order in which they took their turns")
     func turns() async {
         let session = session()
         let isFree = Signal()
         let order = Locked<[Int]>([])
-        let first = session.keeper.serially(for: session) {
-            await isFree.wait()
-            order.set(order.value + [0])
+        var turns: [SessionTurn] = []
+        for _ in 0..<20 { turns.append(await session.takeTurn()) }
+        await withTaskGroup(of: Void.self) { group in
+            for (number, turn) in turns.enumerated().reversed() {
+                group.addTask {
+                    await turn.run {
+                        if number == 0 { await isFree.wait() }
+                        order.set(order.value + [number])
+                    }
+                }
+            }
+            #expect(order.value.isEmpty)
+            isFree.raise()
         }
-        let others = (1..<20).map { number in
-            session.keeper.serially(for: session) { order.set(order.value + [number]) }
-        }
-        #expect(order.value.isEmpty)
-        isFree.raise()
-        await first.value
-        for other in others { await other.value }
         #expect(order.value == Array(0..<20))
     }
 
-    @Test("An operation that reads the store does not wait for itself")
-    func readInOperation() async {
+    @Test("What a refresh has come to is known even if the store then fails")
+    func exchange() async {
         disk.stored = .issued(1)
-        let session = session()
-        let read = await session.keeper.serially(for: session) { await session.keeper.contents(for: session) }.value
-        #expect(read == .issued(1))
+        disk.saveError = DiskFailure()
+        let (outcome, written) = await StoreKeeper(store: disk).exchange { stored in (stored, .issued(2)) }
+        #expect(outcome == .issued(1))
+        #expect(throws: DiskFailure.self) { try written.get() }
+        #expect(disk.stored == .issued(1))
     }
 
-    @Test("An empty store is read as an empty credential, and a store that can't be read as none")
-    func contents() async {
-        let session = session()
-        #expect(await session.keeper.contents(for: session) == .empty)
-        disk.loadError = DiskFailure()
-        #expect(await session.keeper.contents(for: session) == nil)
-    }
-
-    @Test("A sign-out is written in its turn, and returns what was stored")
+    @Test("A sign-out is written in its turn, and what was stored is revoked")
     func replaced() async throws {
-        disk.stored = .issued(1)
-        let session = session()
+        let session = try SessionFixture(
+            store: disk,
+            bearer: { $0.revocationEndpoint = try? AuthorizationEndpoint(host: "auth.example.com", path: "/revoke") })
+        let actor = try #require(session.atom.manager.session)
         let isFree = Signal()
-        let earlier = session.keeper.serially(for: session) { await isFree.wait() }
-        let write = session.keeper.replace(by: nil, in: 0, for: session)
+        let earlier = await actor.takeTurn()
+        let operation = Task { await earlier.run { await isFree.wait() } }
+        let atom = session.atom
+        let signingOut = Task { try await atom.signOut() }
+        try #require(await eventually { actor.guarded.with { $0.store.hasToWrite(again: false) } })
+        #expect(disk.writes.isEmpty)
+        // Another process refreshes meanwhile.
+        disk.stored = .issued(1)
         isFree.raise()
-        await earlier.value
-        let replacement = await write()
-        #expect(replacement.found == .issued(1), "this is what is to be revoked")
-        #expect(replacement.failure == nil)
+        await operation.value
+        try await signingOut.value
         #expect(disk.writes == [nil])
+        #expect(await eventually { session.transport.exchanges.contains { $0.form["token"] == "R1" } })
     }
 
     @Test("A write that failed is tried again after 1, 2, 4 and 8 s, until the store takes it")
@@ -112,7 +116,7 @@ struct StoreKeeperTests {
             let reads = disk.operations.count
             time.advance(by: time.now.duration(to: alarm))
             try #require(await eventually { disk.operations.count > reads })
-            await session.keeper.serially(for: session) {}.value
+            await session.takeTurn().run {}
         }
         #expect(session.guarded.with { $0.held?.credential } == .issued(1))
         disk.saveError = nil
@@ -155,38 +159,20 @@ struct StoreKeeperTests {
 struct SingleRunTests {
     @Test("A second run gets the result of the first")
     func again() async throws {
-        let run = SingleRun()
-        #expect(try await run.once { .issued(1) } == .issued(1))
-        #expect(try await run.once { .issued(2) } == .issued(1))
+        let run = SingleRun<Int>()
+        #expect(run.outcome == nil)
+        #expect(try await run.once { (1, .issued(1)) } == .issued(1))
+        #expect(try await run.once { (2, .issued(2)) } == .issued(1))
+        #expect(run.outcome == 1)
     }
 
     @Test("A second run during the first is refused")
     func during() async throws {
-        let run = SingleRun()
+        let run = SingleRun<Int>()
         let result = try await run.once {
-            await #expect(throws: TokenStoreError.self) { try await run.once { .issued(2) } }
-            return .issued(1)
+            await #expect(throws: TokenStoreError.self) { try await run.once { (2, .issued(2)) } }
+            return (1, .issued(1))
         }
         #expect(result == .issued(1))
-    }
-}
-
-@Suite("The report of a refresh")
-struct RefreshReportTests {
-    @Test("The first outcome counts")
-    func first() {
-        let report = RefreshReport()
-        #expect(report.outcome == nil)
-        report.note(.granted(.issued(1), version: 0))
-        report.note(.abandoned)
-        #expect(report.granted == .issued(1))
-    }
-
-    @Test("What the store held is unknown until it is noted")
-    func replaced() {
-        let report = RefreshReport()
-        #expect(report.replaced.credential == nil)
-        report.note(replaced: .issued(1))
-        #expect(report.replaced.credential == .issued(1))
     }
 }

@@ -9,8 +9,8 @@ struct VariableKeeperTests {
     func reads() async throws {
         let session = try SessionFixture(script: { $0.answer() })
         let keeper = try #require(session.atom.manager.session?.keeper)
-        #expect(!keeper.needsLoading)
-        #expect(keeper.journal == nil)
+        #expect(keeper.store == nil)
+        #expect(try await keeper.load() == nil)
         #expect(await session.call().status() == 200)
         let reads = session.tokens.readCount
         for _ in 0..<10 { #expect(await session.call().status() == 200) }

@@ -61,7 +61,7 @@ struct MachineFixture {
     ) -> String {
         let read = read.map { (credential: $0.0, version: $0.1) }
         let ticket = isRetry ? nil : tickets[who]
-        if let (ticket, generation) = machine.admitAtOnce(
+        if let (ticket, generation, _) = machine.admitAtOnce(
             by: means, of: generations[who], ticket: ticket, read: read, at: moment.instant)
         {
             (tickets[who], generations[who]) = (ticket, generation)
@@ -191,6 +191,12 @@ struct MachineFixture {
         return say(actions)
     }
 
+    /// The store has taken what a sign-in, or a sign-out, writes.
+    mutating func wrote(_ credential: TokenCredential?) {
+        _ = machine.replaced(
+            by: credential, in: machine.generation, found: .success(nil), failure: nil, now: moment)
+    }
+
     /// The server refused a first attempt with the current token.
     mutating func condemn(version: Int? = nil) {
         machine.rejected(version: version ?? machine.tokenNumber, now: moment)
@@ -291,8 +297,13 @@ struct MachineFixture {
 }
 
 extension SessionMachine {
-    /// Whether a refresh is running; never more than one.
+    /// The refresh that has not come home yet; never more than one.
+    var running: SessionRefresh? { if case .refreshing(_, let refresh) = phase { refresh } else { leftBehind } }
+
     var isRefreshOnItsWay: Bool { running != nil }
+
+    /// The load whose result is awaited.
+    var runningLoad: Int? { if case .loading(let number, _) = phase { number } else { nil } }
 
     /// How many refreshes have been started.
     var refreshCount: Int { lastRefreshNumber }

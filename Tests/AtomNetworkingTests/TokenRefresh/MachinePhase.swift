@@ -128,6 +128,7 @@ enum MachinePhase: String, CaseIterable, Sendable {
             fixture = Self.goodInStore.fixture
             fixture.store = MachineFixture.empty
             _ = fixture.signOut()
+            fixture.machine.store.forgetOutstanding()
         case .acquiring:
             fixture.store = MachineFixture.empty
             _ = fixture.ask("w")
@@ -299,14 +300,15 @@ extension MachineFixture {
     var phase: String {
         var text: String
         switch machine.phase {
-        case .loading(let end):
-            text = machine.runningLoad == nil ? "loading not started" : "loading"
+        case .loading(let number, let end):
+            text = number == nil ? "loading not started" : "loading"
             if let end { text += " unless \(Self.name(end.error))" }
-        case .active: text = quality
-        case .refreshing: text = machine.running?.isOutdated == true ? "refreshing outdated" : "refreshing"
+        case .signedIn: text = quality
+        case .refreshing: text = "refreshing"
+        case .waiting: text = "refreshing outdated"
         case .storing: text = "storing"
-        case .backingOff(let until): text = "backing off until \(Self.seconds(until))"
-        case .ended(let error): text = "ended: \(Self.name(error))"
+        case .backingOff(_, let until): text = "backing off until \(Self.seconds(until))"
+        case .ended(let end): text = "ended: \(Self.name(end.error))"
         case .signedOut: text = "signed out"
         }
         if machine.isReleasing { text += ", releasing" }

@@ -14,10 +14,9 @@ struct ModelOperation: Hashable {
         case keep(Int, ModelCredential, over: ModelCredential)
         /// A sign-in, or a sign-out, of the machine's generation.
         case write(ModelCredential, generation: Int)
-        /// A write that failed is tried again.
+        /// A write that failed is tried again, or the successor of a spent
+        /// credential is written over it.
         case writeAgain
-        /// The successor of a spent credential is written over it.
-        case rewrite(ModelCredential, version: Int)
     }
 
     enum Stage: Hashable {
@@ -108,9 +107,6 @@ extension ModelWorld {
                 scribe.key.add(generation == machine.generation ? 18 : 19)
                 scribe.credential(credential)
             case .writeAgain: scribe.key.add(20)
-            case .rewrite(let credential, let version):
-                scribe.key.add(machine.mayStore(version: version) ? 21 : 22)
-                scribe.credential(credential)
             }
             switch operation.stage {
             case .queued: scribe.key.add(0)
@@ -146,11 +142,11 @@ extension ModelWorld {
         }
         for number in leftBehind { scribe.key.add(number == machine.running?.number) }
         scribe.key.add(-11)
-        if let unwritten {
-            scribe.credential(unwritten.credential.map { ModelCredential($0) } ?? ModelCredential())
-            if case .known(let replaced) = unwritten.replaced {
-                scribe.credential(replaced.map { ModelCredential($0) } ?? ModelCredential())
-            }
+        switch machine.store.outstanding {
+        case .first(let generation): scribe.key.add(generation == machine.generation ? 1 : 2)
+        case .overAnything: scribe.key.add(3)
+        case .overOld: scribe.key.add(4)
+        case nil: scribe.key.add(0)
         }
         scribe.key.add(-12)
         if let missed {
@@ -159,6 +155,6 @@ extension ModelWorld {
         }
         scribe.key.add(-13)
         if let lastWord { scribe.credential(lastWord) }
-        scribe.key.add(isWriteAlarmSet)
+        scribe.key.add(machine.store.retryAt != nil)
     }
 }

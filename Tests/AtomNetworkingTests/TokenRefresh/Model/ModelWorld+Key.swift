@@ -91,16 +91,17 @@ struct ModelScribe {
 
     mutating func phase(_ phase: SessionMachine<Int>.Phase) {
         switch phase {
-        case .loading(let end): key.add(end == nil ? 0 : 1)
-        case .active: key.add(2)
+        case .loading(_, let end): key.add(end == nil ? 0 : 1)
+        case .signedIn: key.add(2)
         case .refreshing: key.add(3)
+        case .waiting: key.add(8)
         case .storing: key.add(4)
-        case .backingOff(let until):
+        case .backingOff(_, let until):
             key.add(5)
             time(until)
-        case .ended(let error):
+        case .ended(let end):
             key.add(6)
-            if case .missingCredential = error { key.add(1) }
+            if case .missingCredential = end.error { key.add(1) }
         case .signedOut: key.add(7)
         }
     }
@@ -111,7 +112,7 @@ extension ModelWorld {
         var scribe = ModelScribe(self)
         let machine = sut.machine
         scribe.phase(machine.phase)
-        let endIsNews = if case .loading(let end?) = machine.phase { !end.isAnnounced } else { false }
+        let endIsNews = if case .loading(_, let end?) = machine.phase { !end.isAnnounced } else { false }
         if let held = machine.held {
             scribe.credential(ModelCredential(held.credential))
             scribe.time(held.expiry)
@@ -124,9 +125,9 @@ extension ModelWorld {
             scribe.key.add(-1)
         }
         for flag in [
-            machine.isReleasing, machine.running?.isOutdated ?? false, machine.running?.isSignedOut ?? false,
+            machine.isReleasing, machine.leftBehind != nil, machine.leftBehind?.isSignedOut ?? false,
             machine.hasAnnouncedStaleStore,
-            machine.lastFailure != nil, isReleasing, machine.runningLoad != nil, hasFailedEarly, endIsNews,
+            isReleasing, machine.runningLoad != nil, hasFailedEarly, endIsNews,
             isAcquisitionRefused,
         ] { scribe.key.add(flag) }
         let order = requestsByWhatTheyDo
@@ -136,9 +137,9 @@ extension ModelWorld {
             }
         }
         scribe.key.add(-15)
-        scribe.key.add(min(machine.failures, 5))
+        scribe.key.add(min(machine.setback?.count ?? 0, 5))
         scribe.key.add(min(failures, 5))
-        scribe.time(machine.notBefore)
+        scribe.time(machine.setback?.notBefore)
         scribe.time(notBefore)
         for instant in machine.fruitless { scribe.time(instant + .seconds(30)) }
         scribe.key.add(-4)

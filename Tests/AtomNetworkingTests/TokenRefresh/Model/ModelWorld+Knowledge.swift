@@ -32,9 +32,9 @@ extension ModelWorld {
     /// If the session had ended before they came, they don't belong to it.
     mutating func learnAfterTheEnd(_ read: ModelCredential) {
         var hasEnded = false
-        if case .loading(let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
+        if case .loading(_, let end?) = sut.machine.phase { hasEnded = end.isAnnounced }
         let before = generation
-        learn(read)
+        learnFromStore(read)
         guard hasEnded, generation != before else { return }
         for index in requests.indices where requests[index].isWaiting && requests[index].isNew {
             requests[index].ownGeneration = generation

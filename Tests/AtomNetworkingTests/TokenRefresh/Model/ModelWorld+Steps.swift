@@ -420,7 +420,7 @@ extension ModelWorld {
             case .rewrite(let credential, let version):
                 let credential = ModelCredential(credential)
                 if settings.hasStore {
-                    operations.append(ModelOperation(.rewrite(credential, version: version), in: generation))
+                    operations.append(ModelOperation(.writeAgain, in: generation))
                 } else {
                     writes.append(Write(credential: credential, version: version))
                 }

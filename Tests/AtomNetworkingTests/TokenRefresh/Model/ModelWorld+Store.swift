@@ -17,7 +17,7 @@ extension ModelWorld {
                 steps.append(.begin)
                 switch operation.kind {
                 case .load: break
-                case .write, .writeAgain, .rewrite: if can(.writingFails) { steps.append(.beginFails) }
+                case .write, .writeAgain: if can(.writingFails) { steps.append(.beginFails) }
                 case .refresh, .look, .keep: if can(.exchangeFails) { steps.append(.beginFails) }
                 }
             case .sent(let credential):
@@ -39,7 +39,7 @@ extension ModelWorld {
             steps.append(.cameLate(isGranted: refreshTokens[refresh.credential.refresh].isValid))
             if can(.refreshFails) { steps.append(.cameLate(isGranted: false)) }
         }
-        if isWriteAlarmSet, unwritten != nil, !operations.contains(where: { $0.kind == .writeAgain }) {
+        if sut.machine.store.retryAt != nil, !operations.contains(where: { $0.kind == .writeAgain }) {
             steps.append(.writeAgain)
         }
         return steps
@@ -60,10 +60,7 @@ extension ModelWorld {
 
     /// Whether a new credential is committed and not stored yet.
     var isCommittedToStore: Bool {
-        operations.contains { operation in
-            if case .rewrite(let credential, _) = operation.kind { return credential == current }
-            return operation.isGranted && operation.result == current
-        }
+        sut.machine.isStoring || operations.contains { $0.isGranted && $0.result == current }
     }
 
     mutating func takeInStore(_ step: ModelStep) throws(Violation) {
@@ -93,7 +90,6 @@ extension ModelWorld {
             try end(fails: true)
         case .hear: try hear()
         case .writeAgain:
-            isWriteAlarmSet = false
             operations.append(ModelOperation(.writeAgain, in: generation))
         default: break
         }
@@ -108,11 +104,9 @@ extension ModelWorld {
 
     /// The app has signed in, or out with an empty credential.
     mutating func queueWrite(_ credential: ModelCredential) {
-        unwritten = UnwrittenCredential(
-            credential: credential.inStore, replaced: .unknown, generation: sut.machine.generation)
         missed = nil
         lastWord = credential
-        if let running = sut.machine.running, running.isOutdated {
+        if let running = sut.machine.leftBehind {
             for index in operations.indices where operations[index].kind == .refresh(running.number) {
                 operations[index].isCancelled = true
             }
@@ -121,7 +115,7 @@ extension ModelWorld {
         case .signInIsNotWritten where !credential.isEmpty: return
         case .writeIsNotQueued:
             store = credential
-            written()
+            missed = nil
         default:
             operations.append(
                 ModelOperation(.write(credential, generation: sut.machine.generation), in: generation))
@@ -136,7 +130,7 @@ extension ModelWorld {
         switch operation.kind {
         case .load(let number):
             operations.removeFirst()
-            loads.append(ModelLoad(number: number, stored: intended(store), generation: operation.generation))
+            loads.append(ModelLoad(number: number, stored: store, generation: operation.generation))
         case .look(let number):
             operations.removeFirst()
             if try look(number) {
@@ -152,26 +146,21 @@ extension ModelWorld {
                 operations[0].stage = .answered
                 operations[0].outcome = .abandoned
             }
-        case .keep(let number, let credential, _): try commit(number, credential, sentAt: now)
+        case .keep(let number, let credential, _):
+            try commit(number, credential, sentAt: now)
+            if operations[0].isGranted { sut.machine.overwrites(store.inStore) }
         case .write(let credential, let generation):
             let mayWrite = sut.mayWrite(signedIn: credential.inStore, in: generation)
             operations[0].result = mayWrite ? credential : store
             operations[0].isSaid = mayWrite
             try end(fails: false)
         case .writeAgain:
-            guard unwritten != nil else {
+            guard sut.machine.hasToWriteAgain else {
                 operations.removeFirst()
                 return
             }
             operations[0].generation = generation
-            try end(fails: false)
-        case .rewrite(let credential, let version):
-            operations[0].result = store
-            operations[0].generation = generation
-            if sut.mayStore(version: version), sut.machine.isOutOfDate(store.real) {
-                operations[0].result = credential
-                tokens[credential.access].isDropped = false
-            }
+            tokens[operation.result.access].isDropped = false
             try end(fails: false)
         }
     }
@@ -192,32 +181,29 @@ extension ModelWorld {
             // What somebody else has written since the load is newer.
             if store != old { lastWord = nil }
         case .writeAgain:
-            guard let missed else {
+            guard sut.machine.hasToWriteAgain else {
                 operations.removeFirst()
                 return
             }
-            (operations[0].result, operations[0].stored) = missed
+            operations[0].generation = generation
+            operations[0].result = intended(store)
             operations[0].stage = .ended(hasFailed: true)
-        case .rewrite(let credential, _):
-            operations[0].result = credential
-            operations[0].stage = .ended(hasFailed: true)
-            tokens[credential.access].isWritten = true
+            tokens[operations[0].result.access].isWritten = true
         default: operations[0].stage = .ended(hasFailed: true)
         }
     }
 
     /// The refresh reads the store; returns whether it goes on.
     private mutating func look(_ number: Int) throws(Violation) -> Bool {
-        let stored = intended(store)
+        let stored = store
         var goesOn = false
         if let index = inFlight.firstIndex(where: { $0.number == number && !$0.isOutdated }) {
             let old = current
             if stored.isEmpty, settings.renewal == .clientCredentials {
                 // An empty store does not end a client's own session.
-                seen = stored
-                beneath = []
+                if intended(stored) == stored { (seen, beneath) = (stored, []) }
             } else {
-                learn(stored)
+                learnFromStore(stored)
             }
             goesOn = (old?.hasTokens(of: current ?? ModelCredential()) ?? (current == nil)) && !isGood
             if goesOn {
@@ -299,7 +285,7 @@ extension ModelWorld {
     mutating func refuseForStore() throws(Violation) {
         if settings.renewal != .refreshToken { disturbancesLeft -= 1 }
         if settings.renewal == .provider {
-            try refuse(takeRefresh(provided.removeFirst().number), read: intended(store))
+            try refuse(takeRefresh(provided.removeFirst().number), read: store)
         } else {
             try answered(.rejected, wasTaken: false)
         }
@@ -351,10 +337,7 @@ extension ModelWorld {
         guard isStored == isWanted else {
             throw Violation(isStored ? "stores what an outdated refresh brought" : "doesn't store a new credential")
         }
-        if isStored {
-            let kind = ModelOperation.Kind.rewrite(granted, version: sut.machine.tokenNumber)
-            operations.append(ModelOperation(kind, in: generation))
-        }
+        if isStored { operations.append(ModelOperation(.writeAgain, in: generation)) }
         try perform(actions)
     }
 
@@ -389,48 +372,35 @@ extension ModelWorld {
         switch operation.kind {
         case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
         case .write(let credential, let generation):
-            if !operation.isSaid, !hasFailed {
-                if unwritten?.generation == generation { unwritten = nil }
-            } else if !hasFailed {
-                written()
-                sut.written(credential.real)
+            if !operation.isSaid, !hasFailed { return _ = sut.machine.notReplaced(in: generation) }
+            if !hasFailed {
+                missed = nil
                 hasWritten(credential)
             } else if sut.mayWrite(signedIn: credential.inStore, in: generation) {
-                keepUnwritten(credential, over: operation.stored)
+                writingFailed(credential, over: operation.stored)
             }
+            try perform(
+                sut.replaced(
+                    by: credential.inStore, in: generation, found: operation.stored.inStore, hasFailed: hasFailed,
+                    now: moment))
         case .writeAgain:
-            guard operation.generation == self.generation else { return }
-            if hasFailed {
-                keepUnwritten(operation.result, over: operation.stored)
-            } else if operation.result == operation.stored, operation.result != missed?.credential {
-                written()
-                learn(operation.result)
-                try perform(sut.observed(operation.result.real, now: moment))
-            } else {
-                written()
-                sut.written(operation.result.real)
-                hasWritten(operation.result)
-            }
-        case .rewrite(let credential, let version):
-            if hasFailed {
-                guard sut.mayStore(version: version) else { return }
-                keepUnwritten(credential, over: operation.stored)
-                try perform(sut.notStored(version: version, now: moment))
-            } else {
-                let isWritten = operation.result.hasTokens(of: credential)
-                if isWritten {
-                    tokens[credential.access].isWritten = true
-                    if sut.mayStore(version: version) {
-                        written()
-                        hasWritten(credential)
+            let isCurrent = operation.generation == self.generation
+            if isCurrent {
+                if hasFailed {
+                    if operation.result != operation.stored { writingFailed(operation.result, over: operation.stored) }
+                } else {
+                    missed = nil
+                    tokens[operation.result.access].isWritten = true
+                    if operation.result.hasTokens(of: seen ?? ModelCredential()) {
+                        hasWritten(operation.result)
+                    } else {
+                        learn(operation.result)
                     }
-                } else if operation.generation == self.generation {
-                    let intended = intended(operation.result)
-                    learn(intended)
-                    try perform(sut.observed(intended.real, now: moment))
                 }
-                try perform(sut.stored(version: version, read: nil, now: moment))
             }
+            try perform(
+                sut.wroteAgain(
+                    hasFailed ? nil : operation.result, in: sut.machine.generation - (isCurrent ? 0 : 1), now: moment))
         case .load, .look: break
         }
     }
@@ -440,17 +410,17 @@ extension ModelWorld {
         case .granted(let version):
             guard sut.mayStore(version: version) else { return }
             if hasFailed {
-                keepUnwritten(operation.result, over: operation.stored)
+                writingFailed(operation.result, over: operation.stored)
                 try perform(sut.notStored(version: version, now: moment))
             } else {
-                written()
+                missed = nil
                 hasWritten(operation.result)
                 try perform(sut.stored(version: version, read: nil, now: moment))
             }
         case .abandoned:
             inFlight.removeAll { $0.number == number }
             try perform(sut.refreshAbandoned(number: number, now: moment))
-        case .rejected: try refuse(takeRefresh(number), read: intended(store))
+        case .rejected: try refuse(takeRefresh(number), read: store)
         case .failed(let retryAfter): try fail(takeRefresh(number), retryAfter)
         case .leftBehind: break
         case .nothing: try fail(takeRefresh(number), nil, at: .store)

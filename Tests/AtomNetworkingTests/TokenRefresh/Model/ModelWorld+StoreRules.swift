@@ -6,24 +6,18 @@ extension ModelWorld {
 
     /// What the store holds, or would if every write had succeeded.
     func intended(_ stored: ModelCredential) -> ModelCredential {
-        guard let unwritten else { return stored }
-        guard sut.bug == .unwrittenGoesBeforeNewer || unwritten.isWanted(over: stored.inStore) else { return stored }
-        return unwritten.credential.map { ModelCredential($0) } ?? ModelCredential()
+        sut.machine.intended(over: stored.inStore).map { ModelCredential($0) } ?? ModelCredential()
     }
 
-    mutating func keepUnwritten(_ credential: ModelCredential, over old: ModelCredential) {
-        if sut.bug == .unwrittenIsForgotten {
-            unwritten = nil
-        } else {
-            unwritten = UnwrittenCredential(credential: credential.inStore, replaced: .known(old.inStore))
-        }
+    /// The store was read: what the session will write over is no news.
+    mutating func learnFromStore(_ stored: ModelCredential) {
+        if intended(stored) == stored { learn(stored) }
+    }
+
+    mutating func writingFailed(_ credential: ModelCredential, over old: ModelCredential) {
         missed = (credential, old)
-        isWriteAlarmSet = true
-    }
-
-    mutating func written() {
-        unwritten = nil
-        missed = nil
+        // What was there counts as overwritten, also if a sign-in has read it for the first time.
+        if old != seen, !beneath.contains(old) { beneath.append(old) }
     }
 
     // MARK: The guarantees
@@ -74,7 +68,7 @@ extension ModelWorld {
             throw Violation("two refreshes are on their way (G1)")
         }
         guard operations.isEmpty, let lastWord, store != lastWord else { return }
-        guard let unwritten, intended(store) == lastWord, unwritten.isWanted(over: store.inStore) else {
+        guard intended(store) == lastWord, sut.machine.store.retryAt != nil else {
             throw Violation("the store doesn't hold what it should, and nobody will write it (G7, G9)")
         }
     }

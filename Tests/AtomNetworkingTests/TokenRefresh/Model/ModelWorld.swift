@@ -165,10 +165,8 @@ struct ModelWorld {
     var provided: [ModelProviderCall] = []
     /// The refreshes that nobody waits for any more.
     var leftBehind: [Int] = []
-    var unwritten: UnwrittenCredential?
     /// A failed write, and what the store held then.
     var missed: (credential: ModelCredential, over: ModelCredential)?
-    var isWriteAlarmSet = false
     /// What the store has to hold when all is quiet, if nobody else writes.
     var lastWord: ModelCredential?
     /// Whether the session is being told what the store holds, or that it can't

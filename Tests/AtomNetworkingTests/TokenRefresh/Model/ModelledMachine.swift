@@ -75,10 +75,10 @@ struct ModelledMachine {
         {
             return (.go(ticket: machine.waiters.issueTicket(), generation: machine.generation), [])
         }
-        if bug == .endsWithoutReading, case .ended(let error) = machine.phase { return (.refuse(error), []) }
+        if bug == .endsWithoutReading, case .ended(let end) = machine.phase { return (.refuse(end.error), []) }
         let generation = bug == .olderGenerationIsSigned ? nil : generation
         let ticket = bug == .placeIsLostWithTheToken ? nil : ticket
-        if let (ticket, generation) = machine.admitAtOnce(
+        if let (ticket, generation, _) = machine.admitAtOnce(
             by: means, of: generation, ticket: ticket, read: read, at: now.instant)
         {
             return (.go(ticket: ticket, generation: generation), [])
@@ -112,7 +112,9 @@ struct ModelledMachine {
     mutating func left(ticket: Int) {
         machine.left(ticket: ticket)
         if bug == .cancelLosesAnotherWaiter { machine.left(ticket: ticket + 1) }
-        if bug == .cancellationStopsTheRefresh, machine.waiters.isEmpty { machine.running = nil }
+        if bug == .cancellationStopsTheRefresh, machine.waiters.isEmpty, case .refreshing(let held, _) = machine.phase {
+            machine.phase = held.map { .signedIn($0) } ?? .signedOut
+        }
     }
 
     mutating func nextReleased(tickets: [Int?], now: Moment) -> (Int?, [Action]) {
@@ -132,7 +134,7 @@ struct ModelledMachine {
         read: TokenCredential?, now: Moment
     ) -> [Action] {
         perturbBefore()
-        let isOutdated = machine.running?.isOutdated ?? true
+        let isOutdated = !machine.isRunning(number)
         var actions = machine.refreshSucceeded(
             number: number, credential, lifetime: lifetime, sentAt: sentAt,
             read: bug == .dropsWhatTheStoreSaysAfterARefresh ? nil : read, now: now)
@@ -185,7 +187,7 @@ struct ModelledMachine {
     ) -> (Machine.RefreshStep, [Action]) {
         perturbBefore()
         let isIgnored = bug == .whatARefreshFindsIsIgnored || bug == .emptyStoreIsIgnored && stored == nil
-        if isIgnored, let running = machine.running, running.number == number, !running.isOutdated {
+        if isIgnored, machine.isRunning(number) {
             return (.goOn(machine.held?.credential), [])
         }
         let (step, actions) = machine.refreshFound(number: number, stored, now: now)
@@ -197,9 +199,37 @@ struct ModelledMachine {
     }
 
     mutating func notStored(version: Int, now: Moment) -> [Action] {
-        perturb(
+        defer { forgetOrPreferWhatFailed() }
+        return perturb(
             machine.notStored(
                 version: version, .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent), now: now))
+    }
+
+    mutating func replaced(
+        by credential: TokenCredential?, in generation: Int, found: TokenCredential?, hasFailed: Bool, now: Moment
+    ) -> [Action] {
+        defer { if hasFailed { forgetOrPreferWhatFailed() } }
+        return perturb(
+            machine.replaced(
+                by: credential, in: generation, found: .success(found),
+                failure: hasFailed ? .credentialNotStored(cause: AtomError.unexpected, delivery: .notSent) : nil,
+                now: now))
+    }
+
+    /// - Parameter written: What the store holds now; `nil` if it can't be written.
+    mutating func wroteAgain(_ written: ModelCredential?, in generation: Int, now: Moment) -> [Action] {
+        defer { if written == nil { forgetOrPreferWhatFailed() } }
+        return perturb(
+            machine.wroteAgain(
+                written.map { .success($0.inStore) } ?? .failure(AtomError.unexpected), in: generation, now: now))
+    }
+
+    private mutating func forgetOrPreferWhatFailed() {
+        switch bug {
+        case .unwrittenIsForgotten: machine.store.forgetOutstanding()
+        case .unwrittenGoesBeforeNewer: machine.store.outstanding = .overAnything
+        default: break
+        }
     }
 
     func mayWrite(signedIn credential: TokenCredential?, in generation: Int) -> Bool {
@@ -221,8 +251,6 @@ struct ModelledMachine {
         perturbBefore()
         return perturb(machine.observed(read, now: now))
     }
-
-    mutating func written(_ credential: TokenCredential) { machine.written(credential) }
 
     mutating func wasSet(_ credential: TokenCredential) { machine.wasSet(credential) }
 
@@ -255,8 +283,8 @@ struct ModelledMachine {
         case .writtenOverIsNews: machine.store = StoreMemory()
         case .spentTokenIsForgotten: machine.spent = SpentTokens()
         case .deadTokenIsForgotten: machine.known = KnownTokens()
-        case .outdatedRefreshAllowsASecond: if machine.running?.isOutdated == true { machine.running = nil }
-        case .backOffIsIgnored: machine.notBefore = nil
+        case .outdatedRefreshAllowsASecond: machine.leftBehind = nil
+        case .backOffIsIgnored: machine.setback = nil
         default: break
         }
     }

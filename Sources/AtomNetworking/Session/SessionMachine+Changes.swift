@@ -1,3 +1,4 @@
+// What is read, signed in or out, and written.
 extension SessionMachine {
     /// The place where the credential is kept was read, and held this.
     ///
@@ -37,10 +38,9 @@ extension SessionMachine {
     /// it.
     private mutating func use(successor: TokenCredential, now: Moment) -> [Action] {
         guard held?.credential.hasTokens(of: successor) != true else { return [] }
-        running?.isOutdated = true
-        switchAccessToken(to: successor, now: now)
-        store.willWrite(successor, isPending: !needsLoading)
-        phase = .storing
+        leaveRefresh()
+        phase = .storing(switched(to: successor, now: now))
+        willWrite(successor)
         return [.announce(.credentialChanged), .rewrite(successor, version: tokenNumber)]
     }
 
@@ -54,8 +54,25 @@ extension SessionMachine {
         spent.contains(stored) || store.judge(stored) == .old
     }
 
+    /// What the store holds, or would hold if every write had succeeded.
+    func intended(over stored: TokenCredential?) -> TokenCredential? {
+        store.intended(over: stored, isSpent: stored.map(spent.contains) ?? false)
+    }
+
+    /// A credential is about to be written over the one that it replaces.
+    mutating func willWrite(_ credential: TokenCredential) {
+        store.willWrite(credential, isPending: !needsLoading)
+        if needsLoading { store.outstanding = .overOld }
+    }
+
+    /// What is about to be written replaces this, which may not have been read
+    /// before.
+    mutating func overwrites(_ found: TokenCredential?) {
+        if needsLoading { store.overwrites(found ?? .empty) }
+    }
+
     private mutating func staleStore() -> [Action] {
-        guard !isStoring, !hasAnnouncedStaleStore else { return [] }
+        guard !isStoring, store.outstanding == nil, !hasAnnouncedStaleStore else { return [] }
         hasAnnouncedStaleStore = true
         return [.announceStaleStore]
     }
@@ -80,23 +97,24 @@ extension SessionMachine {
     ) -> (TokenCredential, [Action]) {
         if let read { _ = store.note(read) }
         let credential = spent.successor(of: credential) ?? credential
-        store.willWrite(credential, isPending: !needsLoading)
-        if !credential.refreshToken.isEmpty, running?.credential?.refreshToken == credential.refreshToken {
-            // The running refresh is this person's after all.
-            running?.isSignedOut = false
+        if !credential.refreshToken.isEmpty, leftBehind?.credential?.refreshToken == credential.refreshToken {
+            // The refresh that was left behind is this person's after all.
+            leftBehind?.isSignedOut = false
         }
         let refusals = refuseAll(.signedOut(delivery: .notSent))
         if mayBeSomebodys(read) { departures += 1 }
         generation += 1
+        willReplace(by: credential)
         refusedRefreshToken = nil
         fruitless = []
-        runningLoad = nil
-        hasAnnouncedStaleStore = false
         // If this credential is being refreshed, that goes on: its refresh token is being spent, and only the new
         // credential will be of use.
-        if let held, held.credential.hasTokens(of: credential), isRenewing {
-            keep(held.heldAgain(credential, now: now, policy: policy))
+        switch phase {
+        case .storing(let held) where held.credential.hasTokens(of: credential),
+            .refreshing(let held?, _) where held.credential.hasTokens(of: credential):
+            self.held = kept(held.heldAgain(credential, now: now, policy: policy))
             return (credential, refusals + [.announce(.signedIn)])
+        default: break
         }
         let adopted = adopt(credential, now: now)
         return (credential, refusals + announcing(.signedIn, with: adopted))
@@ -112,23 +130,21 @@ extension SessionMachine {
         return true
     }
 
-    /// Whether the credential is being replaced, or its successor is being
-    /// written.
-    private var isRenewing: Bool {
-        switch phase {
-        case .storing: true
-        case .refreshing: running?.isOutdated == false
-        default: false
-        }
-    }
-
     /// The app has signed out.
     ///
     /// - Parameter read: What the app's variable held until now.
     mutating func signedOut(read: TokenCredential? = nil) -> [Action] {
         if let read { _ = store.note(read) }
-        store.willWrite(.empty, isPending: !needsLoading)
-        return forget() + [.announce(.signedOut)]
+        let actions = forget()
+        willReplace(by: .empty)
+        return actions + [.announce(.signedOut)]
+    }
+
+    /// The credential of a sign-in, or an empty one, is about to be written over
+    /// whatever is kept.
+    private mutating func willReplace(by credential: TokenCredential) {
+        store.willWrite(credential, isPending: !needsLoading)
+        if needsLoading { store.outstanding = .first(generation: generation) }
     }
 
     /// Whether the store should still get the credential of a sign-in, or be
@@ -155,34 +171,92 @@ extension SessionMachine {
         return last
     }
 
-    /// The store has taken this credential.
-    mutating func written(_ credential: TokenCredential) {
-        store.wrote(credential)
+    // MARK: Writing to the store
+
+    /// The write of a sign-in or sign-out has ended.
+    ///
+    /// - Parameters:
+    ///   - found: What the store held before, if it could be read.
+    ///   - failure: Why the store has not taken it; `nil` if it has.
+    mutating func replaced(
+        by credential: TokenCredential?, in generation: Int, found: Result<TokenCredential?, any Error>,
+        failure: AuthenticationError?, now: Moment
+    ) -> [Action] {
+        guard let failure else {
+            let hadFailed = store.wrote(credential ?? .empty, in: generation)
+            return hadFailed ? [.announce(.credentialStored)] : []
+        }
+        if !mayWrite(signedIn: credential, in: generation) {
+            _ = notReplaced(in: generation)
+        } else if case .success(let found) = found {
+            store.overwrites(found ?? .empty)
+            _ = store.writeFailed(.overOld, at: now.instant)
+        } else {
+            _ = store.writeFailed(.overAnything, at: now.instant)
+        }
+        return [.announce(.credentialNotStored(failure))]
     }
+
+    /// The write of a sign-in or sign-out is not wanted any more.
+    mutating func notReplaced(in generation: Int) -> [Action] {
+        store.forgetFirst(of: generation)
+        return []
+    }
+
+    /// The outstanding write has ended.
+    ///
+    /// - Parameters:
+    ///   - result: What the store holds now: what it should, or something newer.
+    ///   - generation: The generation in which the write began; a sign-in or
+    ///     sign-out since then writes its own.
+    mutating func wroteAgain(
+        _ result: Result<TokenCredential?, any Error>, in generation: Int, now: Moment
+    ) -> [Action] {
+        guard generation == self.generation, hasToWriteAgain, let last = store.last else { return [] }
+        switch result {
+        case .success(let stored) where (stored ?? .empty).hasTokens(of: last):
+            let hadFailed = store.wrote(last, in: generation)
+            let actions: [Action] = hadFailed ? [.announce(.credentialStored)] : []
+            return actions + self.stored(version: tokenNumber, now: now)
+        case .success(let stored):
+            store.forgetOutstanding()
+            let news = observed(stored ?? .empty, now: now)
+            // The waiters go on, unless somebody else's credential has replaced this one.
+            return news + self.stored(version: tokenNumber, now: now)
+        case .failure(let error):
+            let failure = AuthenticationError.credentialNotStored(cause: error, delivery: .notSent)
+            guard !isStoring else { return notStored(version: tokenNumber, failure, now: now) }
+            let isTriedAgain = store.writeFailed(store.outstanding ?? .overOld, at: now.instant)
+            return isTriedAgain ? [] : [.announce(.credentialNotStored(failure))]
+        }
+    }
+
+    /// Whether there is a write to be tried again; a sign-in or sign-out writes
+    /// for itself.
+    var hasToWriteAgain: Bool { store.outstanding == .overOld || store.outstanding == .overAnything }
 
     // MARK: Reading the store
 
     /// The store was read; `nil` if it is empty.
     mutating func loaded(number: Int, _ credential: TokenCredential?, now: Moment) -> [Action] {
-        guard runningLoad == number else { return [] }
-        runningLoad = nil
-        guard case .loading(let end) = phase else { return [] }
+        guard case .loading(number, let end) = phase else { return [] }
         return decide(end, by: credential, now: now)
     }
 
     /// Uses what the store holds, or ends the session if that is nothing new.
     ///
     /// - Parameter end: How the session ends; `nil` if nobody was signed in.
-    private mutating func decide(_ end: PossibleEnd?, by credential: TokenCredential?, now: Moment) -> [Action] {
-        phase = .loading(end: end)
+    private mutating func decide(_ end: SessionEnd?, by credential: TokenCredential?, now: Moment) -> [Action] {
+        phase = .loading(number: nil, end: end)
         let stored = credential ?? .empty
         let isAnnounced = end?.isAnnounced ?? true
         let isEmptied = stored.isEmpty && held != nil && isAnnounced && store.judge(stored) == .news
         let news = isEmptied ? emptied() : observed(stored, hasJustRead: true, now: now)
         if case .loading = phase {
-            if let error = end?.error {
-                phase = .ended(error)
-                return news + refuseAll(error) + (isAnnounced ? [] : [.announce(.ended(error))])
+            if var end {
+                end.isAnnounced = true
+                phase = .ended(end)
+                return news + refuseAll(end.error) + (isAnnounced ? [] : [.announce(.ended(end.error))])
             }
             phase = .signedOut
         }
@@ -190,7 +264,6 @@ extension SessionMachine {
         guard waiters.members.contains(where: { $0.means.acquires }) else {
             return news + refuseAll(.missingCredential(delivery: .notSent))
         }
-        phase = .active
         return news + proceed(hasJustRead: true, now: now)
     }
 
@@ -209,26 +282,21 @@ extension SessionMachine {
     /// - Parameter generation: The generation in which the app asked.
     mutating func lookedUp(_ credential: TokenCredential?, in generation: Int, now: Moment) -> [Action] {
         guard generation == self.generation, needsLoading else { return [] }
-        let end: PossibleEnd?
         switch phase {
-        case .loading(let possible): end = possible
-        case .signedOut: end = nil
-        case .ended(let error): end = PossibleEnd(error: error, isAnnounced: true)
-        case .active, .backingOff:
-            // Nobody is signed in as long as a provider returns nothing.
-            return held == nil ? observed(credential ?? .empty, now: now) : []
-        case .refreshing, .storing: return []
-        }
         // A load that is running would find nothing newer.
-        runningLoad = nil
-        return decide(end, by: credential, now: now)
+        case .loading(_, let end): return decide(end, by: credential, now: now)
+        case .signedOut: return decide(nil, by: credential, now: now)
+        case .ended(let end): return decide(end, by: credential, now: now)
+        // Nobody is signed in as long as a provider returns nothing.
+        case .backingOff(nil, _): return observed(credential ?? .empty, now: now)
+        case .signedIn, .backingOff, .refreshing, .waiting, .storing: return []
+        }
     }
 
     /// The store could not be read; the next request tries again.
     mutating func loadingFailed(number: Int, _ error: any Error) -> [Action] {
-        guard runningLoad == number else { return [] }
-        runningLoad = nil
-        guard case .loading = phase else { return [] }
+        guard case .loading(number, let end) = phase else { return [] }
+        phase = .loading(number: nil, end: end)
         return refuseAll(.credentialNotReadable(cause: error, delivery: .notSent))
     }
 
@@ -257,15 +325,13 @@ extension SessionMachine {
         held.readAgain(read, now: now, policy: policy)
         if isRenewed {
             held.finalFailure = nil
-            running?.isOutdated = true
+            leaveRefresh()
         }
-        self.held = held
+        let isGood = held.isGood(at: now.instant, by: .refreshToken)
         switch phase {
-        case .ended where isRenewed || isGood(at: now.instant, by: .refreshToken),
-            .loading where hasJustRead && (isRenewed || isGood(at: now.instant, by: .refreshToken)),
-            .backingOff where isGood(at: now.instant, by: .refreshToken):
-            phase = .active
-        default: break
+        case .ended where isRenewed || isGood, .loading where hasJustRead && (isRenewed || isGood), .backingOff where isGood:
+            phase = .signedIn(held)
+        default: self.held = held
         }
         return proceed(hasJustRead: hasJustRead, now: now)
     }
@@ -275,53 +341,50 @@ extension SessionMachine {
         _ credential: TokenCredential, refused: (refreshToken: String, AuthenticationError)? = nil,
         hasJustRead: Bool = false, now: Moment
     ) -> [Action] {
-        running?.isOutdated = true
-        if let held, held.credential.accessToken == credential.accessToken {
-            keep(held.heldAgain(credential, now: now, policy: policy))
-        } else {
-            switchAccessToken(to: credential, now: now)
-        }
+        leaveRefresh()
+        var next =
+            if let held, held.credential.accessToken == credential.accessToken {
+                kept(held.heldAgain(credential, now: now, policy: policy))
+            } else {
+                switched(to: credential, now: now)
+            }
         if let (refreshToken, failure) = refused, refreshToken == credential.refreshToken {
-            held?.ignoresLeeway = true
-            held?.finalFailure = (failure, .refreshToken)
+            next.ignoresLeeway = true
+            next.finalFailure = FinalFailure(failure, of: .refreshToken)
         }
-        phase = .active
+        phase = .signedIn(next)
         return proceed(hasJustRead: hasJustRead, now: now)
     }
 
-    /// Holds another access token, with what is known about it.
-    private mutating func switchAccessToken(to credential: TokenCredential, now: Moment) {
+    /// Another access token, with what is known about it.
+    private mutating func switched(to credential: TokenCredential, now: Moment) -> HeldCredential {
         // What a store holds at first takes nobody's place: requests have waited for it.
         if lastTokenNumber > 0 || !needsLoading { takeoverCount += 1 }
         if held != nil { departures += 1 }
-        if let known = known.find(credential.accessToken) {
-            // A token that is known to be dead stays dead, whoever puts it back.
-            replace(by: known.heldAgain(credential, now: now, policy: policy))
-        } else {
-            install(HeldCredential(read: credential, now: now, policy: policy))
+        guard let earlier = known.find(credential.accessToken) else {
+            return install(HeldCredential(read: credential, now: now, policy: policy))
         }
-    }
-
-    /// Holds an access token that was not held before.
-    mutating func install(_ credential: HeldCredential) {
-        replace(by: credential)
-        lastTokenNumber += 1
-        held?.number = lastTokenNumber
-    }
-
-    private mutating func replace(by credential: HeldCredential) {
+        // A token that is known to be dead stays dead, whoever puts it back.
         if let held { known.insert(held) }
-        keep(credential)
+        return kept(earlier.heldAgain(credential, now: now, policy: policy))
     }
 
-    /// Holds a credential, with all failures forgotten.
-    private mutating func keep(_ credential: HeldCredential) {
+    /// An access token that was not held before.
+    mutating func install(_ credential: HeldCredential) -> HeldCredential {
+        if let held { known.insert(held) }
+        lastTokenNumber += 1
+        var credential = credential
+        credential.number = lastTokenNumber
+        return kept(credential)
+    }
+
+    /// A credential that takes the place of the one that is held, with all
+    /// failures forgotten.
+    private mutating func kept(_ credential: HeldCredential) -> HeldCredential {
         version += 1
-        held = credential
-        failures = 0
-        notBefore = nil
-        lastFailure = nil
+        setback = nil
         hasAnnouncedStaleStore = false
+        return credential
     }
 
     /// Nobody is signed in any more.
@@ -330,19 +393,12 @@ extension SessionMachine {
         departures += 1
         version += 1
         fruitless = []
-        runningLoad = nil
-        if running?.isOutdated == false {
-            running?.isOutdated = true
-            running?.isSignedOut = true
-        }
+        setback = nil
         if let held {
             known.insert(held)
             spent.forget(held.credential)
         }
-        held = nil
-        failures = 0
-        notBefore = nil
-        lastFailure = nil
+        leaveRefresh(isSignedOut: true)
         phase = .signedOut
         return refuseAll(.signedOut(delivery: .notSent))
     }

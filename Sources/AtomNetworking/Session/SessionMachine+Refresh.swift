@@ -14,27 +14,63 @@ extension SessionMachine {
     mutating func refreshFound(
         number: Int, _ stored: TokenCredential?, now: Moment
     ) -> (RefreshStep, [Action]) {
-        guard let running, running.number == number, !running.isOutdated else { return (.stop, []) }
+        guard case .refreshing(_, let refresh) = phase, refresh.number == number else { return (.stop, []) }
         let stored = stored ?? .empty
-        if stored.isEmpty, running.means == .clientCredentials {
+        if stored.isEmpty, refresh.means == .clientCredentials {
             // An empty store does not end a client's own session.
             _ = store.note(stored)
             return (.goOn(held?.credential), [])
         }
         let actions = observed(stored, hasJustRead: true, now: now)
-        guard self.running?.number == number, self.running?.isOutdated == false else {
+        guard case .refreshing(let held, var refresh) = phase else {
             // Another process has renewed the session, or ended it.
-            if self.running?.number == number { self.running = nil }
-            return (.stop, actions + afterOutdatedRefresh(hasJustRead: true, now: now))
+            leftBehind = nil
+            return (.stop, actions + cameHome(hasJustRead: true, now: now))
         }
-        guard !isGood(at: now.instant, by: running.asked) else {
-            self.running = nil
-            phase = .active
-            return (.stop, actions + proceed(hasJustRead: true, now: now))
+        guard !isGood(at: now.instant, by: refresh.asked) else {
+            phase = .waiting(held)
+            return (.stop, actions + cameHome(hasJustRead: true, now: now))
         }
-        let means = usableMeans(of: running.asked)
-        self.running?.means = means
+        refresh.means = usableMeans(of: refresh.asked)
+        phase = .refreshing(held, refresh)
         return (.goOn(held?.credential), actions)
+    }
+
+    /// A refresh that has not come home yet, and whether it was left behind.
+    func running(_ number: Int) -> (refresh: SessionRefresh, isOutdated: Bool)? {
+        if case .refreshing(_, let refresh) = phase, refresh.number == number { return (refresh, false) }
+        guard let leftBehind, leftBehind.number == number else { return nil }
+        return (leftBehind, true)
+    }
+
+    private mutating func update(_ refresh: SessionRefresh) {
+        if case .refreshing(let held, _) = phase {
+            phase = .refreshing(held, refresh)
+        } else {
+            leftBehind = refresh
+        }
+    }
+
+    /// The running refresh doesn't matter any more, but has still to come home.
+    mutating func leaveRefresh(isSignedOut: Bool = false) {
+        guard case .refreshing(let held, var refresh) = phase else { return }
+        refresh.isSignedOut = isSignedOut
+        leftBehind = refresh
+        phase = .waiting(held)
+    }
+
+    /// A refresh has come home.
+    private mutating func end(_ number: Int) -> (SessionRefresh, isOutdated: Bool)? {
+        guard let (ended, isOutdated) = running(number) else { return nil }
+        if isOutdated { leftBehind = nil } else { phase = .waiting(held) }
+        return (ended, isOutdated)
+    }
+
+    /// A refresh has come home: the requests that waited for that go on.
+    private mutating func cameHome(hasJustRead: Bool = false, now: Moment) -> [Action] {
+        guard leftBehind == nil, case .waiting(let held) = phase else { return [] }
+        phase = held.map { .signedIn($0) } ?? .signedOut
+        return proceed(hasJustRead: hasJustRead, now: now)
     }
 
     /// A refresh has got a credential.
@@ -45,40 +81,46 @@ extension SessionMachine {
         number: Int, _ credential: TokenCredential, lifetime: Double?, sentAt: MonotonicInstant,
         read: TokenCredential? = nil, now: Moment
     ) -> [Action] {
-        guard running?.number == number else { return [] }
+        guard running(number) != nil else { return [] }
         let news = read.map { observed($0, now: now) } ?? []
-        guard let ended = end(number) else { return news }
+        guard let (ended, isOutdated) = end(number) else { return news }
         if ended.means == .provider { refusedRefreshToken = nil }
         if ended.means == .refreshToken, let old = ended.credential {
             spent.insert(old, replacedBy: credential, isWanted: !ended.isSignedOut)
         }
         var brought = HeldCredential(refreshed: credential, lifetime: lifetime, sentAt: sentAt, policy: policy)
-        guard !ended.isOutdated || isSuccessorOfHeld(ended) else {
+        guard !isOutdated || isSuccessorOfHeld(ended) else {
             // The session was signed out meanwhile: the credential belongs to nobody.
-            guard !ended.isSignedOut else { return news + [.revoke(credential)] + afterOutdatedRefresh(now: now) }
+            guard !ended.isSignedOut else { return news + [.revoke(credential)] + cameHome(now: now) }
             lastTokenNumber += 1
             brought.number = lastTokenNumber
             known.insert(brought)
-            return news + afterOutdatedRefresh(now: now)
+            return news + cameHome(now: now)
         }
         // Another refresh that takes as long would get nothing better, for ever.
         brought.ignoresLeeway = !brought.isGood(at: now.instant, by: ended.asked)
-        install(brought)
-        store.willWrite(credential, isPending: !needsLoading)
-        phase = .storing
+        phase = .storing(install(brought))
+        willWrite(credential)
         return news + [.store(credential, version: tokenNumber)]
     }
 
     /// Whether the session uses the refresh token again that an outdated refresh
     /// has just exchanged, because somebody has put it back meanwhile.
-    private func isSuccessorOfHeld(_ ended: RunningRefresh) -> Bool {
-        guard !ended.isSignedOut, let held = held?.credential, spent.contains(held) else { return false }
-        return held.refreshToken == ended.credential?.refreshToken
+    private func isSuccessorOfHeld(_ ended: SessionRefresh) -> Bool {
+        isSuccessorExpected(from: ended) && held.map { spent.contains($0.credential) } == true
+    }
+
+    /// Whether the session uses the refresh token that a refresh spends.
+    func isSuccessorExpected(from refresh: SessionRefresh) -> Bool {
+        guard !refresh.isSignedOut, let held = held?.credential, !held.refreshToken.isEmpty else { return false }
+        return held.refreshToken == refresh.credential?.refreshToken
     }
 
     /// The app's provider has returned a credential, which is to be stored.
     mutating func refreshProvided(number: Int) {
-        if running?.number == number { running?.isProvided = true }
+        guard var refresh = running(number)?.refresh else { return }
+        refresh.isProvided = true
+        update(refresh)
     }
 
     /// The authorization server has replaced the refresh token, but its access
@@ -87,23 +129,36 @@ extension SessionMachine {
     /// - Returns: What has to be written before the refresh ends; `nil` if the
     ///   session no longer uses the old refresh token.
     mutating func refreshTokenReplaced(number: Int, by refreshToken: String, now: Moment) -> TokenCredential? {
-        guard var ended = running, ended.number == number, ended.means == .refreshToken, let old = ended.credential,
+        guard case (var ended, let isOutdated)? = running(number), ended.means == .refreshToken, let old = ended.credential,
             !refreshToken.isEmpty, refreshToken != old.refreshToken
         else { return nil }
         let kept = old.withRefreshToken(refreshToken)
         spent.insert(old, replacedBy: kept, isWanted: !ended.isSignedOut)
-        guard !ended.isOutdated || isSuccessorOfHeld(ended) else { return nil }
+        guard !isOutdated || isSuccessorOfHeld(ended) else { return nil }
         ended.credential = kept
-        running = ended
+        update(ended)
         version += 1
+        let policy = policy
         held?.readAgain(kept, now: now, policy: policy)
-        store.willWrite(kept, isPending: !needsLoading)
+        willWrite(kept)
         return kept
+    }
+
+    /// The credential with the new refresh token has been written, or not.
+    mutating func keptRefreshToken(_ kept: TokenCredential, isWritten: Bool, now: Moment) -> [Action] {
+        // Otherwise the app has signed in or out meanwhile, or somebody has stored something newer.
+        guard needsLoading, store.last == kept, store.outstanding == .overOld else { return [] }
+        if isWritten {
+            _ = store.wrote(kept, in: generation)
+        } else {
+            _ = store.writeFailed(.overOld, at: now.instant)
+        }
+        return []
     }
 
     /// Whether the credential with this access token still has to be written.
     func mayStore(version stored: Int) -> Bool {
-        isStoring && stored == tokenNumber
+        if case .storing(let held) = phase { held.number == stored } else { false }
     }
 
     /// The credential with this access token has been written.
@@ -112,14 +167,17 @@ extension SessionMachine {
     ///   old value for a while. `nil` for a store, which holds what was written.
     mutating func stored(version stored: Int, read: TokenCredential? = nil, now: Moment) -> [Action] {
         guard mayStore(version: stored), let held else { return [] }
-        if needsLoading { store.wrote(held.credential) }
-        return proceed(with: held, read: read, now: now)
+        let hadFailed = needsLoading && store.outstanding != nil && store.wrote(held.credential, in: generation)
+        let actions: [Action] = hadFailed ? [.announce(.credentialStored)] : []
+        return actions + proceed(with: held, read: read, now: now)
     }
 
     /// The credential with this access token could not be written: the session
     /// goes on in memory.
     mutating func notStored(version: Int, _ failure: AuthenticationError, now: Moment) -> [Action] {
         guard mayStore(version: version), let held else { return [] }
+        // A sign-in or sign-out meanwhile writes its own.
+        if store.outstanding == .overOld { _ = store.writeFailed(.overOld, at: now.instant) }
         return announcing(.credentialNotStored(failure), with: proceed(with: held, read: nil, now: now))
     }
 
@@ -127,7 +185,7 @@ extension SessionMachine {
     private mutating func proceed(with held: HeldCredential, read: TokenCredential?, now: Moment) -> [Action] {
         // Nothing was signed with it before, and what was read before is out of date.
         version += 1
-        phase = .active
+        phase = .signedIn(held)
         let expiresAt = held.credential.expiresAt
         let news = read.map { observed($0, now: now) } ?? []
         return announcing(
@@ -153,31 +211,28 @@ extension SessionMachine {
         number: Int, cause: any Error, at obstacle: RefreshObstacle = .endpoint, retryAfter: Duration?,
         random: Double, now: Moment
     ) -> [Action] {
-        guard let ended = end(number) else { return [] }
-        guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
+        guard let (ended, isOutdated) = end(number) else { return [] }
+        guard !isOutdated else { return cameHome(now: now) }
         let isRefused = held?.finalFailure?.means == .refreshToken && held?.isUsable(at: now.instant) != true
         if isRefused, ended.asked == .refreshTokenOrProvider, ended.means == .refreshToken {
             // The access token was rejected, or has expired, since its refresh token was refused.
-            phase = .active
-            return proceed(now: now)
+            return cameHome(now: now)
         }
-        failures += 1
-        let delay = max(retryAfter ?? policy.backOff(afterFailures: failures, random: random), .zero)
+        let count = (setback?.count ?? 0) + 1
+        let delay = max(retryAfter ?? policy.backOff(afterFailures: count, random: random), .zero)
         let until = now.instant.advanced(by: delay)
-        notBefore = until
         let retryAt = delay > .zero ? now.date.addingTimeInterval(delay.seconds) : nil
         let failure: AuthenticationError =
             switch obstacle {
             case .endpoint, .store: .refreshFailed(cause: cause, retryAt: retryAt, delivery: .notSent)
             case .provider: .credentialNotProvided(cause: cause, retryAt: retryAt, delivery: .notSent)
             }
-        lastFailure = failure
+        setback = SessionSetback(count: count, notBefore: until, failure: failure)
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
-            phase = .active
-            return proceed(now: now) + [.announceFailure(failure)]
+            return cameHome(now: now) + [.announceFailure(failure)]
         }
-        phase = .backingOff(until: until)
+        phase = .backingOff(held, until: until)
         return refuseAll(failure) + [.announceFailure(failure)]
     }
 
@@ -195,11 +250,13 @@ extension SessionMachine {
 
     /// The authorization server has refused the refresh token for good.
     mutating func refreshTokenRefused(number: Int, _ failure: AuthenticationError, now: Moment) -> Refusal {
-        if isRunning(number) { refusedRefreshToken = running?.credential?.refreshToken }
-        guard isRunning(number), running?.asked == .refreshTokenOrProvider else { return .ends }
-        held?.finalFailure = (failure, .refreshToken)
+        guard case .refreshing(_, var refresh) = phase, refresh.number == number else { return .ends }
+        refusedRefreshToken = refresh.credential?.refreshToken
+        guard refresh.asked == .refreshTokenOrProvider else { return .ends }
+        held?.finalFailure = FinalFailure(failure, of: .refreshToken)
         if held?.isUsable(at: now.instant) == true { return .waitsForExpiry }
-        running?.means = .provider
+        refresh.means = .provider
+        update(refresh)
         return .asksProvider
     }
 
@@ -210,8 +267,8 @@ extension SessionMachine {
     mutating func refreshRejected(
         number: Int, _ failure: AuthenticationError, read: TokenCredential?, now: Moment
     ) -> [Action] {
-        guard let ended = end(number) else { return [] }
-        guard !ended.isOutdated else { return afterOutdatedRefresh(now: now) }
+        guard let (ended, isOutdated) = end(number) else { return [] }
+        guard !isOutdated else { return cameHome(now: now) }
         let hasJustRead = read != nil
         var news: [Action] = []
         // An empty store does not end a client's own session.
@@ -222,45 +279,29 @@ extension SessionMachine {
             news = observed(read, refused: refused, hasJustRead: true, now: now)
             guard held.map({ $0.credential.hasTokens(of: before ?? .empty) }) ?? (before == nil) else {
                 // Another process has renewed the session meanwhile.
-                return news + afterOutdatedRefresh(hasJustRead: true, now: now)
+                return news + cameHome(hasJustRead: true, now: now)
             }
         }
         if held?.isUsable(at: now.instant) == true {
             held?.ignoresLeeway = true
-            held?.finalFailure = (failure, ended.means)
-            phase = .active
-            return news + proceed(hasJustRead: hasJustRead, now: now) + [.announceFailure(failure)]
+            held?.finalFailure = FinalFailure(failure, of: ended.means)
+            return news + cameHome(hasJustRead: hasJustRead, now: now) + [.announceFailure(failure)]
         }
-        phase = .ended(failure)
-        endedMeans = ended.means
+        phase = .ended(SessionEnd(held: held, error: failure, means: ended.means))
         return news + refuseAll(failure) + [.announceFailure(failure), .announce(.ended(failure))]
     }
 
     /// The instant of `wake` has come.
     mutating func wokeUp(now: Moment) -> [Action] {
-        guard case .backingOff(let until) = phase else { return [] }
+        guard case .backingOff(let held, let until) = phase else { return [] }
         guard now.instant >= until else { return waiters.isEmpty ? [] : [.wake(until)] }
-        phase = .active
-        return proceed(now: now)
+        phase = .waiting(held)
+        return cameHome(now: now)
     }
 
     /// A refresh has ended without a result: it was outdated, or the store held
     /// a better credential.
     mutating func refreshAbandoned(number: Int, now: Moment) -> [Action] {
-        guard end(number) != nil else { return [] }
-        return afterOutdatedRefresh(now: now)
-    }
-
-    mutating func end(_ number: Int) -> RunningRefresh? {
-        guard let ended = running, ended.number == number else { return nil }
-        running = nil
-        return ended
-    }
-
-    /// An outdated refresh has ended: the requests that waited for that go on.
-    private mutating func afterOutdatedRefresh(hasJustRead: Bool = false, now: Moment) -> [Action] {
-        guard running == nil, case .refreshing = phase else { return [] }
-        phase = .active
-        return proceed(hasJustRead: hasJustRead, now: now)
+        end(number) == nil ? [] : cameHome(now: now)
     }
 }

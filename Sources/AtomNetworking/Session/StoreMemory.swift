@@ -7,6 +7,11 @@ import Foundation
 /// or wrote was put there by somebody else: it is news, and the session uses
 /// it. The one exception is a credential that this process has overwritten. It
 /// may still be read for a while, until the new one has been read once.
+///
+/// A write that a store has not taken is outstanding: what it should replace
+/// counts as overwritten, and it is tried again until it succeeds, until somebody
+/// else has stored something newer, or until it has failed for some ten minutes.
+/// Then the next refresh, sign-in or sign-out writes.
 struct StoreMemory: Sendable {
     /// What it means that a credential was read.
     enum Reading {
@@ -30,11 +35,41 @@ struct StoreMemory: Sendable {
     /// even after somebody else has set the variable.
     private var pending: [TokenCredential] = []
 
+    /// A write of ``last`` that the store has not taken yet.
+    enum Outstanding: Equatable {
+        /// The sign-in or sign-out that has started this generation has still to
+        /// write, over whatever is there.
+        case first(generation: Int)
+        /// It has failed, and what was there could not be read either.
+        case overAnything
+        /// It replaces what was overwritten, and nothing else.
+        case overOld
+    }
+
+    var outstanding: Outstanding?
+    /// When the write is due again that has failed; `nil` if none is, or it was
+    /// given up.
+    private(set) var retryAt: MonotonicInstant?
+    /// In a row.
+    private var failedWrites = 0
+
     /// What it means if this credential is read.
     func judge(_ read: TokenCredential) -> Reading {
         let read = read.isEmpty ? .empty : read
         if read == last { return .same }
+        switch outstanding {
+        case .first, .overAnything: return .old
+        case .overOld, nil: break
+        }
         return (overwritten + pending).contains { $0.isSame(as: read) } ? .old : .news
+    }
+
+    /// What the store holds, or would hold if every write had succeeded.
+    ///
+    /// - Parameter isSpent: Whether its refresh token was exchanged.
+    func intended(over stored: TokenCredential?, isSpent: Bool = false) -> TokenCredential? {
+        guard outstanding != nil, let last, isSpent || judge(stored ?? .empty) == .old else { return stored }
+        return last.isEmpty ? nil : last
     }
 
     /// Whether reading this credential changes nothing: it is what was read or
@@ -57,6 +92,7 @@ struct StoreMemory: Sendable {
         if case .news = reading {
             last = read
             overwritten = []
+            forgetOutstanding()
         }
         return reading
     }
@@ -94,9 +130,57 @@ struct StoreMemory: Sendable {
     }
 
     /// Records that the store has taken a credential.
-    mutating func wrote(_ credential: TokenCredential) {
+    ///
+    /// - Parameter generation: The generation of the write; the sign-in or
+    ///   sign-out of a later one has still to write.
+    /// - Returns: Whether a write had failed before.
+    mutating func wrote(_ credential: TokenCredential, in generation: Int) -> Bool {
         if credential == last { overwritten = [] }
+        if case .first(let latest) = outstanding, latest > generation {} else { outstanding = nil }
+        retryAt = nil
+        defer { failedWrites = 0 }
+        return failedWrites > 0
     }
+
+    /// Records what a write replaces that was not read before.
+    mutating func overwrites(_ found: TokenCredential) {
+        if found != last, !overwritten.contains(found) { overwritten.append(found) }
+    }
+
+    /// Whether a sign-in or sign-out is still to be written.
+    ///
+    /// - Parameter again: Whether a write counts too that has failed and is tried
+    ///   again later.
+    func hasToWrite(again: Bool) -> Bool {
+        if case .first = outstanding { return true }
+        return again && retryAt != nil
+    }
+
+    /// Records that the store has not taken ``last``.
+    ///
+    /// - Returns: Whether it is tried again; not after too many failures in a row.
+    mutating func writeFailed(_ outstanding: Outstanding, at now: MonotonicInstant) -> Bool {
+        self.outstanding = outstanding
+        failedWrites += 1
+        guard failedWrites < Self.maximumWrites else {
+            // What comes next has as many tries again.
+            (failedWrites, retryAt) = (1, nil)
+            return false
+        }
+        retryAt = now.advanced(by: min(Duration.seconds(1) * (1 << min(failedWrites - 1, 6)), .seconds(60)))
+        return true
+    }
+
+    /// Somebody else has stored something newer.
+    mutating func forgetOutstanding() { (outstanding, retryAt) = (nil, nil) }
+
+    /// The write of a sign-in or sign-out is not wanted any more.
+    mutating func forgetFirst(of generation: Int) {
+        if outstanding == .first(generation: generation) { outstanding = nil }
+    }
+
+    /// After 1, 2, 4, 8, 16 and 32 s, and then each minute for ten minutes.
+    private static let maximumWrites = 17
 
     private static let limit = 16
 }

@@ -24,6 +24,8 @@ struct HeldCredential: Sendable {
     /// What a request is signed with (RFC 6750 §2.1).
     var authorization: String { tokens.authorization }
 
+    var signature: SessionSignature { .authorization(tokens.authorization, version: number) }
+
     /// Whether the access token can stand in a header field (RFC 6750 §2.1).
     ///
     /// A token from a store is checked before it is sent: a line break in it
@@ -65,7 +67,7 @@ struct HeldCredential: Sendable {
 
     /// Why these means can't renew it any more, if that was found out while the
     /// access token was still good.
-    var finalFailure: (error: AuthenticationError, means: RefreshMeans)?
+    var finalFailure: FinalFailure?
 
     /// A credential read from where the app keeps it.
     init(read credential: TokenCredential, now: Moment, policy: RefreshPolicy) {
@@ -150,5 +152,17 @@ struct HeldCredential: Sendable {
         let life = Duration.seconds(min(max(seconds, 0), 3_153_600_000))
         let expiry = instant.advanced(by: life)
         return (expiry, expiry - min(policy.leeway, life / 4))
+    }
+}
+
+/// Why means can't renew a credential any more; an object, since every admission
+/// copies what holds it.
+final class FinalFailure: Sendable {
+    let error: AuthenticationError
+    let means: RefreshMeans
+
+    init(_ error: AuthenticationError, of means: RefreshMeans) {
+        self.error = error
+        self.means = means
     }
 }

@@ -1,0 +1,504 @@
+import Foundation
+
+/// A session of bearer tokens as a pure value: what is known, which requests
+/// wait, and what has to be done next.
+///
+/// Every method is an event, a fact that something outside has found. It
+/// returns the actions that follow from it. The machine doesn't wait, lock,
+/// read a clock or draw random numbers: time and randomness are arguments.
+/// Every event may come in every phase; an event that no longer matters changes
+/// nothing.
+///
+/// Four numbers make late events harmless. The *token number* counts access
+/// tokens, so that a 401 for an older one is recognised. The *version* counts
+/// changes of the credential, so that what was read before a change is read
+/// again. The *refresh number* counts refreshes, so that only the running one
+/// can end. The *generation* counts sign-ins and sign-outs; the results of an
+/// older one are dropped.
+struct SessionMachine<Waiter> {
+    typealias Phase = SessionPhase
+    typealias Admission = SessionAdmission
+    typealias Signature = SessionSignature
+    typealias Waiting = SessionWaiting<Waiter>
+
+    /// What has to be done after an event.
+    enum Action {
+        /// Read the stored credential; ends with `loaded` or `loadingFailed`.
+        case load(number: Int)
+        /// Get another credential as the waiter's service does, in place of
+        /// this one if there is one. Begins with `refreshFound` where the
+        /// credential is loaded, and ends with `refreshSucceeded`,
+        /// `refreshFailed`, `refreshRejected` or `refreshAbandoned`.
+        case refresh(number: Int, TokenCredential?, for: Waiter)
+        /// Write the credential, unless `mayStore` is false by then; ends with
+        /// `stored` or `notStored`.
+        case store(TokenCredential, version: Int)
+        /// Write the credential over what is out of date; ends with `stored`, or
+        /// `wroteAgain` in a store.
+        case rewrite(TokenCredential, version: Int)
+        /// Call `nextReleased` until it returns no waiter.
+        case release
+        /// Tell these requests that they will not be sent.
+        case refuse([Waiter], AuthenticationError)
+        /// Call `wokeUp` at the instant.
+        case wake(MonotonicInstant)
+        /// Tell the app that a refresh failed, after the requests that waited
+        /// for it.
+        case announceFailure(AuthenticationError)
+        /// Log that the store holds a credential that is useless: it was
+        /// overwritten, or its refresh token is spent.
+        case announceStaleStore
+        /// Revoke a credential that was issued for a session that has been
+        /// signed out.
+        case revoke(TokenCredential)
+        /// Tell the app what happened to the session.
+        case announce(SessionEvent)
+    }
+
+    /// What the session is doing, and the credential that it uses.
+    var phase: Phase
+    /// The refresh of a credential that the session no longer uses: the next one
+    /// starts when it has come home.
+    var leftBehind: SessionRefresh?
+    /// Counts all changes of the credential and of what is known about it, so
+    /// that what was read before a change is recognised.
+    var version = 0
+    /// The number of the newest access token: a 401 for an older one comes late.
+    var lastTokenNumber = 0
+    /// Counts sign-ins and sign-outs.
+    var generation = 0
+    /// Counts the access tokens that somebody else than a sign-in or a refresh
+    /// of this process has put in place of another one, or of none.
+    var takeoverCount = 0
+    /// Counts the people who have gone.
+    ///
+    /// By a sign-out, or because somebody else's credential took the place. What
+    /// is kept for a person goes by it.
+    var departures = 0
+    var waiters = TicketQueue<Waiting>()
+    /// Whether somebody is calling `nextReleased`; newcomers wait until all
+    /// others have been released.
+    var isReleasing = false
+    /// The ticket of the waiter that was released last; it may not have been
+    /// sent yet.
+    var releasedTicket: Int?
+
+    let policy: RefreshPolicy
+    /// Whether the credential is read by `load`, and not handed over with every
+    /// request.
+    let needsLoading: Bool
+    var lastLoadNumber = 0
+    var lastRefreshNumber = 0
+    /// `nil` if the last refresh has succeeded.
+    var setback: SessionSetback?
+    /// When refreshes turned out fruitless, within the window.
+    var fruitless: [MonotonicInstant] = []
+    /// What is known about the place where the credential is kept.
+    var store = StoreMemory()
+    /// The refresh tokens that must not be sent again.
+    var spent = SpentTokens()
+    /// The refresh token that the authorization server has refused last.
+    var refusedRefreshToken: String?
+    /// What is known about access tokens that were held before.
+    var known = KnownTokens()
+    var hasAnnouncedStaleStore = false
+
+    /// Makes a session about which nothing is known.
+    init(policy: RefreshPolicy = RefreshPolicy(), needsLoading: Bool = false) {
+        self.policy = policy
+        self.needsLoading = needsLoading
+        phase = needsLoading ? .loading(number: nil, end: nil) : .signedOut
+    }
+
+    /// The credential that the session uses.
+    var held: HeldCredential? {
+        get { phase.held }
+        set { phase.held = newValue }
+    }
+
+    /// The number of the access token that is held; -1, which no request is
+    /// signed with, if there is none.
+    var tokenNumber: Int { held?.number ?? -1 }
+
+    var isStoring: Bool { if case .storing = phase { true } else { false } }
+
+    func isGood(at instant: MonotonicInstant, by means: RefreshMeans) -> Bool {
+        held?.isGood(at: instant, by: means) ?? false
+    }
+
+    /// Whether this refresh is running, and its result still matters.
+    func isRunning(_ number: Int) -> Bool {
+        if case .refreshing(_, let refresh) = phase { refresh.number == number } else { false }
+    }
+
+    /// How this refresh gets a credential; `nil` if it isn't running any more.
+    func means(of number: Int) -> RefreshMeans? { running(number)?.refresh.means }
+
+    /// What an app is told of the session.
+    ///
+    /// - Parameters:
+    ///   - current: What the app's variable holds, if it is known.
+    ///   - now: The time, if it matters whether the token is good.
+    func state(reading current: TokenCredential? = nil, at now: MonotonicInstant? = nil) -> SessionState {
+        // A request would find the credential there.
+        let isSignedIn = current.map(isNews) ?? false
+        return switch phase {
+        case .loading(_, let end): end.map { .ended($0.error) } ?? .unknown
+        case .signedOut, .backingOff(nil, _): isSignedIn ? .signedIn : .signedOut
+        case .ended(let end): isSignedIn ? .signedIn : .ended(end.error)
+        case .refreshing, .waiting, .storing:
+            now.map { isGood(at: $0, by: .refreshToken) } == true ? .signedIn : .refreshing
+        case .signedIn, .backingOff: .signedIn
+        }
+    }
+
+    /// The refresh that may still bring home a credential to be stored, or
+    /// whose credential is being stored; `nil` if there is none.
+    ///
+    /// A provider that has returned nothing yet isn't one: it may wait for a
+    /// person.
+    var unfinishedRefresh: Int? {
+        func isOnItsWay(_ refresh: SessionRefresh) -> Bool { refresh.means != .provider || refresh.isProvided }
+        switch phase {
+        case .storing: return lastRefreshNumber
+        case .refreshing(_, let refresh): return isOnItsWay(refresh) ? refresh.number : nil
+        default: break
+        }
+        // Somebody may have put back the refresh token that it spends.
+        guard let leftBehind, isOnItsWay(leftBehind), isSuccessorExpected(from: leftBehind) else { return nil }
+        return leftBehind.number
+    }
+
+    /// When the next refresh may start, if refreshes back off now.
+    var pauseEnd: MonotonicInstant? { if case .backingOff(_, let until) = phase { until } else { nil } }
+}
+
+// MARK: - Requests
+
+extension SessionMachine {
+    /// A request asks to be sent, for the first time or again.
+    ///
+    /// - Parameters:
+    ///   - waiter: The request.
+    ///   - means: How its service gets another credential.
+    ///   - generation: The generation in which it was admitted before, if it
+    ///     was.
+    ///   - takeover: For the reconnection of a stream: the count of takeovers
+    ///     when the stream began. It is sent for nobody else, and nobody signs
+    ///     in for it.
+    ///   - ticket: The ticket that it got then, unless it has been sent since:
+    ///     it keeps its place before later requests.
+    ///   - read: What the app's variable holds, and the version before it was
+    ///     read; `nil` for a store.
+    ///   - deadline: When the request's own time is up.
+    mutating func asked(
+        _ waiter: Waiter, by means: RefreshMeans, of generation: Int? = nil, takeover: Int? = nil, ticket: Int? = nil,
+        read: (credential: TokenCredential, version: Int)? = nil,
+        deadline: MonotonicInstant, now: Moment
+    ) -> (Admission, [Action]) {
+        var actions: [Action] = []
+        if let read {
+            guard read.version == version else { return (.readAgain, []) }
+            actions = observed(read.credential, now: now)
+        }
+        guard isCurrent(generation, takeover) else { return (.refuse(.signedOut(delivery: .notSent)), actions) }
+        if let (ticket, generation, _) = admitAtOnce(by: means, of: generation, ticket: ticket, at: now.instant) {
+            return (.go(ticket: ticket, generation: generation), actions)
+        }
+        let request = Waiting(waiter: waiter, means: means, isNew: generation == nil)
+        switch phase {
+        case .loading:
+            return (enqueue(request, ticket: ticket), actions + startLoading())
+        case .signedIn:
+            if waiters.isEmpty, !isReleasing {
+                return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
+            }
+            return (enqueue(request, ticket: ticket), actions)
+        case .refreshing, .waiting, .storing:
+            return (enqueue(request, ticket: ticket), actions)
+        case .backingOff:
+            return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
+        case .ended(let end):
+            if takeover != nil { return (.refuse(end.error), actions) }
+            if means.acquires, !end.means.acquires {
+                // Only renewal with the refresh token has ended.
+                return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
+            }
+            guard needsLoading else { return (.refuse(end.error), actions) }
+            // Another process may have signed in.
+            phase = .loading(number: nil, end: end)
+            return (enqueue(request, ticket: ticket), actions + startLoading())
+        case .signedOut:
+            if needsLoading {
+                phase = .loading(number: nil, end: nil)
+                return (enqueue(request, ticket: ticket), actions + startLoading())
+            }
+            guard means.acquires else { return (.refuse(.missingCredential(delivery: .notSent)), actions) }
+            return refreshWanted(by: request, ticket: ticket, deadline: deadline, now: now, after: actions)
+        }
+    }
+
+    /// Admits a request that finds a good token, no earlier request that waits,
+    /// and the same credential as the one before: nearly every request.
+    ///
+    /// It costs a fraction of `asked`, and needs no date. Inlined, because a
+    /// call would copy the machine.
+    ///
+    /// - Returns: `nil` when nothing has been changed and `asked` has to decide.
+    @inline(__always)
+    mutating func admitAtOnce(
+        by means: RefreshMeans, of generation: Int?, takeover: Int? = nil, ticket: Int?,
+        read: (credential: TokenCredential, version: Int)? = nil, at instant: MonotonicInstant
+    ) -> (ticket: Int, generation: Int, Signature)? {
+        guard case .signedIn(let held) = phase, held.isGood(at: instant, by: means), isNext(ticket) else { return nil }
+        guard isCurrent(generation, takeover) else { return nil }
+        if let read { guard read.version == version, store.isUnchanged(read.credential) else { return nil } }
+        return (ticket ?? waiters.issueTicket(), self.generation, held.signature)
+    }
+
+    /// Whether a request of this generation and this count of takeovers may be
+    /// sent; `nil` for any.
+    @inline(__always)
+    private func isCurrent(_ generation: Int?, _ takeover: Int?) -> Bool {
+        if let generation, generation != self.generation { return false }
+        if let takeover, takeover != takeoverCount { return false }
+        return true
+    }
+
+    /// Whether no request with an earlier ticket waits or is being released.
+    @inline(__always)
+    private func isNext(_ ticket: Int?) -> Bool {
+        if waiters.isEmpty, !isReleasing { return true }
+        guard let ticket, waiters.firstTicket.map({ ticket < $0 }) ?? true else { return false }
+        return !isReleasing || releasedTicket.map { ticket <= $0 } ?? true
+    }
+
+    /// Has the store read, unless a load is running.
+    mutating func startLoading() -> [Action] {
+        guard case .loading(nil, let end) = phase else { return [] }
+        lastLoadNumber += 1
+        phase = .loading(number: lastLoadNumber, end: end)
+        return [.load(number: lastLoadNumber)]
+    }
+
+    /// A request is about to be sent.
+    ///
+    /// The leeway doesn't matter here: a token that is still valid is sent,
+    /// unless an earlier request waits. Inlined, because a call would copy the
+    /// machine.
+    @inline(__always)
+    func signature(
+        of generation: Int, takeover: Int? = nil, ticket: Int? = nil, at instant: MonotonicInstant
+    ) -> Signature {
+        guard isCurrent(generation, takeover) else { return .outdated }
+        if let ticket, !waiters.isEmpty || isReleasing, !isNext(ticket) { return .none }
+        switch phase {
+        case .signedIn(let held), .refreshing(let held?, _), .waiting(let held?):
+            return held.isUsable(at: instant) ? held.signature : .none
+        case .refreshing, .waiting, .loading, .storing, .backingOff, .ended, .signedOut:
+            return .none
+        }
+    }
+
+    /// The server's answer to a request signed with this access token is not a
+    /// 401.
+    mutating func accepted(version signed: Int) {
+        guard signed == tokenNumber, held?.isProven == false else { return }
+        held?.isProven = true
+    }
+
+    /// The server answered 401 to a first attempt signed with this access
+    /// token.
+    ///
+    /// The request will ask again at once.
+    mutating func rejected(version signed: Int, now: Moment) {
+        guard signed == tokenNumber, held?.isRejected == false else { return }
+        held?.isRejected = true
+        countIfFruitless(at: now.instant)
+    }
+
+    /// A waiter was cancelled, or its time is up.
+    mutating func left(ticket: Int) {
+        _ = waiters.remove(ticket)
+    }
+
+    /// The next waiter is to be released; called until it returns none.
+    mutating func nextReleased(now: Moment) -> (Waiter?, [Action]) {
+        guard isReleasing else { return (nil, []) }
+        guard case .signedIn(let held) = phase, let next = waiters.first, held.isGood(at: now.instant, by: next.means)
+        else {
+            isReleasing = false
+            releasedTicket = nil
+            return (nil, proceed(now: now))
+        }
+        releasedTicket = waiters.firstTicket
+        _ = waiters.dequeue()
+        return (next.waiter, [])
+    }
+
+    mutating func enqueue(_ request: Waiting, ticket: Int?) -> Admission {
+        let ticket = ticket ?? waiters.issueTicket()
+        waiters.enqueue(request, ticket: ticket)
+        return .wait(ticket: ticket, generation: generation)
+    }
+
+    // MARK: Waiters
+
+    /// Releases the waiters, starts the refresh that they need, or refuses them.
+    ///
+    /// - Parameter hasJustRead: Whether the store was read for this event.
+    mutating func proceed(hasJustRead: Bool = false, now: Moment) -> [Action] {
+        switch phase {
+        case .signedIn, .signedOut: break
+        default: return []
+        }
+        var actions: [Action] = []
+        while let request = waiters.first {
+            if isGood(at: now.instant, by: request.means) {
+                if !isReleasing {
+                    isReleasing = true
+                    releasedTicket = nil
+                    actions.append(.release)
+                }
+                return actions
+            }
+            switch startRefresh(for: request, hasJustRead: hasJustRead, now: now) {
+            case .started(let action):
+                return actions + [action]
+            case .awaitsOutdated:
+                return actions
+            case .backsOff(let until):
+                return actions + [.wake(until)]
+            case .readsStore(let load):
+                return actions + load
+            case .endsSession(let error, let isNews):
+                return actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : [])
+            case .refusesRequest(let error):
+                _ = waiters.dequeue()
+                actions.append(.refuse([request.waiter], error))
+            }
+        }
+        return actions
+    }
+
+    private enum RefreshStart {
+        case started(Action)
+        case awaitsOutdated
+        case backsOff(until: MonotonicInstant)
+        case readsStore([Action])
+        case endsSession(AuthenticationError, isNews: Bool)
+        case refusesRequest(AuthenticationError)
+    }
+
+    /// Starts a refresh, or says why it can't, and sets the phase accordingly.
+    private mutating func startRefresh(for request: Waiting, hasJustRead: Bool, now: Moment) -> RefreshStart {
+        countIfFruitless(at: now.instant)
+        if let failure = held?.finalFailure, request.means.ends(with: failure.means) {
+            // Another waiter may have other means.
+            if waiters.members.contains(where: { !$0.means.ends(with: failure.means) }) {
+                return .refusesRequest(failure.error)
+            }
+            return endSession(failure.error, of: failure.means, hasJustRead: hasJustRead)
+        }
+        guard request.means.acquires || hasUsefulRefreshToken else {
+            let missing = AuthenticationError.missingCredential(delivery: .notSent)
+            // Another waiter may not need a refresh token.
+            if waiters.members.contains(where: { $0.means.acquires }) { return .refusesRequest(missing) }
+            guard held == nil else { return endSession(missing, of: .refreshToken, hasJustRead: hasJustRead) }
+            phase = .signedOut
+            return .endsSession(missing, isNews: false)
+        }
+        guard leftBehind == nil else {
+            phase = .waiting(held)
+            return .awaitsOutdated
+        }
+        let window = policy.fruitlessWindow
+        fruitless.removeAll { $0.advanced(by: window) <= now.instant }
+        if fruitless.count >= policy.fruitlessLimit, let oldest = fruitless.first {
+            let wait = now.instant.duration(to: oldest.advanced(by: window))
+            return .refusesRequest(
+                .tooManyRefreshes(retryAt: now.date.addingTimeInterval(wait.seconds), delivery: .notSent))
+        }
+        if let notBefore = setback?.notBefore, now.instant < notBefore {
+            phase = .backingOff(held, until: notBefore)
+            return .backsOff(until: notBefore)
+        }
+        lastRefreshNumber += 1
+        let refresh = SessionRefresh(
+            number: lastRefreshNumber, asked: request.means, means: usableMeans(of: request.means),
+            credential: held?.credential)
+        phase = .refreshing(held, refresh)
+        return .started(.refresh(number: lastRefreshNumber, held?.credential, for: request.waiter))
+    }
+
+    /// Which of the means a refresh uses now.
+    func usableMeans(of means: RefreshMeans) -> RefreshMeans {
+        guard means == .refreshTokenOrProvider else { return means }
+        let isRefused = held.map { $0.credential.refreshToken == refusedRefreshToken } ?? false
+        return hasUsefulRefreshToken && !isRefused ? .refreshToken : .provider
+    }
+
+    /// Whether there is a refresh token that may be sent.
+    private var hasUsefulRefreshToken: Bool {
+        guard let credential = held?.credential else { return false }
+        return !credential.refreshToken.isEmpty && !spent.contains(credential)
+    }
+
+    /// The credential can't be renewed: the session ends, unless the store holds
+    /// something else by now.
+    private mutating func endSession(
+        _ error: AuthenticationError, of means: RefreshMeans, hasJustRead: Bool
+    ) -> RefreshStart {
+        var end = SessionEnd(held: held, error: error, means: means)
+        guard needsLoading, !hasJustRead else {
+            phase = .ended(end)
+            return .endsSession(error, isNews: true)
+        }
+        end.isAnnounced = false
+        phase = .loading(number: nil, end: end)
+        return .readsStore(startLoading())
+    }
+
+    /// A request needs a refresh.
+    mutating func refreshWanted(
+        by request: Waiting, ticket: Int?, deadline: MonotonicInstant, now: Moment, after actions: [Action]
+    ) -> (Admission, [Action]) {
+        switch startRefresh(for: request, hasJustRead: false, now: now) {
+        case .started(let action):
+            return (enqueue(request, ticket: ticket), actions + [action])
+        case .awaitsOutdated:
+            return (enqueue(request, ticket: ticket), actions)
+        case .backsOff(let until):
+            guard until < deadline else {
+                return (.refuse(setback?.failure ?? .waitedTooLong), actions)
+            }
+            return (enqueue(request, ticket: ticket), actions + [.wake(until)])
+        case .readsStore(let load):
+            return (enqueue(request, ticket: ticket), actions + load)
+        case .endsSession(let error, let isNews):
+            return (.refuse(error), actions + refuseAll(error) + (isNews ? [.announce(.ended(error))] : []))
+        case .refusesRequest(let error):
+            return (.refuse(error), actions)
+        }
+    }
+
+    /// Records that a refresh was fruitless: no request was accepted with its
+    /// token.
+    mutating func countIfFruitless(at instant: MonotonicInstant) {
+        guard let held, held.isFromRefresh, !held.isProven, !held.isCountedAsFruitless,
+            !held.isUsable(at: instant)
+        else { return }
+        self.held?.isCountedAsFruitless = true
+        fruitless.append(instant)
+    }
+
+    mutating func refuseAll(_ error: AuthenticationError) -> [Action] {
+        let all = waiters.members.map { $0.waiter }
+        guard !all.isEmpty else { return [] }
+        waiters.removeAll()
+        return [.refuse(all, error)]
+    }
+}
+
+extension SessionMachine: Sendable where Waiter: Sendable {}
+extension SessionMachine.Action: Sendable where Waiter: Sendable {}

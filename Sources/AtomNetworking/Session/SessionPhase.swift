@@ -1,0 +1,130 @@
+// These types are not nested in the machine: the metadata of a type nested in a generic one is looked up at run time,
+// for every request.
+
+/// What a session is doing, with what is true then.
+enum SessionPhase {
+    /// The store has to be read: it may hold a credential that isn't known yet.
+    ///
+    /// - Parameters:
+    ///   - number: The load whose result is awaited; the result of an older one
+    ///     is dropped.
+    ///   - end: How the session ends unless the store holds something new; `nil`
+    ///     if nobody was signed in.
+    case loading(number: Int?, end: SessionEnd?)
+    /// There is no credential.
+    case signedOut
+    /// There is a credential; time decides whether it is good.
+    case signedIn(HeldCredential)
+    /// A refresh is running.
+    case refreshing(HeldCredential?, SessionRefresh)
+    /// A refresh has to come home first that was left behind.
+    case waiting(HeldCredential?)
+    /// This new credential is committed, but not stored yet.
+    case storing(HeldCredential)
+    /// A refresh has failed; the next one starts at this instant or later.
+    case backingOff(HeldCredential?, until: MonotonicInstant)
+    /// The session has ended until the stored credential changes.
+    case ended(SessionEnd)
+
+    /// The credential that is held; another one takes its place in the same
+    /// phase.
+    var held: HeldCredential? {
+        get {
+            switch self {
+            case .signedIn(let held), .storing(let held): held
+            case .refreshing(let held, _), .waiting(let held), .backingOff(let held, _): held
+            case .ended(let end): end.held
+            case .loading(_, let end): end?.held
+            case .signedOut: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            switch self {
+            case .signedIn: self = .signedIn(newValue)
+            case .storing: self = .storing(newValue)
+            case .refreshing(_, let refresh): self = .refreshing(newValue, refresh)
+            case .waiting: self = .waiting(newValue)
+            case .backingOff(_, let until): self = .backingOff(newValue, until: until)
+            case .ended(var end):
+                end.held = newValue
+                self = .ended(end)
+            case .loading(let number, var end):
+                end?.held = newValue
+                self = .loading(number: number, end: end)
+            case .signedOut: break
+            }
+        }
+    }
+}
+
+/// How a session has ended, or ends unless the store holds something new.
+struct SessionEnd {
+    /// The credential that can't be renewed; `nil` if there was none.
+    var held: HeldCredential?
+    let error: AuthenticationError
+    /// The means of the refresh that has ended it.
+    let means: RefreshMeans
+    /// Whether the app has been told.
+    var isAnnounced = true
+}
+
+/// A refresh that has not come home yet.
+struct SessionRefresh {
+    let number: Int
+    /// How the request that started it would get another credential.
+    let asked: RefreshMeans
+    /// How the refresh does.
+    var means: RefreshMeans
+    /// The credential that it replaces; `nil` if there is none.
+    var credential: TokenCredential?
+    /// Whether the session that it was started for has been signed out.
+    var isSignedOut = false
+    /// Whether the app's provider has returned a credential.
+    var isProvided = false
+}
+
+/// What failed refreshes say about the next one.
+struct SessionSetback {
+    /// How many have failed in a row.
+    var count = 0
+    /// No refresh is started before this.
+    let notBefore: MonotonicInstant
+    let failure: AuthenticationError
+}
+
+/// The answer to a request that asks to be sent.
+enum SessionAdmission {
+    /// Send it, as a request of this generation; if it has to ask again, it
+    /// shows the ticket.
+    case go(ticket: Int, generation: Int)
+    /// Let it wait, as a request of this generation; `left` takes the ticket.
+    case wait(ticket: Int, generation: Int)
+    /// Do not send it.
+    case refuse(AuthenticationError)
+    /// The credential was read before it was replaced: read it again, and ask
+    /// again.
+    case readAgain
+}
+
+/// What a request is signed with that is about to be sent.
+enum SessionSignature: Equatable {
+    /// This value of the `Authorization` field, from the access token with this
+    /// number.
+    case authorization(String, version: Int)
+    /// Nothing yet: the request has to ask again.
+    case none
+    /// Nothing: the request belongs to a session that is over.
+    case outdated
+}
+
+/// A request in a session's queue.
+struct SessionWaiting<Waiter> {
+    let waiter: Waiter
+    /// How its service gets another credential.
+    let means: RefreshMeans
+    /// Whether no session has admitted it before.
+    let isNew: Bool
+}
+
+extension SessionWaiting: Sendable where Waiter: Sendable {}
