@@ -54,13 +54,14 @@ public struct Atom: Sendable {
     /// and runs concurrently.
     public static let didFailToAuthorizeRequest = AtomNotification.didFailToAuthorizeRequest
 
-    let manager: RequestableQueueManager
+    let sharing: RequestSharing
+    var manager: RequestableQueueManager { sharing.manager }
 
     /// Creates a service.
     ///
     /// It opens no connection before the first request.
     public init(serviceConfiguration: ServiceConfiguration = ServiceConfiguration()) {
-        manager = RequestableQueueManager(serviceConfiguration)
+        sharing = RequestSharing(RequestableQueueManager(serviceConfiguration))
     }
 
     /// - Parameter time: Takes the place of the configuration's time source.
@@ -69,13 +70,14 @@ public struct Atom: Sendable {
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
         connectivity: (any ConnectivityMonitor)? = nil
     ) {
-        manager = RequestableQueueManager(configuration, time: time, random: random, connectivity: connectivity)
+        sharing = RequestSharing(
+            RequestableQueueManager(configuration, time: time, random: random, connectivity: connectivity))
     }
 
     /// Binds an endpoint to this service; nothing is read or sent until the
     /// result is resumed.
     public func enqueue(_ requestable: any Requestable) -> Service {
-        Service(requestable, manager: manager)
+        Service(requestable, sharing)
     }
 
     /// Removes the cookies of this service, also those that responses still

@@ -150,7 +150,7 @@ extension Service {
                     .mapError { download.noted($0) }
                 deliver(result)
             }
-            return ServiceTask(manager.begin(request, listener: listener, destination: download))
+            return ServiceTask(sharing.begin(request, listener: listener, destination: download))
         } catch {
             deliver(.failure(error))
             return ServiceTask(nil)
@@ -169,7 +169,7 @@ extension Service {
         do {
             let (request, download) = try prepareDownload(
                 to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
-            return (PendingResponse(request, manager: manager, destination: download), download)
+            return (PendingResponse(sharing.begin(request, listener: .awaiting, destination: download)), download)
         } catch {
             manager.resultHandler?()
             throw error

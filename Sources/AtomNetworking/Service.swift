@@ -7,11 +7,12 @@ import Foundation
 /// ``Requestable/sharesIdenticalRequests``.
 public final class Service: Sendable {
     let requestable: any Requestable
-    let manager: RequestableQueueManager
+    let sharing: RequestSharing
+    var manager: RequestableQueueManager { sharing.manager }
 
-    init(_ requestable: any Requestable, manager: RequestableQueueManager) {
+    init(_ requestable: any Requestable, _ sharing: RequestSharing) {
         self.requestable = requestable
-        self.manager = manager
+        self.sharing = sharing
     }
 
     // The compiler shows the first line of a parameter list together with its
@@ -247,7 +248,7 @@ public final class Service: Sendable {
     /// Reads the endpoint and starts the request, in the caller's isolation.
     func begin(progress: ProgressReporter? = nil) throws(AtomError) -> PendingResponse {
         guard !Task.isCancelled else { throw .cancelled(.notSent) }
-        return PendingResponse(try prepared(), manager: manager, progress: progress)
+        return PendingResponse(sharing.begin(try prepared(), listener: .awaiting, progress: progress))
     }
 
     /// Reads and validates the endpoint for an async caller, in its isolation.
@@ -276,7 +277,7 @@ public final class Service: Sendable {
     ) -> ServiceTask {
         do {
             return ServiceTask(
-                manager.begin(try manager.prepare(requestable), listener: listener, progress: progress))
+                sharing.begin(try manager.prepare(requestable), listener: listener, progress: progress))
         } catch {
             refuse(error)
             return ServiceTask(nil)
@@ -315,9 +316,9 @@ extension Service: CustomReflectable {
 
 /// A request that was resumed with a completion.
 public final class ServiceTask: Sendable {
-    private let running: RunningRequest?
+    private let running: (any RunningRequest)?
 
-    init(_ running: RunningRequest?) {
+    init(_ running: (any RunningRequest)?) {
         self.running = running
     }
 

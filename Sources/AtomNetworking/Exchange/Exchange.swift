@@ -6,7 +6,7 @@ import Foundation
 /// happens comes to it as an event, and ``perform(_:_:)`` does what it says,
 /// outside the lock. Events after the outcome change nothing, but a slot is
 /// always given back.
-final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
+final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
     // The deadline queue and the session use these, each under its own lock. So no two accesses can overlap, and the
     // check for that at each access is not needed (SE-0176). All other properties are constant.
     @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
@@ -92,7 +92,7 @@ extension Exchange {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
         tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
-        if signing.isSigned, manager.gate != nil { askSession(isAnew: true) } else { enterLane(place: nil) }
+        if signing.isSigned, manager.gate != nil { askSession() } else { enterLane(place: nil) }
     }
 
     /// The caller has cancelled.
@@ -126,11 +126,11 @@ extension Exchange {
     /// The session admits the request.
     ///
     /// - Parameter signature: What it is signed with, if it is sent at once.
-    private func admitted(_ signature: AttemptSigning.Signature?, hasSlot: Bool = false) {
+    private func admitted(_ signature: AttemptSigning.Signature?, withSlotAt place: Int? = nil) {
         let now = observation == nil ? nil : manager.time.now
         handle(Occasion(signature: signature)) { content in
             if let now, content.machine.isWaitingForSession { _ = content.events.admitted(at: now) }
-            return hasSlot ? content.machine.admittedWithSlot() : content.machine.admitted()
+            return content.machine.admitted(withSlotAt: place)
         }
     }
 
@@ -323,14 +323,14 @@ extension Exchange {
             switch commands[index] {
             case .nothing: break
             // The session and its queue.
-            case .askSession(let isAnew): askSession(isAnew: isAnew)
-            case .askSessionWithSlot: askSession(isAnew: false, hasSlot: true)
+            case .askSession: askSession()
+            case .askSessionWithSlot(let place): askSession(isAnew: false, withSlotAt: place)
             case .leaveSession: manager.session?.left(self)
             case .tokenAccepted(let version): manager.gate?.accepted(version: version)
             case .tokenRejected(let version): manager.session?.rejected(version: version)
             case .releaseNotice: manager.session?.notices.release()
             // The lane.
-            case .enterLane(let place): enterLane(place: place, occasion.signature)
+            case .enterLane(let place): enterLane(place: place)
             case .leaveLane(let place): manager.slots.leave(place: place, origin: origin)
             case .giveSlotBack: manager.slots.release(origin: occasion.wire?.target.origin ?? origin)
             // The attempt.
@@ -388,20 +388,27 @@ extension Exchange {
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
 
-    private func askSession(isAnew: Bool, hasSlot: Bool = false) {
+    /// Asks with a slot in hand if there is a free one: then the answer is what
+    /// it is signed with, and no token can be rejected in between.
+    private func askSession() {
+        askSession(isAnew: true, withSlotAt: signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0)
+    }
+
+    private func askSession(isAnew: Bool, withSlotAt place: Int?) {
         switch manager.gate?.admit(self, anew: isAnew) {
-        case .go(let signature, let departures): admitted(AttemptSigning.Signature(signature, departures), hasSlot: hasSlot)
+        case .go(let signature, let departures):
+            admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
         case .askSession(let read) where manager.session?.ask(for: self, anew: isAnew, read: read) == .go:
-            admitted(nil, hasSlot: hasSlot)
-        case .askSession, nil: queuedBySession(hasSlot: hasSlot)
+            admitted(nil, withSlotAt: place)
+        case .askSession, nil: queuedBySession(hasSlot: place != nil)
         }
     }
 
     /// Gets a slot at once, or waits for one.
-    private func enterLane(place: Int?, _ signature: AttemptSigning.Signature? = nil) {
-        guard signing.policy.takesSlot else { return sign(place: 0, signature) }
+    private func enterLane(place: Int?) {
+        guard signing.policy.takesSlot else { return sign(place: 0, nil) }
         let (place, isGranted) = manager.slots.enter(self, origin: origin, place: place)
-        if isGranted { sign(place: place, signature) } else { queuedForSlot(place: place) }
+        if isGranted { sign(place: place, nil) } else { queuedForSlot(place: place) }
     }
 
     private func send(_ wire: AttemptOnWire) {

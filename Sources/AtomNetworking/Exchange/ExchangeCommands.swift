@@ -4,12 +4,11 @@ extension ExchangeMachine {
         case nothing
 
         // The session and its queue.
-        /// Ask for admission.
-        ///
-        /// - Parameter isAnew: Whether it has been sent before.
-        case askSession(isAnew: Bool)
-        /// Ask for admission and keep the slot meanwhile.
-        case askSessionWithSlot
+        /// Ask for admission anew: it joins the end of the queue.
+        case askSession
+        /// Ask for admission and keep the slot meanwhile, and the place in the
+        /// queue.
+        case askSessionWithSlot(place: Int)
         case leaveSession
         case tokenAccepted(version: Int)
         case tokenRejected(version: Int)

@@ -78,21 +78,18 @@ extension ExchangeMachine {
 
 extension ExchangeMachine {
     /// The session admits the request, at once or after a wait.
-    mutating func admitted() -> Commands {
-        guard case .waitingForSession(let rejection, let place) = state else { return Commands() }
-        state = .waitingForSlot(place: place)
+    ///
+    /// - Parameter slot: The place of the slot that it has in hand; `nil` for none.
+    mutating func admitted(withSlotAt slot: Int? = nil) -> Commands {
+        guard case .waitingForSession(let rejection, let place) = state else {
+            return slot == nil ? Commands() : slotNotUsed()
+        }
+        state = .waitingForSlot(place: slot ?? place)
         var commands = Commands()
         // The 401 can't be the outcome any more.
         if case .arriving? = rejection?.body { commands.append(.limitRest(isKept: false)) }
-        commands.append(.enterLane(place: place))
+        commands.append(slot.map { .sign(place: $0) } ?? .enterLane(place: place))
         return commands
-    }
-
-    /// The session admits a request that has kept its slot.
-    mutating func admittedWithSlot() -> Commands {
-        guard case .waitingForSession(_, let place?) = state else { return slotNotUsed() }
-        state = .waitingForSlot(place: place)
-        return Commands(.sign(place: place))
     }
 
     /// The session has queued the request, and may have released it already.
@@ -166,7 +163,7 @@ extension ExchangeMachine {
             // The token expired or was rejected while this waited for its slot. It asks again before it gives the slot
             // back, else a later request could be sent first.
             state = .waitingForSession(rejection: nil, place: place)
-            return Commands(.askSessionWithSlot)
+            return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
         clock.lastActivity = now
@@ -231,7 +228,7 @@ extension ExchangeMachine {
             commands.append(.limitRest(isKept: true))
             // The session must know of a rejected token before the next request gets the slot.
             commands.append(.tokenRejected(version: version))
-            commands.append(.askSession(isAnew: true))
+            commands.append(.askSession)
             if holdsSlot { commands.append(.giveSlotBack) }
             state = .waitingForSession(rejection: Rejection(head: head), place: nil)
             return commands
@@ -475,7 +472,7 @@ extension ExchangeMachine {
     private mutating func beginAgain(_ commands: inout Commands) {
         if isAttemptSigned, terms.hasSession {
             state = .waitingForSession(rejection: nil, place: nil)
-            commands.append(.askSession(isAnew: true))
+            commands.append(.askSession)
         } else {
             state = .waitingForSlot(place: nil)
             commands.append(.enterLane(place: nil))

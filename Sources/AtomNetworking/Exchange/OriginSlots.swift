@@ -93,6 +93,20 @@ final class OriginSlots: Sendable {
         }
     }
 
+    /// Takes a slot if there is a free one.
+    ///
+    /// - Returns: The place in the lane; `nil` if there is none.
+    func take(origin: Origin) -> Int? {
+        guard !isUnlimited else { return 0 }
+        return lanes.withLock { lanes in
+            if lanes.recent.origin != origin { lanes.turn(to: origin) }
+            guard lanes.recent.canGrant else { return nil }
+            lanes.recent.taken += 1
+            defer { lanes.nextPlace += 1 }
+            return lanes.nextPlace
+        }
+    }
+
     /// Leaves the lane, if the waiter with this place is still in it.
     func leave(place: Int, origin: Origin) {
         // Released outside the lock.

@@ -5,15 +5,10 @@ import Foundation
 /// The request starts before the caller suspends, so the outcome may be known
 /// before it is awaited.
 struct PendingResponse: Sendable {
-    private let running: RunningRequest
+    private let running: any RunningRequest
 
-    /// Starts the request in the caller's isolation.
-    init(
-        _ request: consuming PreparedRequest, manager: RequestableQueueManager,
-        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
-    ) {
-        running = manager.begin(request, listener: .awaiting, destination: destination, progress: progress)
-    }
+    /// - Parameter running: A request whose listener is `awaiting`.
+    init(_ running: any RunningRequest) { self.running = running }
 
     /// Waits for the outcome.
     ///

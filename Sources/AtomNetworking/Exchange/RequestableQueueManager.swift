@@ -12,7 +12,6 @@ final class RequestableQueueManager: Sendable {
     let transport: any Transport
     let slots: OriginSlots
     let quotas = RetryQuotas()
-    let sharing = RequestSharing()
     /// For requests of endpoints without their own.
     let retryPolicy: RetryPolicy
     /// Numbers in 0..<1, for the pauses between attempts.
@@ -290,7 +289,7 @@ extension RequestableQueueManager: RefreshService {
             let request = TokenRequest.token(replacing: credential, with: bearer, timeout: refreshDeadline)
         else { return .failed(AtomError.unexpected, retryAfter: nil) }
         let sent = TokenRequest.isByRefreshToken(bearer) ? credential : nil
-        return switch await PendingResponse(request, manager: self).result() {
+        return switch await PendingResponse(run(request, listener: .awaiting)).result() {
         case .success(let response):
             TokenResponse(response, replacing: sent, clientSecret: bearer.clientSecret, sentAt: sentAt.date)
                 .about(response, until: time.now)
@@ -314,7 +313,7 @@ extension RequestableQueueManager: RefreshService {
         guard let bearer else { return nil }
         do throws(AtomError) {
             guard let request = try revocationRequest(of: credential, bearer) else { return nil }
-            let result = await PendingResponse(request, manager: self).result()
+            let result = await PendingResponse(run(request, listener: .awaiting)).result()
             return Self.judge(revocation: result, log, until: time.now)
         } catch {
             return error

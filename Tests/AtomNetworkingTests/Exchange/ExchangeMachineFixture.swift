@@ -97,7 +97,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         case .slotSigned: return machine.slotGranted(place: 3, isSigned: true, version: 7, at: now)
         case .slotUnsigned: return machine.slotGranted(place: 3, isSigned: false, version: nil, at: now)
         case .slotUseless: return machine.slotGranted(.signedOut(delivery: .notSent))
-        case .admittedWithSlot: return machine.admittedWithSlot()
+        case .admittedWithSlot: return machine.admitted(withSlotAt: 3)
         case .cancelled: return machine.cancelled()
         case .ringEarly: return machine.deadlinePassed(at: now)
         case .ringSilent: return machine.deadlinePassed(at: ExchangeFixture.instant(50))

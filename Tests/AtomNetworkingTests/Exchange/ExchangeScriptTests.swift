@@ -38,7 +38,7 @@ struct ExchangeScriptTests {
                 .oldPart, .head401, .oldFinished, .finished) == [
                     "admitted: lane, enterLane",
                     "slotSigned: sending 7, deadline 11, send",
-                    "head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession anew, giveSlotBack",
+                    "head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession, giveSlotBack",
                     "queuedBySession: session after a 401 (0), deadline 100",
                     "part: session after a 401 (1), keepPart",
                     "admitted: lane, letGo, enterLane",
@@ -93,7 +93,7 @@ struct ExchangeScriptTests {
             play(try asking(), .admitted, .slotSigned, .head302, .part, .finished, .admitted, .slotSigned) == [
                 "admitted: lane, enterLane",
                 "slotSigned: sending 7, deadline 11, send",
-                "head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack",
+                "head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack",
                 "part: session, dropPart",
                 "finished: session, abandonBody",
                 "admitted: lane, enterLane",
@@ -107,14 +107,14 @@ struct ExchangeScriptTests {
             play(try asking(), .admitted, .queuedForSlot, .slotUnsigned, .admittedWithSlot, .slotSigned) == [
                 "admitted: lane, enterLane",
                 "queuedForSlot: lane in its place, deadline 100",
-                "slotUnsigned: session in its place, askSessionWithSlot",
+                "slotUnsigned: session in its place, askSessionWithSlot at 3",
                 "admittedWithSlot: lane in its place, sign at 3",
                 "slotSigned: sending 7, deadline 11, send",
             ])
         #expect(
             play(try asking(), .admitted, .slotUnsigned, .queuedBySession, .admitted, .slotSigned) == [
                 "admitted: lane, enterLane",
-                "slotUnsigned: session in its place, askSessionWithSlot",
+                "slotUnsigned: session in its place, askSessionWithSlot at 3",
                 "queuedBySession: session in its place, deadline 100",
                 "admitted: lane in its place, enterLane at 3",
                 "slotSigned: sending 7, deadline 11, send",

@@ -12,6 +12,7 @@ import Foundation
 enum ExchangeTable {
     static let rows: [ExchangeSample: String] = [
         .asksSession: """
+        admittedWithSlot: lane in its place, sign at 3
         admitted: lane, enterLane
         queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session, deadline 100
         refusedMissing, refusedOver: ended authentication notSent, leaveSession, tell, releaseNotice
@@ -21,6 +22,7 @@ enum ExchangeTable {
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .rejectedAndArriving: """
+        admittedWithSlot: lane in its place, letGo, sign at 3
         admitted: lane, letGo, enterLane
         queuedBySession, ringEarly, ringSilent, ringSilentAgain, ringPause: session after a 401 (0), deadline 100
         refusedMissing: receiving 401 that was rejected, deadline 11
@@ -37,6 +39,7 @@ enum ExchangeTable {
         refusedOffline: pausing until 6, stop, noteRetry, pause, releaseNotice
         """,
         .rejectedAndComplete: """
+        admittedWithSlot: lane in its place, sign at 3
         admitted: lane, enterLane
         queuedBySession, ringEarly, ringSilent, ringSilentAgain,
             ringPause: session after a 401 (complete), deadline 100
@@ -48,6 +51,7 @@ enum ExchangeTable {
         refusedOffline: pausing until 6, noteRetry, pause, releaseNotice
         """,
         .rejectedAndGivenUp: """
+        admittedWithSlot: lane in its place, sign at 3
         admitted: lane, enterLane
         queuedBySession, ringEarly, ringSilent, ringSilentAgain,
             ringPause: session after a 401 (given up), deadline 100
@@ -71,7 +75,7 @@ enum ExchangeTable {
         .standsInLane: """
         queuedForSlot: lane in its place, deadline 100
         slotSigned: sending 7, deadline 11, send
-        slotUnsigned: session in its place, askSessionWithSlot
+        slotUnsigned: session in its place, askSessionWithSlot at 3
         cancelled: ended cancelled notSent, tell
         ringEarly, ringSilent, ringSilentAgain, ringPause: lane, deadline 100
         ringOver: ended -1001 notSent, tell
@@ -82,8 +86,8 @@ enum ExchangeTable {
         ringEarly, ringPause: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
         head200: receiving 200, accepted 7
-        head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession anew, giveSlotBack
-        head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack
+        head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession, giveSlotBack
+        head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack
         head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
@@ -95,10 +99,10 @@ enum ExchangeTable {
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
         busyUnpaid: receiving 503, accepted 7, payForRetry
-        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession anew, giveSlotBack
+        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
-        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
@@ -109,7 +113,7 @@ enum ExchangeTable {
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
         head200: receiving 200, accepted 7
         head401, spent401: receiving 401
-        head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack
+        head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack
         head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
@@ -120,10 +124,10 @@ enum ExchangeTable {
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
         busyUnpaid: receiving 503, accepted 7, payForRetry
-        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession anew, giveSlotBack
+        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
-        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
@@ -182,7 +186,7 @@ enum ExchangeTable {
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 answered, abandonBody, giveSlotBack, payForRetry, no deadline, tell
-        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
         """,
@@ -203,8 +207,8 @@ enum ExchangeTable {
         ringEarly, ringPause: sending 7, deadline 11
         ringSilent, ringOver: ended -1001 maybeSent holding a slot, no deadline, tell, stop
         head200: receiving 200, accepted 7
-        head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession anew, giveSlotBack
-        head302: session, accepted 7, noteRedirect, letGo, askSession anew, giveSlotBack
+        head401: session after a 401 (0), noteRetryAfter 401, limitRest, rejected 7, askSession, giveSlotBack
+        head302: session, accepted 7, noteRedirect, letGo, askSession, giveSlotBack
         head302Last: ended -1007 answered holding a slot, accepted 7, no deadline, tell, stop
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
@@ -216,10 +220,10 @@ enum ExchangeTable {
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
         busy: pausing until 6, accepted 7, payForRetry, noteRetry, letGo, pause, giveSlotBack
         busyUnpaid: receiving 503, accepted 7, payForRetry
-        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession anew, giveSlotBack
+        busyAtOnce: session, accepted 7, payForRetry, noteRetry, letGo, askSession, giveSlotBack
         lostAgain: pausing until 6, abandonBody, giveSlotBack, payForRetry, noteRetry, pause
         lostUnpaid: ended -1005 maybeSent, abandonBody, giveSlotBack, payForRetry, no deadline, tell
-        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession anew
+        lostUnsentAgain: session, abandonBody, giveSlotBack, payForRetry, noteRetry, askSession
         ringSilentAgain: pausing until 55, stop, giveSlotBack, payForRetry, noteRetry, pause
         busyOffered: paying, accepted 7, payForRetry
         lostOffered: paying, abandonBody, giveSlotBack, payForRetry
@@ -232,7 +236,7 @@ enum ExchangeTable {
         sinkFailed: ended -1103 maybeSent, no deadline, tell, stop
         finished: ended 200, no deadline, deliver
         bodyKept: ended 200 with 2 bytes, no deadline, tell
-        refusedByDestination: session, noteRetryAfter 200, askSession anew, deadline 101, stop
+        refusedByDestination: session, noteRetryAfter 200, askSession, deadline 101, stop
         paused: streaming 200 paused, no deadline
         lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell
@@ -245,7 +249,7 @@ enum ExchangeTable {
         sinkFailed: ended -1103 maybeSent, no deadline, tell, stop
         finished: ended 200, no deadline, deliver
         bodyKept: ended 200 with 2 bytes, no deadline, tell
-        refusedByDestination: session, noteRetryAfter 200, askSession anew, deadline 101, stop
+        refusedByDestination: session, noteRetryAfter 200, askSession, deadline 101, stop
         goesOn: streaming 200, deadline 11
         lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell
@@ -282,7 +286,7 @@ enum ExchangeTable {
             refusedOffline: ended authentication answered, no deadline, leavePause, giveBack 5, tell, releaseNotice
         cancelled: ended cancelled answered, no deadline, leavePause, giveBack 5, tell
         ringEarly, pauseNoted: pausing until 6, deadline 6
-        ringSilent, ringSilentAgain, ringPause: session, leavePause, askSession anew
+        ringSilent, ringSilentAgain, ringPause: session, leavePause, askSession
         ringOver: ended -1001 answered, no deadline, leavePause, giveBack 5, tell
         """,
         .pausingUnsigned: """
@@ -298,7 +302,7 @@ enum ExchangeTable {
             refusedOffline: ended authentication notSent, no deadline, leavePause, tell, releaseNotice
         cancelled: ended cancelled notSent, no deadline, leavePause, tell
         ringEarly, pauseNoted: pausing until 6, deadline 6
-        ringSilent, networkReturned, ringSilentAgain, ringPause: session, leavePause, askSession anew
+        ringSilent, networkReturned, ringSilentAgain, ringPause: session, leavePause, askSession
         ringOver: ended -1009 notSent, no deadline, leavePause, tell
         """,
         .ended: """
@@ -322,7 +326,7 @@ enum ExchangeTable {
 
     private static func describe(_ command: ExchangeMachine.Command) -> String {
         switch command {
-        case .askSession(let isAnew): isAnew ? "askSession anew" : "askSession"
+        case .askSessionWithSlot(let place): "askSessionWithSlot at \(place)"
         case .tokenAccepted(let version): "accepted \(version)"
         case .tokenRejected(let version): "rejected \(version)"
         case .enterLane(let place): place.map { "enterLane at \($0)" } ?? "enterLane"

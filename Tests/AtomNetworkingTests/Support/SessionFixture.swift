@@ -197,7 +197,7 @@ extension Atom {
 
     /// Waits until so many callers share exchanges.
     func hasSharers(_ count: Int) async -> Bool {
-        await eventually { manager.sharing.counts.callers == count }
+        await eventually { sharing.counts.callers == count }
     }
 }
 

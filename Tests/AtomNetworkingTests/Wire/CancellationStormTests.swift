@@ -55,7 +55,7 @@ import Testing
             })
         var endpoint = server.endpoint()
         endpoint.acceptableStatusCodes = 200...499
-        let service = Service(endpoint, manager: manager)
+        let service = Service(endpoint, RequestSharing(manager))
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<workers {
                 group.addTask {

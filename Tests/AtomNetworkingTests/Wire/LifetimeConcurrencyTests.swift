@@ -24,7 +24,7 @@ import Testing
         _ server: LoopbackServer, _ path: String = "/", over transport: TransportUnderTest
     ) -> (Service, Remains) {
         let manager = RequestableQueueManager(.forTest(over: transport.make()))
-        return (Service(server.endpoint(path), manager: manager), Remains(manager))
+        return (Service(server.endpoint(path), RequestSharing(manager)), Remains(manager))
     }
 
     @Test(arguments: TransportUnderTest.all)

@@ -47,7 +47,7 @@ extension ExchangeWorld {
         switch command {
         case .nothing, .keepCookies, .openDestination, .noteRetryAfter, .noteRedirect: return []
         case .askSession: return [.askSession(index)]
-        case .askSessionWithSlot: return [.askWithSlot(index)]
+        case .askSessionWithSlot(let place): return [.askWithSlot(index, place: place)]
         case .leaveSession: return [.leaveSession(index)]
         case .tokenAccepted(let version): return [.accepted(version: version)]
         case .tokenRejected(let version):

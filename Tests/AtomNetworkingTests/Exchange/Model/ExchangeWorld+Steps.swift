@@ -120,7 +120,10 @@ extension ExchangeWorld {
             if number != .max { exchanges[index].deadlineNumber = number }
             exchanges[index].deadline = nil
         case .askSession(let index):
-            return admit(index, hasSlot: false)
+            guard settings.takesSlots else { return [.askWithSlot(index, place: index)] }
+            guard taken == 0, lane.isEmpty else { return admit(index, slot: nil) }
+            taken = 1
+            return [.askWithSlot(index, place: index)]
         case .rejected(let rejected):
             if rejected == version { isGood = false }
         case .accepted:
@@ -159,8 +162,8 @@ extension ExchangeWorld {
             let isMember = exchanges[index].generation == generation
             let version = isSigned(index) && isMember && isGood && !isOver ? version : nil
             return [.event(index, .slotGranted(place: place, isSigned: version != nil, version: version))]
-        case .askWithSlot(let index):
-            return admit(index, hasSlot: true)
+        case .askWithSlot(let index, let place):
+            return admit(index, slot: place)
         case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
             return try performOnWire(operation)
         case .tell(let index):
@@ -177,20 +180,20 @@ extension ExchangeWorld {
             guard isGood, !queue.isEmpty else { return [] }
             let index = queue.removeFirst()
             exchanges[index].generation = generation
-            return [.event(index, .admitted), .release]
+            return [.event(index, .admitted(slot: nil)), .release]
         }
         return []
     }
 
     /// The session's answer to an exchange that asks to go on.
-    private mutating func admit(_ index: Int, hasSlot: Bool) -> [Operation] {
-        let queued = Operation.event(index, .queuedBySession(hasSlot: hasSlot))
+    private mutating func admit(_ index: Int, slot: Int?) -> [Operation] {
+        let queued = Operation.event(index, .queuedBySession(hasSlot: slot != nil))
         if let admitted = exchanges[index].generation, admitted != generation {
             return [.holdNotice, .event(index, .refused(isMissing: false)), queued]
         }
         if isOver { return [.holdNotice, .event(index, .refused(isMissing: true)), .announce, queued] }
         exchanges[index].generation = generation
-        if isGood, !isRefreshing, queue.isEmpty { return [.event(index, hasSlot ? .admittedWithSlot : .admitted)] }
+        if isGood, !isRefreshing, queue.isEmpty { return [.event(index, .admitted(slot: slot))] }
         queue.append(index)
         // A queue that is being emptied is good by the time its end has its turn.
         if !isGood { isRefreshing = true }

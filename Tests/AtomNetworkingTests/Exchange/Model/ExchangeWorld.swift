@@ -32,7 +32,7 @@ struct ExchangeWorld: ModelledWorld {
         case leaveLane(Int, place: Int)
         case releaseSlot
         case sign(Int, place: Int)
-        case askWithSlot(Int)
+        case askWithSlot(Int, place: Int)
         case started(Int, Int)
         case hand(Int, Int)
         case tell(Int)

@@ -11,12 +11,11 @@ struct ModelledExchange {
     typealias Command = ExchangeMachine.Command
 
     enum Event: Hashable, Sendable {
-        case admitted
+        case admitted(slot: Int?)
         case queuedBySession(hasSlot: Bool)
         case refused(isMissing: Bool)
         case queuedForSlot(place: Int)
         case slotGranted(place: Int, isSigned: Bool, version: Int?)
-        case admittedWithSlot
         case cancelled
         case ring(at: Int)
         case head(ExchangeModelSettings.Head, Int)
@@ -105,7 +104,7 @@ struct ModelledExchange {
     private mutating func commands(for event: Event) -> ExchangeMachine.Commands {
         let now = Self.instant(0)
         switch event {
-        case .admitted: return machine.admitted()
+        case .admitted(let slot): return machine.admitted(withSlotAt: slot)
         case .queuedBySession(let hasSlot): return machine.queuedBySession(hasSlot: hasSlot)
         case .refused(let isMissing):
             return machine.refused(
@@ -115,7 +114,6 @@ struct ModelledExchange {
             if bug == .sentAfterItsEnd, machine.hasEnded { return ExchangeMachine.Commands(.send) }
             return machine.slotGranted(
                 place: place, isSigned: isSigned || bug == .signedByWhoeverHasTheSlot, version: version, at: now)
-        case .admittedWithSlot: return machine.admittedWithSlot()
         case .cancelled: return machine.cancelled()
         case .ring(let instant):
             let isEarly = bug == .pauseCutShort && instant == 1

@@ -120,7 +120,7 @@ struct SharingSessionTests {
             throw Unexpected("\(String(describing: await next.error()))")
         }
         refresh.grant(1)
-        #expect(session.sent.isEmpty && session.atom.manager.sharing.counts == (0, 0))
+        #expect(session.sent.isEmpty && session.atom.sharing.counts == (0, 0))
     }
 
     @Test("Requests before and after the store has been read for the first time share")
@@ -165,7 +165,7 @@ struct SharingSessionTests {
         guard case .authentication(.credentialNotProvided(let cause, _, _)) = error,
             case .authentication(.missingCredential(.notSent))? = cause as? AtomError
         else { throw Unexpected("\(error)") }
-        #expect(session.transport.exchanges.isEmpty && session.atom.manager.sharing.counts == (0, 0))
+        #expect(session.transport.exchanges.isEmpty && session.atom.sharing.counts == (0, 0))
     }
 }
 

@@ -11,26 +11,39 @@ final class RequestSharing: Sendable {
         var exchanges: [Int: Exchange] = [:]
     }
 
+    let manager: RequestableQueueManager
     private let state = Guarded(State())
 
-    /// Joins an exchange in flight, or starts one before it returns.
+    init(_ manager: RequestableQueueManager) { self.manager = manager }
+
+    /// Starts or queues a request before it returns, or lets it share an exchange.
     func begin(
-        _ request: consuming PreparedRequest, listener: Exchange.Listener, manager: RequestableQueueManager
-    ) -> SharedCaller {
+        _ request: consuming PreparedRequest, listener: Exchange.Listener,
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
+    ) -> any RunningRequest {
+        // A provider's own request would wait for itself.
+        guard request.sharesIdenticalRequests, destination == nil, progress == nil,
+            manager.session?.isInProvider != true
+        else { return manager.run(request, listener: listener, destination: destination, progress: progress) }
+        return share(request, listener: listener)
+    }
+
+    /// Joins an exchange in flight, or starts one before it returns.
+    private func share(_ request: consuming PreparedRequest, listener: Exchange.Listener) -> SharedCaller {
         let key = SharingKey(request, manager)
         let (caller, number, starts) = state.withLock { state in
             let (ticket, starts) = state.requests.asked(for: key)
             let observation = starts ? nil : manager.observation(of: request)
-            let caller = SharedCaller(ticket, listener: listener, manager: manager, observation)
+            let caller = SharedCaller(ticket, listener: listener, sharing: self, observation)
             if !starts { caller.joined(state.exchanges[ticket.exchange]?.observation?.requestID) }
             state.callers[ticket.caller] = caller
             return (caller, ticket.exchange, starts)
         }
-        if starts { start(number, request, manager) } else { caller.tellJoined() }
+        if starts { start(number, request) } else { caller.tellJoined() }
         return caller
     }
 
-    private func start(_ number: Int, _ request: consuming PreparedRequest, _ manager: RequestableQueueManager) {
+    private func start(_ number: Int, _ request: consuming PreparedRequest) {
         let exchange = manager.run(
             request,
             listener: .completion({ self.ended(number, $0) }, closing: { self.closed(number) }))
@@ -77,29 +90,5 @@ final class RequestSharing: Sendable {
     /// for them.
     var counts: (exchanges: Int, callers: Int) {
         state.withLock { (max($0.requests.counts.running, $0.exchanges.count), $0.callers.count) }
-    }
-}
-
-extension RequestableQueueManager {
-    /// Starts or queues a request before it returns, or lets it share an
-    /// exchange.
-    @inline(__always)
-    func begin(
-        _ request: consuming PreparedRequest, listener: Exchange.Listener,
-        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil
-    ) -> RunningRequest {
-        guard request.sharesIdenticalRequests, destination == nil, progress == nil else {
-            return .alone(run(request, listener: listener, destination: destination, progress: progress))
-        }
-        return beginShared(request, listener: listener)
-    }
-
-    @inline(never)
-    private func beginShared(
-        _ request: consuming PreparedRequest, listener: Exchange.Listener
-    ) -> RunningRequest {
-        // A provider's own request would wait for itself.
-        guard session?.isInProvider != true else { return .alone(run(request, listener: listener)) }
-        return .shared(sharing.begin(request, listener: listener, manager: self))
     }
 }

@@ -51,7 +51,7 @@ struct SharingFixture {
     }
 
     var count: Int { transport.exchanges.count }
-    var counts: (exchanges: Int, callers: Int) { atom.manager.sharing.counts }
+    var counts: (exchanges: Int, callers: Int) { atom.sharing.counts }
 }
 
 extension AtomResponse {

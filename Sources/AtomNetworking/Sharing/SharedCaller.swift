@@ -3,7 +3,7 @@ import Foundation
 /// One caller of an exchange that several callers may share.
 ///
 /// It is told once: the exchange's outcome, or its own cancellation.
-final class SharedCaller: EventTeller {
+final class SharedCaller: RunningRequest, EventTeller {
     private struct State {
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
@@ -12,7 +12,7 @@ final class SharedCaller: EventTeller {
         var events = NotedEvents()
     }
 
-    let manager: RequestableQueueManager
+    private let sharing: RequestSharing
     private let ticket: SharedRequests<SharingKey>.Ticket
     /// For the app's observers, of a request that has joined another one; `nil`
     /// for the one whose exchange it is.
@@ -20,13 +20,13 @@ final class SharedCaller: EventTeller {
     private let state: Guarded<State>
 
     init(
-        _ ticket: SharedRequests<SharingKey>.Ticket, listener: Exchange.Listener, manager: RequestableQueueManager,
+        _ ticket: SharedRequests<SharingKey>.Ticket, listener: Exchange.Listener, sharing: RequestSharing,
         _ observation: RequestObservation?
     ) {
         self.observation = observation
         self.ticket = ticket
         state = Guarded(State(listener: listener))
-        self.manager = manager
+        self.sharing = sharing
     }
 
     /// The request takes part in the one with this number; ``tellJoined()``
@@ -42,6 +42,7 @@ final class SharedCaller: EventTeller {
 
     func tellJoined() { if let observation { tellNoted(observation) } }
 
+    var manager: RequestableQueueManager { sharing.manager }
     var observers: ObserverChain? { manager.observers }
 
     func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { state.withLock { body(&$0.events) } }
@@ -49,7 +50,7 @@ final class SharedCaller: EventTeller {
     /// The caller has cancelled.
     ///
     /// It is told at once, unless its outcome is already decided.
-    func cancel() { manager.sharing.cancelled(ticket) }
+    func cancel() { sharing.cancelled(ticket) }
 
     /// Tells the outcome; called once.
     func settle(_ outcome: Result<AtomResponse, AtomError>) {

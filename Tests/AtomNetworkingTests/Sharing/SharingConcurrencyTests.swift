@@ -31,7 +31,7 @@ struct SharingConcurrencyTests {
         #expect(tally.answered + tally.cancelled + tally.failed == storm.count)
         #expect(tally.answered > 0 && tally.cancelled > 0)
         #expect(await eventually { atom.manager.slots.counts == (0, 0) && atom.manager.deadlines.count == 0 })
-        #expect(atom.manager.sharing.counts == (0, 0))
+        #expect(atom.sharing.counts == (0, 0))
         #expect(transport.exchanges.count < storm.count, "\(transport.exchanges.count) exchanges")
     }
 
@@ -66,6 +66,6 @@ struct SharingConcurrencyTests {
         }
         #expect(stale.value == 0)
         #expect(answers.value > 0)
-        #expect(session.atom.manager.sharing.counts == (0, 0))
+        #expect(session.atom.sharing.counts == (0, 0))
     }
 }
