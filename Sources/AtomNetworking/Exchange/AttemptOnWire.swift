@@ -38,9 +38,9 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
     // can overlap, and the check for that at each access is not needed (SE-0176).
     @exclusivity(unchecked) private var sink: any ResponseSink
     @exclusivity(unchecked) private var isSinkOpen = true
-    /// Whether the time for the rest of the response is limited.
-    @exclusivity(unchecked) var hasRestLimit = false
     private var discarded = 0
+    /// The head of its response.
+    @exclusivity(unchecked) var head: TransportResponse?
     /// The bytes of the request's body that were sent.
     @exclusivity(unchecked) var sent: Int64 = 0
 

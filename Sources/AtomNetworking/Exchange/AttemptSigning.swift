@@ -23,6 +23,15 @@ struct AttemptSigning: Sendable {
         fileprivate(set) var version: Int?
         /// How many people had gone.
         fileprivate var departures = 0
+        /// Whether the session has been asked.
+        fileprivate var isKnown = true
+
+        /// To be asked for.
+        static var unknown: Signature {
+            var signature = Signature()
+            signature.isKnown = false
+            return signature
+        }
 
         fileprivate init(authorization: String? = nil, departures: Int = 0) {
             (self.authorization, self.departures) = (authorization, departures)
@@ -65,16 +74,16 @@ struct AttemptSigning: Sendable {
     /// What is added to the next attempt.
     ///
     /// - Parameters:
-    ///   - known: The signature with which the session has just admitted it.
+    ///   - signature: With what the session has just admitted it.
     ///   - attempt: The next attempt as it is now.
     /// - Throws: Why it isn't sent.
     func additions(
-        _ known: consuming Signature?, for waiter: any SessionWaiter, attempt: (_ isSigned: Bool) -> NextAttempt
+        _ signature: Signature, for waiter: any SessionWaiter, attempt: (_ isSigned: Bool) -> NextAttempt
     ) throws(AuthenticationError) -> Additions {
-        var known = known
+        var signature = signature
         while true {
             // Signed directly before sending, so that the token is still good.
-            let signature = known.take() ?? signature(for: waiter)
+            if !signature.isKnown { signature = self.signature(for: waiter) }
             let isSigned = signature.authorization != nil
             var additions = Additions(signature: signature)
             if policy.usesCookies {
@@ -91,7 +100,10 @@ struct AttemptSigning: Sendable {
                 if let version = signature.version {
                     // By the version, so that it is the one who signs.
                     asker.signer = manager.gate?.signer(of: version)
-                    if asker.signer == nil { continue }
+                    if asker.signer == nil {
+                        signature.isKnown = false
+                        continue
+                    }
                 } else {
                     asker.authorization = signature.authorization
                 }
@@ -101,6 +113,7 @@ struct AttemptSigning: Sendable {
             additions.signed = try signed(attempt(isSigned), additions)
             // Signers take their time, and the token may have been rejected meanwhile.
             if self.signature(for: waiter).version == signature.version { return additions }
+            signature.isKnown = false
         }
     }
 

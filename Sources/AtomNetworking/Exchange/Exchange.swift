@@ -88,11 +88,15 @@ final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer,
 
 extension Exchange {
     /// Asks to be sent; called once, by the manager.
-    func start() {
+    func start(at origin: Origin) {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
         tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
-        if signing.isSigned, manager.gate != nil { askSession() } else { enterLane(place: nil) }
+        if signing.isSigned, manager.gate != nil {
+            askSession(at: origin)
+        } else {
+            enterLane(of: origin, place: nil)
+        }
     }
 
     /// The caller has cancelled.
@@ -105,7 +109,7 @@ extension Exchange {
         handle { $0.machine.deadlinePassed(at: now, question) }
     }
 
-    func released() { admitted(nil) }
+    func released() { admitted(.unknown) }
 
     func refused(_ error: AuthenticationError) {
         if destination?.revoke() == true {
@@ -121,17 +125,20 @@ extension Exchange {
         handle { $0.machine.refused(error, question, at: now) }
     }
 
-    func slotGranted(of origin: Origin, place: Int) { sign(place: place, nil) }
+    func slotGranted(of origin: Origin, place: Int) { sign(place: place, .unknown) }
 
     /// The session admits the request.
     ///
     /// - Parameter signature: What it is signed with, if it is sent at once.
-    private func admitted(_ signature: AttemptSigning.Signature?, withSlotAt place: Int? = nil) {
+    private func admitted(_ signature: AttemptSigning.Signature, withSlotAt place: Int? = nil) {
         let now = observation == nil ? nil : manager.time.now
-        handle(Occasion(signature: signature)) { content in
+        let (commands, wire, tells) = content.withLock { content in
             if let now, content.machine.isWaitingForSession { _ = content.events.admitted(at: now) }
-            return content.machine.admitted(withSlotAt: place)
+            let commands = content.machine.admitted(withSlotAt: place)
+            return (commands, commands.letGo ? content.letGo() : nil, now != nil && content.events.beginsDelivery())
         }
+        if tells, let observation { tellNoted(observation) }
+        perform(commands, wire, signature: signature)
     }
 
     private func queuedBySession(hasSlot: Bool) {
@@ -197,7 +204,8 @@ extension Exchange {
         }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         var turn: NotedEvents.Turn?
-        handle(Occasion(wire: wire, head: head)) { content in
+        wire.head = head
+        handle(wire) { content in
             if observation != nil, content.machine.awaitsHead(of: wire.number) {
                 turn = content.events.turn(at: now)
                 if turn == nil { content.events.append(.answered(ReceivedHead(head, attempt: wire.number)), at: now) }
@@ -216,7 +224,7 @@ extension Exchange {
         if let observers, observers.wantsBodies, let requestID = observation?.requestID {
             observers.tell(part, of: requestID, attempt: wire.number)
         }
-        handle(Occasion(wire: wire, part: part)) { content in
+        handle(wire, part: part) { content in
             if observation != nil { content.events.countReceived(part.count) }
             return content.machine.partArrived(part.count, of: wire.number, at: now)
         }
@@ -224,8 +232,11 @@ extension Exchange {
 
     /// The transport's last event of an attempt.
     private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Commands) {
-        if wire.hasRestLimit { manager.deadlines.remove(wire, number: 3, disarms: true) }
-        handle(Occasion(wire: wire)) { content in
+        // Only what is read of the others is limited.
+        if let head = wire.head, head.statusCode >= 300 {
+            manager.deadlines.remove(wire, number: 3, disarms: true)
+        }
+        handle(wire) { content in
             if content.wire === wire {
                 content.wire = nil
                 content.running = nil
@@ -273,7 +284,7 @@ extension Exchange {
     private func question(after setback: RetryPolicy.Setback) -> RetryQuestion? {
         guard signing.policy.retries else { return nil }
         return RetryQuestion(
-            setback: setback, policy: retrying?.policy ?? manager.retryPolicy,
+            after: setback, by: retrying?.policy ?? manager.retryPolicy,
             isDeclaredIdempotent: retrying?.idempotency == .declared, chance: manager.random(),
             isOffline: manager.connectivity?.isOffline == true)
     }
@@ -282,65 +293,60 @@ extension Exchange {
 // MARK: - What is done
 
 extension Exchange {
-    /// What an event is about, for the commands that it comes to.
-    private struct Occasion {
-        var wire: AttemptOnWire?
-        var head: TransportResponse?
-        var part: Data?
-        var signature: AttemptSigning.Signature?
-        var outcome: ExchangeMachine.Outcome?
-    }
-
     /// Handles an event under the lock, and performs its commands outside of it.
     ///
-    /// - Parameter telling: Tells observers, before that.
+    /// - Parameters:
+    ///   - wire: The attempt that the event is about, if it is about one.
+    ///   - telling: Tells observers, before the commands.
     @inline(__always)
     private func handle(
-        _ occasion: consuming Occasion = Occasion(), _ event: (inout Content) -> ExchangeMachine.Commands,
-        telling: () -> Void = {}
+        _ wire: AttemptOnWire? = nil, part: Data = Data(),
+        _ event: (inout Content) -> ExchangeMachine.Commands, telling: () -> Void = {}
     ) {
-        var occasion = occasion
-        let (commands, wire, outcome, tells) = content.withLock { content in
+        let (commands, letGo, tells) = content.withLock { content in
             let commands = event(&content)
             return (
-                commands, commands.letGo ? content.letGo() : nil, commands.tells ? content.machine.outcome : nil,
+                commands, commands.letGo ? content.letGo() : nil,
                 observation != nil && content.events.beginsDelivery()
             )
         }
-        if let wire { occasion.wire = wire }
-        occasion.outcome = outcome
         telling()
         if tells, let observation { tellNoted(observation) }
-        perform(commands, occasion)
+        perform(commands, letGo ?? wire, part: part)
     }
 
     /// Performs commands in their order.
     ///
     /// The answer to one of them is an event, whose commands come before the
     /// others.
-    private func perform(_ commands: ExchangeMachine.Commands, _ occasion: borrowing Occasion) {
+    ///
+    /// - Parameters:
+    ///   - wire: The attempt that the event was about, or that was let go of.
+    ///   - signature: With what the session has just admitted the request.
+    private func perform(
+        _ commands: ExchangeMachine.Commands, _ wire: AttemptOnWire?, part: Data = Data(),
+        signature: AttemptSigning.Signature = .unknown
+    ) {
         for index in 0..<commands.count {
             switch commands[index] {
             case .nothing: break
             // The session and its queue.
-            case .askSession: askSession()
+            case .askSession: askSession(at: origin)
             case .askSessionWithSlot(let place): askSession(isAnew: false, withSlotAt: place)
             case .leaveSession: manager.session?.left(self)
             case .tokenAccepted(let version): manager.gate?.accepted(version: version)
             case .tokenRejected(let version): manager.session?.rejected(version: version)
             case .releaseNotice: manager.session?.notices.release()
             // The lane.
-            case .enterLane(let place): enterLane(place: place)
+            case .enterLane(let place): enterLane(of: origin, place: place)
             case .leaveLane(let place): manager.slots.leave(place: place, origin: origin)
-            case .giveSlotBack: manager.slots.release(origin: occasion.wire?.target.origin ?? origin)
+            case .giveSlotBack: manager.slots.release(origin: wire?.target.origin ?? origin)
             // The attempt.
-            case .sign(let place): sign(place: place, occasion.signature)
-            case .send: if let wire = occasion.wire { send(wire) }
-            case .stop: if let wire = occasion.wire { stop(wire) }
+            case .sign(let place): sign(place: place, signature)
+            case .send: if let wire { send(wire) }
+            case .stop: if let wire { stop(wire) }
             case .limitRest(let isKept):
-                guard let wire = occasion.wire else { break }
-                // Only the thread of the attempt's events uses this.
-                if occasion.head != nil { wire.hasRestLimit = true }
+                guard let wire else { break }
                 // The attempt has a deadline of its own, because the exchange may end first.
                 manager.deadlines.set(
                     manager.time.now.advanced(
@@ -348,24 +354,24 @@ extension Exchange {
                     for: wire, number: isKept ? 1 : 2)
             // The response.
             case .keepCookies:
-                if let wire = occasion.wire, let head = occasion.head { manager.keepCookies(of: head, from: wire) }
+                if let wire, let head = wire.head { manager.keepCookies(of: head, from: wire) }
             case .openDestination:
-                if let wire = occasion.wire, let head = occasion.head { openDestination(for: head, of: wire) }
+                if let wire, let head = wire.head { openDestination(for: head, of: wire) }
             case .keepPart:
-                guard let wire = occasion.wire, let part = occasion.part else { break }
+                guard let wire else { break }
                 do {
                     try wire.keep(part)
                 } catch {
                     sinkFailed(error, of: wire)
                 }
             case .dropPart:
-                if let wire = occasion.wire, let part = occasion.part, wire.discard(part) { stop(wire) }
-            case .keepBody: if let wire = occasion.wire { keepBody(of: wire) }
-            case .abandonBody: occasion.wire?.abandonSink()
-            case .deliver: deliver(occasion)
-            case .tell: tellOutcome(occasion.outcome)
+                if let wire, wire.discard(part) { stop(wire) }
+            case .keepBody: if let wire { keepBody(of: wire) }
+            case .abandonBody: wire?.abandonSink()
+            case .deliver(let isError): if let wire { deliver(wire, isError: isError) }
+            case .tell: tellOutcome()
             // Another attempt.
-            case .payForRetry: payForRetry(occasion)
+            case .payForRetry: payForRetry(wire)
             case .giveBack(let cost): manager.quotas.giveBack(cost, at: origin)
             case .pause: pause()
             case .leavePause:
@@ -390,7 +396,7 @@ extension Exchange {
 
     /// Asks with a slot in hand if there is a free one: then the answer is what
     /// it is signed with, and no token can be rejected in between.
-    private func askSession() {
+    private func askSession(at origin: Origin) {
         askSession(isAnew: true, withSlotAt: signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0)
     }
 
@@ -399,16 +405,16 @@ extension Exchange {
         case .go(let signature, let departures):
             admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
         case .askSession(let read) where manager.session?.ask(for: self, anew: isAnew, read: read) == .go:
-            admitted(nil, withSlotAt: place)
+            admitted(.unknown, withSlotAt: place)
         case .askSession, nil: queuedBySession(hasSlot: place != nil)
         }
     }
 
     /// Gets a slot at once, or waits for one.
-    private func enterLane(place: Int?) {
-        guard signing.policy.takesSlot else { return sign(place: 0, nil) }
+    private func enterLane(of origin: Origin, place: Int?) {
+        guard signing.policy.takesSlot else { return sign(place: 0, .unknown) }
         let (place, isGranted) = manager.slots.enter(self, origin: origin, place: place)
-        if isGranted { sign(place: place, nil) } else { queuedForSlot(place: place) }
+        if isGranted { sign(place: place, .unknown) } else { queuedForSlot(place: place) }
     }
 
     private func send(_ wire: AttemptOnWire) {
@@ -452,11 +458,11 @@ extension Exchange {
         }
     }
 
-    private func payForRetry(_ occasion: borrowing Occasion) {
+    private func payForRetry(_ wire: AttemptOnWire?) {
         let (retry, origin) = content.withLock { ($0.machine.unpaidRetry, $0.machine.attempt.target.origin) }
         guard let retry else { return }
         let isPaid = manager.quotas.pay(retry.cost, of: retry.quota, at: origin)
-        handle(copy occasion) { $0.machine.paid(isPaid, for: retry) }
+        handle(wire) { $0.machine.paid(isPaid, for: retry) }
     }
 
     /// The session has to know of a pause, so that a sign-out ends it.
@@ -490,10 +496,10 @@ extension Exchange {
 
 extension Exchange {
     /// Signs the attempt, with its slot in hand.
-    private func sign(place: Int, _ known: consuming AttemptSigning.Signature?) {
+    private func sign(place: Int, _ signature: AttemptSigning.Signature) {
         let additions: AttemptSigning.Additions
         do throws(AuthenticationError) {
-            additions = try signing.additions(known, for: self) { isSigned in
+            additions = try signing.additions(signature, for: self) { isSigned in
                 content.withLock { $0.machine.nextAttempt(isSigned: isSigned) }
             }
         } catch {
@@ -515,40 +521,35 @@ extension Exchange {
             content.wire = wire
             return (commands, wire)
         }
-        perform(commands, Occasion(wire: wire))
+        perform(commands, wire)
     }
 
     /// Ends the sink, and tells the response: before anyone can be told of the end.
-    private func deliver(_ occasion: borrowing Occasion) {
-        guard let wire = occasion.wire else { return }
+    private func deliver(_ wire: AttemptOnWire, isError: Bool) {
+        guard let head = wire.head else { return }
         if bodyLength == nil, wire.sent > 0 {
             progress?.report(TransferProgress(completed: wire.sent, total: nil), isLast: true, at: manager.time.now)
         }
         do throws(AtomError) {
-            let body = try wire.finishSink()
-            switch occasion.outcome {
-            case .response(let head):
-                let response = response(head, body, of: wire)
-                guard outcomes.accepts(head.statusCode) else { throw .response(response) }
-                settle(.success(response))
-                let cost = wire.number == 1 ? 0 : content.withLock { $0.machine.retries?.cost ?? 0 }
-                manager.quotas.giveBack(max(cost, 1), at: wire.target.origin)
-            case .bodyNotRepeatable(let head): throw outcomes.notRepeated(response(head, body, of: wire))
-            case .rejection, .failure, nil: break
-            }
+            let response = response(head, try wire.finishSink(), of: wire)
+            if isError { throw outcomes.notRepeated(response) }
+            guard outcomes.accepts(head.statusCode) else { throw .response(response) }
+            settle(.success(consume response))
+            let cost = wire.number == 1 ? 0 : content.withLock { $0.machine.retries?.cost ?? 0 }
+            manager.quotas.giveBack(max(cost, 1), at: wire.target.origin)
         } catch {
             settle(.failure(completed(error, of: wire)))
         }
     }
 
     /// Tells an outcome for which no sink has to be ended.
-    private func tellOutcome(_ outcome: ExchangeMachine.Outcome?) {
-        switch outcome {
+    private func tellOutcome() {
+        switch content.withLock({ $0.machine.outcome }) {
         case .failure(let error): settle(.failure(completed(error)))
         case .rejection(let head, let body):
             let response = response(head, body, of: nil)
             settle(outcomes.accepts(head.statusCode) ? .success(response) : .failure(completed(.response(response))))
-        case .response, .bodyNotRepeatable, nil: break
+        case .response, nil: break
         }
     }
 

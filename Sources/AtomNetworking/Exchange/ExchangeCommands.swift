@@ -46,7 +46,10 @@ extension ExchangeMachine {
         case keepBody
         case abandonBody
         /// End the sink, and tell the caller the response.
-        case deliver
+        ///
+        /// - Parameter isError: As part of an error: the request's body would have
+        ///   to be sent again, and can't be.
+        case deliver(isError: Bool)
         /// Tell the caller the outcome.
         case tell
 
@@ -80,8 +83,6 @@ extension ExchangeMachine {
         private(set) var count = 0
         /// Whether the exchange lets go of the attempt: no later command concerns it.
         private(set) var letGo = false
-        /// Whether the outcome is told.
-        private(set) var tells = false
         private var commands: (Command, Command, Command, Command, Command, Command) = (
             .nothing, .nothing, .nothing, .nothing, .nothing, .nothing
         )
@@ -96,7 +97,6 @@ extension ExchangeMachine {
             switch command {
             case .nothing: return
             case .stop, .limitRest(isKept: false): letGo = true
-            case .tell, .deliver: tells = true
             default: break
             }
             switch count {

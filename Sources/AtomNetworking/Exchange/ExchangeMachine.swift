@@ -340,8 +340,8 @@ extension ExchangeMachine {
         guard number == self.number else { return Commands(.abandonBody) }
         var commands = Commands()
         switch state {
-        case .receiving(let head, .bodyNotRepeatable): end(.bodyNotRepeatable(head), .deliver, &commands)
-        case .receiving(let head, _): end(.response(head), .deliver, &commands)
+        case .receiving(let head, .bodyNotRepeatable): end(.response(head), .deliver(isError: true), &commands)
+        case .receiving(let head, _): end(.response(head), .deliver(isError: false), &commands)
         case .sending:
             let explanation = "The transport ended without a response"
             commands.append(.abandonBody)

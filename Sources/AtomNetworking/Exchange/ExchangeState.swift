@@ -54,9 +54,6 @@ extension ExchangeMachine {
         case response(TransportResponse)
         /// A 401 whose body was complete before the session refused a refresh.
         case rejection(TransportResponse, Data)
-        /// A response after which the body had to be sent again, but can't be
-        /// read again; the sink has the response's body.
-        case bodyNotRepeatable(TransportResponse)
         case failure(AtomError)
     }
 

@@ -274,9 +274,10 @@ final class RequestableQueueManager: Sendable {
             log?.note(
                 "The header field \(name) of \(request.method) \(request.target) is left out: the transport writes it")
         }
+        let origin = request.target.origin
         let exchange = Exchange(
             request, manager: self, listener: listener, destination: destination, progress: progress, of: holder)
-        exchange.start()
+        exchange.start(at: origin)
         return exchange
     }
 }

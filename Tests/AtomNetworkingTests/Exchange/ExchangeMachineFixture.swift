@@ -186,8 +186,8 @@ enum ExchangeFixture {
             baseDelay: delay, throttledBaseDelay: delay, maximumDelay: delay, cost: 14,
             connectivityWait: isOffline ? delay : nil)
         return RetryQuestion(
-            setback: RetryPolicy.Setback(failure, delivery: delivery, serverDelay: pauses ? delay : nil),
-            policy: policy, isDeclaredIdempotent: true, chance: 0, isOffline: isOffline)
+            after: RetryPolicy.Setback(failure, delivery: delivery, serverDelay: pauses ? delay : nil),
+            by: policy, isDeclaredIdempotent: true, chance: 0, isOffline: isOffline)
     }
 
     /// A retry that the machine doesn't wait for.

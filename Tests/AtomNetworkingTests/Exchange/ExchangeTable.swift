@@ -261,7 +261,7 @@ enum ExchangeTable {
         ringSilent, ringOver, ringSilentAgain: ended -1001 answered holding a slot, no deadline, tell, stop
         part, bigPart: receiving 307 spent, keepPart
         sinkFailed, refusedByDestination: ended -1103 maybeSent holding a slot, no deadline, tell, stop
-        finished: ended 307 with a spent body, no deadline, deliver, giveSlotBack
+        finished: ended 307, no deadline, deliver as an error, giveSlotBack
         bodyKept: ended 307 with 2 bytes, no deadline, tell, giveSlotBack
         lostUnsent, lostUnsentAgain: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
         lost, lostAgain, lostUnpaid, lostOffered: ended -1005 answered, abandonBody, no deadline, tell, giveSlotBack
@@ -336,6 +336,7 @@ enum ExchangeTable {
         case .giveBack(let cost): "giveBack \(cost)"
         case .setDeadline(let instant, _): "deadline \(instant.nanoseconds / 1_000_000_000)"
         case .removeDeadline: "no deadline"
+        case .deliver(let isError): isError ? "deliver as an error" : "deliver"
         case .noteRetryAfter(let status): "noteRetryAfter \(status)"
         default: "\(command)"
         }
@@ -385,7 +386,6 @@ enum ExchangeTable {
         switch outcome {
         case .response(let head): "\(head.statusCode)"
         case .rejection(let head, let body): "\(head.statusCode) with \(body.count) bytes"
-        case .bodyNotRepeatable(let head): "\(head.statusCode) with a spent body"
         case .failure(.cancelled(let delivery)): "cancelled \(delivery)"
         case .failure(.authentication(let error)): "authentication \(error.delivery)"
         case .failure(.session(let error as URLError)): "\(error.code.rawValue) \(AtomError.session(error).delivery)"

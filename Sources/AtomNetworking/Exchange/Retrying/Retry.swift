@@ -36,15 +36,28 @@ final class Retry: Sendable {
 }
 
 /// What an attempt has met, and what decides whether another one follows.
-struct RetryQuestion: Sendable {
+///
+/// An object, because nearly every event comes without one.
+final class RetryQuestion: Sendable {
     let setback: RetryPolicy.Setback
     let policy: RetryPolicy
     /// Whether the endpoint declares that the request may be sent twice.
-    var isDeclaredIdempotent = false
+    let isDeclaredIdempotent: Bool
     /// A random number in 0..<1.
     let chance: Double
     /// Whether the device is known to have no network.
-    var isOffline = false
+    let isOffline: Bool
+
+    init(
+        after setback: RetryPolicy.Setback, by policy: RetryPolicy, isDeclaredIdempotent: Bool, chance: Double,
+        isOffline: Bool
+    ) {
+        self.setback = setback
+        self.policy = policy
+        self.isDeclaredIdempotent = isDeclaredIdempotent
+        self.chance = chance
+        self.isOffline = isOffline
+    }
 
     /// Another attempt, if the policy allows one.
     ///

@@ -254,7 +254,11 @@ public final class URLSessionTransport: Transport {
     /// Later than the SDK's own deadline: Foundation on Linux truncates fractions,
     /// fails at once below a second and traps on huge values.
     static func timeoutInterval(above idle: Duration) -> TimeInterval {
-        min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
+        #if canImport(FoundationNetworking)
+            // It doesn't count anew when something comes. In milliseconds it has to fit in an `Int`.
+            if Int.bitWidth >= 64 { return 10_000_000_000 }
+        #endif
+        return min(max(idle.seconds.rounded(.up) + 5, 6), Duration.year.seconds)
     }
 }
 

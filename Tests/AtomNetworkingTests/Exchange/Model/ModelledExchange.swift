@@ -85,7 +85,7 @@ struct ModelledExchange {
 
     private func question(after setback: RetryPolicy.Setback, isOffline: Bool = false) -> RetryQuestion {
         RetryQuestion(
-            setback: setback, policy: Self.policy, isDeclaredIdempotent: bug == .unsafeRequestRepeated, chance: 0.5,
+            after: setback, by: Self.policy, isDeclaredIdempotent: bug == .unsafeRequestRepeated, chance: 0.5,
             isOffline: isOffline)
     }
 
