@@ -7,8 +7,8 @@ import Foundation
 /// outside the lock. Events after the outcome change nothing, but a slot is
 /// always given back.
 final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
-    // The deadline queue and the session use these, each under its own lock. So no two accesses can overlap, and the
-    // check for that at each access is not needed (SE-0176). All other properties are constant.
+    // The deadline queue and the session use these, each under its own lock: accesses can't overlap, and are not checked
+    // for that (SE-0176). All other properties are constant.
     @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
     @exclusivity(unchecked) var sessionPlace: SessionPlace?
 
@@ -92,11 +92,8 @@ extension Exchange {
         // In the caller's task, which may hold a trace, and before the app's signers are called.
         tellDescribed()
         // No other thread has this exchange yet, so the machine is in its first state.
-        if signing.isSigned, manager.gate != nil {
-            askSession(at: origin)
-        } else {
-            enterLane(of: origin, place: nil)
-        }
+        if signing.isSigned, manager.gate != nil { return askSession(at: origin) }
+        enterLane(of: origin, place: nil)
     }
 
     /// The caller has cancelled.
@@ -232,10 +229,8 @@ extension Exchange {
 
     /// The transport's last event of an attempt.
     private func ended(_ wire: AttemptOnWire, _ event: (inout ExchangeMachine) -> ExchangeMachine.Commands) {
-        // Only what is read of the others is limited.
-        if let head = wire.head, head.statusCode >= 300 {
-            manager.deadlines.remove(wire, number: 3, disarms: true)
-        }
+        // Only for these the rest may have been limited.
+        if wire.head?.statusCode ?? 0 >= 300 { manager.deadlines.remove(wire, number: 3, disarms: true) }
         handle(wire) { content in
             if content.wire === wire {
                 content.wire = nil
@@ -279,8 +274,7 @@ extension Exchange {
         return true
     }
 
-    /// What decides whether the policy sends the request again after this;
-    /// `nil` if no policy applies.
+    /// What decides whether the request is sent again; `nil` if no policy applies.
     private func question(after setback: RetryPolicy.Setback) -> RetryQuestion? {
         guard signing.policy.retries else { return nil }
         return RetryQuestion(
@@ -293,11 +287,8 @@ extension Exchange {
 // MARK: - What is done
 
 extension Exchange {
-    /// Handles an event under the lock, and performs its commands outside of it.
-    ///
-    /// - Parameters:
-    ///   - wire: The attempt that the event is about, if it is about one.
-    ///   - telling: Tells observers, before the commands.
+    /// Handles an event, about an attempt or not, under the lock, tells observers,
+    /// and performs its commands outside of it.
     @inline(__always)
     private func handle(
         _ wire: AttemptOnWire? = nil, part: Data = Data(),
@@ -361,6 +352,9 @@ extension Exchange {
                 guard let wire else { break }
                 do {
                     try wire.keep(part)
+                    guard destination != nil else { break }
+                    let now = manager.time.now
+                    content.withLock { $0.machine.partKept(of: wire.number, at: now) }
                 } catch {
                     sinkFailed(error, of: wire)
                 }
@@ -394,8 +388,7 @@ extension Exchange {
 
     private var origin: Origin { content.withLock { $0.machine.attempt.target.origin } }
 
-    /// Asks with a slot in hand if there is a free one: then the answer is what
-    /// it is signed with, and no token can be rejected in between.
+    /// Asks with a slot in hand if one is free: it is signed with the answer.
     private func askSession(at origin: Origin) {
         askSession(isAnew: true, withSlotAt: signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0)
     }
@@ -434,10 +427,7 @@ extension Exchange {
     }
 
     /// Stops an attempt that was let go of, as soon as its handle is known.
-    private func stop(_ wire: AttemptOnWire) {
-        let running = content.withLock { _ in wire.stop() }
-        running?.cancel()
-    }
+    private func stop(_ wire: AttemptOnWire) { content.withLock { _ in wire.stop() }?.cancel() }
 
     /// Lets the body go to its destination.
     private func openDestination(for head: TransportResponse, of wire: AttemptOnWire) {

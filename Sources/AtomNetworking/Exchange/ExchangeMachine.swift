@@ -13,9 +13,9 @@ import Foundation
 /// command whose answer matters comes back as an event, and the machine answers
 /// with what undoes a command that came too late.
 ///
-/// An exchange makes one attempt. It makes another one after each redirect,
-/// after a 401 for its first attempt, and where a ``RetryPolicy`` says so.
-/// Attempts are numbered; events of an older attempt change nothing.
+/// An exchange makes one attempt, and another one after each redirect, after its
+/// first 401, and where a ``RetryPolicy`` says so. Events of an older attempt
+/// change nothing.
 struct ExchangeMachine: Sendable {
     /// So many bytes of an unwanted body are read, and of a 401's during a refresh:
     /// that is cheaper than a new connection.
@@ -33,6 +33,8 @@ struct ExchangeMachine: Sendable {
     var reach = AtomError.Delivery.notSent
     /// Whether a 401 has been retried.
     var hasRetried = false
+    /// Whether a file or a stream is taking a part: then silence is not the server's.
+    private(set) var isKeeping = false
 
     @inline(__always)
     init(_ attempt: consuming Attempt, _ terms: consuming Terms) {
@@ -92,9 +94,7 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// The session has queued the request, and may have released it already.
-    ///
-    /// - Parameter hasSlot: Whether it has kept its slot until then.
+    /// The session has queued the request, which may have kept a slot until then.
     mutating func queuedBySession(hasSlot: Bool = false) -> Commands {
         var commands = Commands()
         switch state {
@@ -141,7 +141,7 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// The request is in the lane, or has left it already.
+    /// It is in the lane, or has left it already.
     mutating func queuedForSlot(place: Int) -> Commands {
         var commands = Commands()
         switch state {
@@ -160,12 +160,12 @@ extension ExchangeMachine {
     mutating func slotGranted(place: Int, isSigned: Bool, version: Int?, at now: MonotonicInstant) -> Commands {
         guard isWaitingForSlot else { return slotNotUsed() }
         guard isReadyToSend(isSigned: isSigned) else {
-            // The token expired or was rejected while this waited for its slot. It asks again before it gives the slot
-            // back, else a later request could be sent first.
+            // Its token has died in the lane. It asks before it gives the slot back, else a later one could be sent first.
             state = .waitingForSession(rejection: nil, place: place)
             return Commands(.askSessionWithSlot(place: place))
         }
         number += 1
+        isKeeping = false
         clock.lastActivity = now
         state = .sending(version: isAttemptSigned ? version : nil)
         var commands = Commands()
@@ -196,9 +196,7 @@ extension ExchangeMachine {
         if count > 0, terms.hasStreamedBody, clock.end != nil, isOnWire { clock.restart(at: now) }
     }
 
-    /// The head of a response has arrived.
-    ///
-    /// It decides how the exchange goes on.
+    /// The head of a response has arrived, and decides how the exchange goes on.
     ///
     /// - Parameters:
     ///   - isBodySpent: Whether the request's body has been read and can't be read again.
@@ -244,8 +242,7 @@ extension ExchangeMachine {
         _ head: TransportResponse, isBodySpent: Bool, isStreamed: Bool, _ commands: inout Commands
     ) {
         switch attempt.following(head, policy: terms.policy.redirects) {
-        case .none:
-            receive(head, isStreamed ? .streamed(isPaused: false) : .whole, &commands)
+        case .none: receive(head, isStreamed ? .streamed(isPaused: false) : .whole, &commands)
         case .redirected(let next) where next.body != nil && isBodySpent:
             receive(head, .bodyNotRepeatable, &commands)
         case .redirected(let next):
@@ -289,10 +286,11 @@ extension ExchangeMachine {
     /// A part of the response's body has arrived.
     mutating func partArrived(_ count: Int, of number: Int, at now: MonotonicInstant) -> Commands {
         guard number == self.number else { return Commands(.dropPart) }
-        // A body before its head is an error of the transport, but no silence.
         clock.lastActivity = now
         switch state {
-        case .receiving: return Commands(.keepPart)
+        case .receiving(_, let reception):
+            if case .streamed = reception { isKeeping = true }
+            return Commands(.keepPart)
         case .waitingForSession(var rejection?, let place):
             guard case .arriving(let received) = rejection.body else { return Commands(.dropPart) }
             guard count <= Self.maximumRest - received else { return giveRestUp() }
@@ -301,6 +299,13 @@ extension ExchangeMachine {
             return Commands(.keepPart)
         case .waitingForSession, .waitingForSlot, .sending, .paying, .pausing, .ended: return Commands(.dropPart)
         }
+    }
+
+    /// A file or a stream has taken a part.
+    mutating func partKept(of number: Int, at now: MonotonicInstant) {
+        guard number == self.number else { return }
+        clock.lastActivity = now
+        isKeeping = false
     }
 
     /// The rest of an attempt's response took too long.
@@ -317,9 +322,8 @@ extension ExchangeMachine {
 
     /// The sink could not take a part of the body.
     ///
-    /// - Parameter asksAgain: Whether the destination can't use the response
-    ///   that has begun to go there, and asks for another one. It does so once, at
-    ///   the same place and without a part of the response.
+    /// - Parameter asksAgain: Whether the destination asks for another response:
+    ///   once, at the same place, and without a part of this one.
     mutating func sinkFailed(
         _ error: AtomError, of number: Int, asksAgain: Bool = false, at now: MonotonicInstant
     ) -> Commands {
@@ -335,7 +339,7 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// The attempt is complete; this is its last event.
+    /// The attempt is complete.
     mutating func finished(_ number: Int) -> Commands {
         guard number == self.number else { return Commands(.abandonBody) }
         var commands = Commands()
@@ -449,7 +453,6 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// After a pause, or at once.
     private mutating func goOn(with retry: Retry, _ commands: inout Commands) {
         retries = Retries(
             failures: (retries?.failures ?? []) + [retry.setback.failure], last: retry,
@@ -510,8 +513,7 @@ extension ExchangeMachine {
     mutating func deadlinePassed(at now: MonotonicInstant, _ question: RetryQuestion? = nil) -> Commands {
         let isOver = clock.isOver(at: now)
         switch state {
-        case .ended:
-            return Commands()
+        case .ended: return Commands()
         case .waitingForSession where isOver:
             return fail(.authentication(.waitedTooLong(delivery: .init(delivery))))
         case .waitingForSlot where isOver:
@@ -528,6 +530,7 @@ extension ExchangeMachine {
         case .sending where isOver, .paying where isOver, .receiving where isOver:
             return fail(timeout("The request did not complete in \(clock.timeouts.total)"))
         case .receiving(_, .streamed(isPaused: true)): break
+        case .receiving where isKeeping: clock.lastActivity = now
         case .sending, .receiving:
             guard now >= clock.silenceEnd else { break }
             let error = timeout("Nothing came or went for \(clock.timeouts.idle)")
@@ -544,7 +547,7 @@ extension ExchangeMachine {
         .session(URLError(.timedOut, explanation, delivery: delivery))
     }
 
-    /// Ends the exchange with an attempt that needs no stopping, or with none.
+    /// Ends the exchange; no attempt has to be stopped.
     private mutating func end(_ outcome: Outcome, _ telling: Command, _ commands: inout Commands) {
         let givesSlotBack = holdsSlot
         commands.append(clock.disarm())

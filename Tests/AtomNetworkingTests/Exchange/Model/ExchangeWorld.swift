@@ -94,7 +94,10 @@ struct ExchangeWorld: ModelledWorld {
         var deadlineNumber = 0
         /// When the clock rings.
         var alarm = 0
-        var isSilenceWatched: Bool { alarm < ModelledExchange.end }
+        var isSilenceWatched: Bool {
+            // The clock that rings at the end while a disk is slow is set again.
+            alarm < ModelledExchange.end || alarm == ModelledExchange.end + ModelledExchange.silence
+        }
         /// The sign-in that it belongs to.
         var generation: Int?
         /// The token that the server has rejected.

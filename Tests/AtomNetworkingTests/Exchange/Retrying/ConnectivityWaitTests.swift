@@ -66,6 +66,23 @@ import Testing
         #expect(error.isConnectivityFailure && error.attempts.count == 3 && error.delivery == .notSent)
     }
 
+    @Test func tenThousandThatAreCancelledLeaveNothing() async throws {
+        network.changed(isOffline: true)
+        let atom = atom()
+        let calls = (0..<10_000).map { _ in call(atom) }
+        // With the slots of those that wait, the next ones are sent.
+        for place in 0..<10_000 {
+            try #require(transport.exchanges.count > place)
+            transport.exchanges[place].fail(.notConnectedToInternet, delivery: .notSent)
+        }
+        #expect(network.count == 10_000)
+        for call in calls { call.cancel() }
+        for call in calls { #expect(await call.error()?.isCancelled == true) }
+        #expect(network.count == 0)
+        #expect(atom.manager.slots.counts == (0, 0))
+        #expect(atom.manager.deadlines.count == 0)
+    }
+
     @Test func theDeadlineOfTheRequestCounts() async throws {
         network.changed(isOffline: true)
         let call = call(atom(resource: 5))

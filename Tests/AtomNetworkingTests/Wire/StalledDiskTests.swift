@@ -1,0 +1,61 @@
+import AtomNetworkingTesting
+import Foundation
+import Testing
+
+@testable import AtomNetworking
+
+/// A response goes to a disk that doesn't take it.
+@Suite(.timeLimit(.minutes(5))) struct StalledDiskTests {
+    /// Takes each part when the gate opens.
+    private final class Disk: ResponseDestination {
+        private let gate: Gate
+        private let isAsked: Signal
+
+        init(_ gate: Gate, _ isAsked: Signal) { (self.gate, self.isAsked) = (gate, isAsked) }
+
+        func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field] { [] }
+        var cookieEra: Int? { nil }
+        func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
+        var asksAgain: Bool { false }
+        func revoke() -> Bool { false }
+        func sink(for head: AtomResponse, of attempt: AttemptOnWire) -> any ResponseSink {
+            Sink(gate: gate, isAsked: isAsked)
+        }
+
+        private struct Sink: ResponseSink {
+            let gate: Gate
+            let isAsked: Signal
+
+            func receive(_ part: Data) {
+                isAsked.raise()
+                gate.wait()
+            }
+
+            func finish() -> Data { Data() }
+            func abandon() {}
+        }
+    }
+
+    @Test("A disk that stalls for 40 seconds times out neither its own response nor a hundred beside it")
+    func noTimeout() async throws {
+        let server = try LoopbackServer { $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("") }
+        defer { server.stop() }
+        let (gate, isAsked) = (Gate(), Signal())
+        defer { gate.open() }
+        let time = ManualClock()
+        let atom = Atom.forTest(over: TransportUnderTest.all[0], request: 10, time: time)
+        let download = Call()
+        let exchange = atom.manager.run(
+            try atom.manager.prepare(server.endpoint("/file")), listener: .completion({ download.heard($0) }),
+            destination: Disk(gate, isAsked))
+        await isAsked.wait()
+        for _ in 0..<8 {
+            let calls = (0..<13).map { _ in atom.call(server.endpoint()) }
+            for call in calls { #expect(await call.status() == 200) }
+            time.advance(by: .seconds(5))
+        }
+        gate.open()
+        #expect(await download.status() == 200)
+        #expect(exchange.delivery == .answered)
+    }
+}
