@@ -57,7 +57,8 @@ final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer,
 
     init(
         _ request: consuming PreparedRequest, manager: RequestableQueueManager, listener: Listener,
-        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil, of holder: SessionHolder? = nil
+        destination: (any ResponseDestination)? = nil, progress: ProgressReporter? = nil,
+        of holder: SessionHolder? = nil
     ) {
         self.manager = manager
         self.destination = destination
@@ -80,7 +81,8 @@ final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer,
             timeouts: request.timeouts,
             deadline: startedAt.advanced(byNanoseconds: request.timeouts.totalNanoseconds),
             hasStreamedBody: request.body?.isStream ?? false)
-        content = Guarded(Content(machine: ExchangeMachine(Attempt(request), terms), listener: isAwaited ? nil : listener))
+        content = Guarded(
+            Content(machine: ExchangeMachine(Attempt(request), terms), listener: isAwaited ? nil : listener))
     }
 }
 

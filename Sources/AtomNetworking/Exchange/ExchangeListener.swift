@@ -31,3 +31,35 @@ extension Exchange {
         }
     }
 }
+
+/// The outcome for a caller that waits for it, and takes it when it is known.
+///
+/// A value under its owner's lock; continuations are resumed outside of it.
+struct AwaitedOutcome {
+    /// Until it is taken.
+    private var outcome: Result<AtomResponse, AtomError>?
+    /// Whether there is, or was, an outcome.
+    private(set) var isKnown = false
+    /// The caller: set once, and taken once, at the end.
+    private var awaiting: UnsafeContinuation<Void, Never>?
+
+    /// Moves the outcome to the caller; called once.
+    ///
+    /// - Returns: What has to be resumed.
+    mutating func settle(_ outcome: inout Result<AtomResponse, AtomError>?) -> UnsafeContinuation<Void, Never>? {
+        self.outcome = outcome.take()
+        isKnown = true
+        return awaiting.take()
+    }
+
+    /// The caller waits; called once.
+    ///
+    /// - Returns: Whether the outcome is known already, and the caller goes on.
+    mutating func await(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+        if !isKnown { awaiting = continuation }
+        return isKnown
+    }
+
+    /// The outcome, if it is known; it can be taken once.
+    mutating func take() -> Result<AtomResponse, AtomError>? { outcome.take() }
+}

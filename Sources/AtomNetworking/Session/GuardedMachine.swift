@@ -44,7 +44,8 @@ final class GuardedMachine: Sendable {
             let old = signs
             let new = Signs(machine)
             signs = new
-            var batch = SessionActions(hasNewStage: old.map(new.isSame) != true, hasNewRetry: new.retryAt != old?.retryAt)
+            var batch = SessionActions(
+                hasNewStage: old.map(new.isSame) != true, hasNewRetry: new.retryAt != old?.retryAt)
             // The usual case: nothing allocates.
             guard !actions.isEmpty else { return batch }
             let count = actions.count { $0.isAnnouncement }

@@ -267,7 +267,8 @@ extension SessionActor {
         let isDead = guarded.with { $0.held?.isRejected ?? false }
         let mark = SessionOperation(of: self)
         // It may never return.
-        let call = Task<Result<TokenCredential, any Error>, Never>.detached(name: "Provider", priority: .userInitiated) {
+        let call = Task<Result<TokenCredential, any Error>, Never>.detached(name: "Provider", priority: .userInitiated)
+        {
             guard !Task.isCancelled else { return .failure(CancellationError()) }
             return await Result {
                 defer { mark.end() }

@@ -329,7 +329,8 @@ extension SessionMachine {
         }
         let isGood = held.isGood(at: now.instant, by: .refreshToken)
         switch phase {
-        case .ended where isRenewed || isGood, .loading where hasJustRead && (isRenewed || isGood), .backingOff where isGood:
+        case .ended where isRenewed || isGood, .loading where hasJustRead && (isRenewed || isGood),
+            .backingOff where isGood:
             phase = .signedIn(held)
         default: self.held = held
         }

@@ -129,7 +129,8 @@ extension SessionMachine {
     /// - Returns: What has to be written before the refresh ends; `nil` if the
     ///   session no longer uses the old refresh token.
     mutating func refreshTokenReplaced(number: Int, by refreshToken: String, now: Moment) -> TokenCredential? {
-        guard case (var ended, let isOutdated)? = running(number), ended.means == .refreshToken, let old = ended.credential,
+        guard case (var ended, let isOutdated)? = running(number), ended.means == .refreshToken,
+            let old = ended.credential,
             !refreshToken.isEmpty, refreshToken != old.refreshToken
         else { return nil }
         let kept = old.withRefreshToken(refreshToken)

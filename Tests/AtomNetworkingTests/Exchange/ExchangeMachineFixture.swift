@@ -64,7 +64,8 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
     func handled(by machine: inout ExchangeMachine) -> [ExchangeMachine.Command] {
         var commands = commands(of: &machine).all
         // What a retry costs is paid at once, unless the event says something else.
-        if self != .busyOffered, self != .lostOffered, let retry = machine.unpaidRetry, commands.contains(.payForRetry) {
+        if self != .busyOffered, self != .lostOffered, let retry = machine.unpaidRetry, commands.contains(.payForRetry)
+        {
             commands += machine.paid(self != .busyUnpaid && self != .lostUnpaid, for: retry).all
         }
         return commands

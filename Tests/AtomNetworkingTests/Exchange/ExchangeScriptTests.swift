@@ -156,7 +156,8 @@ struct ExchangeScriptTests {
         #expect(ExchangeTable.describe(early.all, machine) == "sending 7, deadline 15")
         let late = machine.deadlinePassed(at: ExchangeFixture.instant(15))
         #expect(
-            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, no deadline, tell, stop")
+            ExchangeTable.describe(late.all, machine) == "ended -1001 maybeSent holding a slot, no deadline, tell, stop"
+        )
     }
 
     @Test("Every change of the deadline has a higher number than those before it")

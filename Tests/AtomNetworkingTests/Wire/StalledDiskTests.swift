@@ -38,7 +38,9 @@ import Testing
 
     @Test("A disk that stalls for 40 seconds times out neither its own response nor a hundred beside it")
     func noTimeout() async throws {
-        let server = try LoopbackServer { $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("") }
+        let server = try LoopbackServer {
+            $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("")
+        }
         defer { server.stop() }
         let (gate, isAsked) = (Gate(), Signal())
         defer { gate.open() }

@@ -236,7 +236,8 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "401s and refreshes", after: "head"),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "finished"),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "failed"),
-        PlantedExchangeBug("giveSlotBack", .leftOut, in: "401s while callers leave", after: "slotGranted", isEnded: true),
+        PlantedExchangeBug(
+            "giveSlotBack", .leftOut, in: "401s while callers leave", after: "slotGranted", isEnded: true),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "a slow reader while time runs out", after: "head"),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "busy servers while callers leave", after: "paid"),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "a token that dies in the lane", after: "queuedBySession"),
@@ -260,12 +261,14 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("giveBack", .leftOut, in: "busy servers while callers leave"),
         PlantedExchangeBug("giveBack", .doubled, in: "busy servers while callers leave"),
         PlantedExchangeBug("pause", .leftOut, in: "busy servers while callers leave"),
-        PlantedExchangeBug("leavePause", .leftOut, in: "busy servers while people sign out", after: "ring", isDeep: true),
+        PlantedExchangeBug(
+            "leavePause", .leftOut, in: "busy servers while people sign out", after: "ring", isDeep: true),
         PlantedExchangeBug("leavePause", .leftOut, in: "no network while callers leave"),
         // The deadline.
         PlantedExchangeBug("setDeadline", .leftOut, in: "answers and a lost attempt", after: "slotGranted"),
         PlantedExchangeBug("setDeadline", .leftOut, in: "busy servers while callers leave", after: "pauseNoted"),
-        PlantedExchangeBug("setDeadline", .leftOut, in: "a slow reader while time runs out", after: "pauseChanged(false"),
+        PlantedExchangeBug(
+            "setDeadline", .leftOut, in: "a slow reader while time runs out", after: "pauseChanged(false"),
         PlantedExchangeBug("removeDeadline", .leftOut, in: "answers and a lost attempt"),
     ]
 

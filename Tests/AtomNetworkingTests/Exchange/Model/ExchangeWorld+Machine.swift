@@ -26,7 +26,8 @@ extension ExchangeWorld {
             if exchanges[index].sut.isStreamed, head == .ok, !before.hasEnded {
                 exchanges[index].wires[number - 1].isStreaming = true
             }
-            if !machine.hasEnded, !isReceiving(index), machine.unpaidRetry == nil, number == current(index), head != .ok {
+            if !machine.hasEnded, !isReceiving(index), machine.unpaidRetry == nil, number == current(index), head != .ok
+            {
                 exchanges[index].wires[number - 1].isPassed = true
             }
         }
@@ -79,7 +80,8 @@ extension ExchangeWorld {
             switch part {
             case .ofAnotherFile: return [.abandon(index, number), .event(index, .refusedByDestination(number))]
             case .refused: return [.abandon(index, number), .event(index, .sinkFailed(number))]
-            case .small, .big: return exchanges[index].wires[number - 1].isStreaming ? [.event(index, .partKept(number))] : []
+            case .small, .big:
+                return exchanges[index].wires[number - 1].isStreaming ? [.event(index, .partKept(number))] : []
             }
         case .dropPart:
             guard case .part(.big, let number) = event else { return [] }
@@ -253,7 +255,8 @@ extension ModelledExchange.Event {
     /// The attempt that this is about.
     var attempt: Int? {
         switch self {
-        case .head(_, let number), .part(_, let number), .partKept(let number), .finished(let number), .bodyKept(let number),
+        case .head(_, let number), .part(_, let number), .partKept(let number), .finished(let number),
+            .bodyKept(let number),
             .failed(let number, _), .restExpired(let number), .sinkFailed(let number),
             .refusedByDestination(let number), .pauseChanged(_, let number):
             number

@@ -372,7 +372,10 @@ extension ModelWorld {
         switch operation.kind {
         case .refresh(let number), .keep(let number, _, _): try hear(number, operation, hasFailed: hasFailed)
         case .write(let credential, let generation):
-            if !operation.isSaid, !hasFailed { return _ = sut.machine.notReplaced(in: generation) }
+            if !operation.isSaid, !hasFailed {
+                _ = sut.machine.notReplaced(in: generation)
+                return
+            }
             if !hasFailed {
                 missed = nil
                 hasWritten(credential)
