@@ -28,8 +28,8 @@ public enum AuthenticationMethod: Sendable {
         .bearerAuthentication(authentication)
     }
 
-    /// An access token in every request, kept in a store, with the default
-    /// options.
+    /// An access token in every request, kept in a store and refreshed by the
+    /// SDK, with the default options.
     ///
     /// If an object is also a ``TokenCredentialWritable``, the call is
     /// ambiguous and needs a cast: `tokens as any TokenCredentialStore`.
@@ -38,26 +38,13 @@ public enum AuthenticationMethod: Sendable {
     ///   - endpoint: Where tokens are refreshed.
     ///   - client: The client that requests them.
     ///   - store: Where they are kept.
-    /// - Returns: The method.
-    public static func bearer(
-        _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore
-    ) -> AuthenticationMethod {
-        .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store))
-    }
-
-    /// An access token in every request, kept in a store and refreshed by the
-    /// SDK; the app is asked for a sign-in when that isn't possible.
-    ///
-    /// - Parameters:
-    ///   - endpoint: Where tokens are refreshed.
-    ///   - client: The client that requests them.
-    ///   - store: Where they are kept.
     ///   - provider: Signs a user in when nobody is signed in, or the refresh
-    ///     token has been refused.
+    ///     token has been refused; `nil`, the default, if the app does that with
+    ///     ``Atom/signIn(with:)``.
     /// - Returns: The method.
     public static func bearer(
         _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore,
-        signIn provider: any TokenCredentialProvider
+        signIn provider: (any TokenCredentialProvider)? = nil
     ) -> AuthenticationMethod {
         .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store, signIn: provider))
     }

@@ -68,7 +68,7 @@ extension Exchange {
     /// The SDK's own header fields of the attempt; `nil` if the session has
     /// another token by now.
     @inline(__always)
-    private func ownFields(with signature: Signature, _ cookie: String?) -> [HeaderFields.Field]? {
+    private func ownFields(with signature: Signature, _ cookie: String?) -> [HeaderItem]? {
         guard let destination else { return [] }
         var asker = Asker(cookie: cookie)
         if let version = signature.version {
@@ -86,7 +86,7 @@ extension Exchange {
     /// - Returns: All header fields of the attempt; `nil` if it isn't sent, or
     ///   if nothing may be added.
     private func additions(
-        to signature: Signature, _ cookie: String?, _ own: [HeaderFields.Field]
+        to signature: Signature, _ cookie: String?, _ own: [HeaderItem]
     ) -> HeaderFields? {
         let draft = content.withLock { content -> SignableRequest? in
             let machine = content.machine

@@ -69,7 +69,7 @@ extension ExchangeMachine {
             sendAgain(retry, &step)
             return step
         }
-        switch attempt.following(head, policy: terms.policy.redirects) {
+        switch attempt.following(head, limit: terms.policy.redirectLimit) {
         case .none:
             receive(head, transmission, isStreamed: isStreamed, step: &step, at: now)
         case .redirected(let next) where next.body != nil && isBodySpent:

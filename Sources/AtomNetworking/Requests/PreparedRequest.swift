@@ -168,7 +168,7 @@ struct PreparedRequest: Sendable {
             CommonFields(fields.filter { HTTPGrammar.isHarmlessFieldName($0.name) }, omitted: omitted)
         }
 
-        private init(_ fields: [HeaderFields.Field], omitted: [String]) {
+        private init(_ fields: [HeaderItem], omitted: [String]) {
             self.fields = HeaderFields(fields)
             names = fields.map { $0.name.lowercased() }
             self.omitted = omitted
@@ -233,10 +233,7 @@ struct PreparedRequest: Sendable {
     }
 }
 
-extension PreparedRequest: CustomStringConvertible, CustomReflectable {
+extension PreparedRequest: Redacted {
     /// Shows the method and the URL without the query values.
     var description: String { "\(method) \(target)" }
-
-    /// Limits `dump` to the content of ``description``.
-    var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

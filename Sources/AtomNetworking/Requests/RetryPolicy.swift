@@ -20,7 +20,7 @@ import Foundation
 ///     maximumAttempts: 5, statusCodes: RetryPolicy.temporaryStatusCodes.union([520]))
 /// ```
 ///
-/// A failed connection, a timeout and the statuses of ``statusCodes`` are
+/// A failed connection, a timeout and the statuses of ``temporaryStatusCodes`` are
 /// reasons to try again. A request is sent again if it can't have reached the
 /// server, or if ``Requestable/idempotency`` allows it. A body that can be read
 /// only once, and has been read, is never sent again.
@@ -114,26 +114,15 @@ public struct RetryPolicy: Sendable {
                 statusCodes: statusCodes, connectivityWait: connectivityWait?.bounded))
     }
 
-    /// How often a request is sent in all.
-    public var maximumAttempts: Int { box.values.maximumAttempts }
-    /// The longest time before the second attempt.
-    public var baseDelay: Duration { box.values.baseDelay }
-    /// The same if the server wants fewer requests.
-    public var throttledBaseDelay: Duration { box.values.throttledBaseDelay }
-    /// The longest time before an attempt, unless the server asks for more.
-    public var maximumDelay: Duration { box.values.maximumDelay }
-    /// How much all retries at one server may cost together.
-    public var quota: Int { box.values.quota }
-    /// What a retry costs.
-    public var cost: Int { box.values.cost }
-    /// What a retry costs if the server wants fewer requests.
-    public var throttledCost: Int { box.values.throttledCost }
-    /// The statuses after which a request is sent again.
-    public var statusCodes: Set<Int> { box.values.statusCodes }
-
-    /// How long a request waits for a network if the device has none; `nil` for
-    /// not at all.
-    public var connectivityWait: Duration? { box.values.connectivityWait }
+    var maximumAttempts: Int { box.values.maximumAttempts }
+    var baseDelay: Duration { box.values.baseDelay }
+    var throttledBaseDelay: Duration { box.values.throttledBaseDelay }
+    var maximumDelay: Duration { box.values.maximumDelay }
+    var quota: Int { box.values.quota }
+    var cost: Int { box.values.cost }
+    var throttledCost: Int { box.values.throttledCost }
+    var statusCodes: Set<Int> { box.values.statusCodes }
+    var connectivityWait: Duration? { box.values.connectivityWait }
 }
 
 extension RetryPolicy: Hashable {

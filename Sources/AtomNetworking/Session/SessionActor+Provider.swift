@@ -82,14 +82,11 @@ extension SessionActor {
     }
 
     private nonisolated func outcome(of error: any Error) -> RefreshOutcome {
-        guard let error = error as? TokenCredentialProviderError else {
-            return .failed(error, at: .provider, retryAfter: .zero)
-        }
-        switch error.retry {
-        case .atOnce: return .failed(error.cause, at: .provider, retryAfter: .zero)
-        case .after(let duration): return .failed(error.cause, at: .provider, retryAfter: duration.bounded)
-        case .afterSignIn:
-            return .rejected(.credentialNotProvided(cause: error.cause, retryAt: nil, delivery: .notSent))
+        switch error as? TokenCredentialProviderError {
+        case .retryAfter(let duration, let cause): .failed(cause, at: .provider, retryAfter: duration.bounded)
+        case .retryAfterSignIn(let cause):
+            .rejected(.credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent))
+        case nil: .failed(error, at: .provider, retryAfter: .zero)
         }
     }
 

@@ -122,7 +122,7 @@ extension SessionMachine {
             return (enqueue(request, ticket: ticket), actions)
         case .backsOff(let until):
             guard until < deadline else {
-                return (.refuse(lastFailure ?? .waitedTooLong), actions)
+                return (.refuse(lastFailure ?? .waitedTooLong(delivery: .notSent)), actions)
             }
             return (enqueue(request, ticket: ticket), actions + [.wake(until)])
         case .readsStore(let load):

@@ -59,7 +59,7 @@ struct ModelledExchange {
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
         let policy = ExchangePolicy(
             takesSlot: settings.takesSlots, usesCookies: true, needsFreshConnection: false, retries: true,
-            redirects: .follow(limit: settings.redirectLimit), maximumBodySize: 1 << 20)
+            redirectLimit: settings.redirectLimit, maximumBodySize: 1 << 20)
         machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(
