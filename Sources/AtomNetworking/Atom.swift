@@ -280,7 +280,4 @@ extension Atom {
     }
 }
 
-extension Atom: CustomReflectable {
-    /// Keeps `dump` from showing credentials.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension Atom: Redacted {}

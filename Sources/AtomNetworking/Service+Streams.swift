@@ -32,10 +32,10 @@ extension Service {
     /// releasing the stream closes the connection.
     ///
     /// - Throws: ``AtomError``.
-    public nonisolated(nonsending) func bytes() async throws(AtomError) -> ByteStream {
+    public nonisolated(nonsending) func bytes() async throws(AtomError) -> ResponseStream<Data> {
         let handle = try beginStream()
         defer { manager.resultHandler?() }
-        return ByteStream(handle, response: try await head(of: handle))
+        return ResponseStream(handle, response: try await head(of: handle))
     }
 
     /// Sends the request and returns the body line by line, as it arrives.
@@ -49,10 +49,10 @@ extension Service {
     ///   ``TransferError/Reason/notUTF8`` if the body isn't UTF-8.
     public nonisolated(nonsending) func lines(
         maximumLineLength: Int = 1 << 24
-    ) async throws(AtomError) -> LineStream {
+    ) async throws(AtomError) -> ResponseStream<String> {
         let handle = try beginStream()
         defer { manager.resultHandler?() }
-        return LineStream(handle, response: try await head(of: handle), limit: maximumLineLength)
+        return ResponseStream(handle, response: try await head(of: handle), limit: maximumLineLength)
     }
 
     /// Sends the request and decodes each line of the body as JSON.
@@ -64,10 +64,10 @@ extension Service {
     ///   ``AtomError/decoder(_:)`` at a line that isn't such a value.
     public nonisolated(nonsending) func jsonLines<T: Decodable & Sendable>(
         of type: T.Type, maximumLineLength: Int = 1 << 24
-    ) async throws(AtomError) -> JSONLineStream<T> {
+    ) async throws(AtomError) -> ResponseStream<T> {
         let handle = try beginStream()
         defer { manager.resultHandler?() }
-        return JSONLineStream(
+        return ResponseStream(
             handle, response: try await head(of: handle), decoder: manager.decoder, limit: maximumLineLength)
     }
 
@@ -88,12 +88,12 @@ extension Service {
     ///   the response is something else.
     public nonisolated(nonsending) func serverSentEvents(
         reconnection: Reconnection = .never, lastEventID: String = "", maximumEventSize: Int = 1 << 24
-    ) async throws(AtomError) -> ServerSentEventStream {
+    ) async throws(AtomError) -> ResponseStream<ServerSentEvent> {
         let source = try eventSource(after: lastEventID, reconnection)
         defer { manager.resultHandler?() }
         do {
             let response = try await source.open()
-            return ServerSentEventStream(source, response: response, limit: maximumEventSize)
+            return ResponseStream(source, response: response, limit: maximumEventSize)
         } catch {
             throw announced(error)
         }

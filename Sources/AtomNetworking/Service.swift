@@ -309,10 +309,7 @@ public final class Service: Sendable {
     }
 }
 
-extension Service: CustomReflectable {
-    /// Keeps `dump` from showing credentials.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension Service: Redacted {}
 
 /// A request that was resumed with a completion.
 public final class ServiceTask: Sendable {
@@ -331,7 +328,4 @@ public final class ServiceTask: Sendable {
     }
 }
 
-extension ServiceTask: CustomReflectable {
-    /// Keeps `dump` from showing credentials.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension ServiceTask: Redacted {}

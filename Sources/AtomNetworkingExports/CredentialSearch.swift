@@ -10,7 +10,7 @@ package enum CredentialSearch {
     // MARK: Header fields
 
     /// The value of a header field without its credential.
-    static func value(of field: HeaderFields.Field) -> String {
+    static func value(of field: HeaderItem) -> String {
         let bytes = Array(field.value.utf8)
         let name = field.name.lowercased()
         let isAddress = ["location", "content-location", "referer", "link", "refresh"].contains(name)

@@ -15,7 +15,7 @@ extension SentRequest {
     /// - Parameter disclosure: What the command shows. It hides credentials
     ///   unless it is ``RequestDisclosure/everything``.
     public func curlCommand(showing disclosure: RequestDisclosure = .allButCredentials) -> String {
-        CurlCommand(ShownRequest(NotedRequest(request, showing: disclosure))).text
+        CurlCommand(ShownRequest(NotedRequest(transportRequest, showing: disclosure))).text
     }
 }
 

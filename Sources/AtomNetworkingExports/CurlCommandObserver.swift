@@ -36,7 +36,7 @@ public struct CurlCommandObserver: RequestObserver {
     /// Notes the request if the event is an attempt.
     public func observe(_ event: RequestEvent) {
         guard case .sent(let request) = event.kind else { return }
-        writer.add(NotedRequest(request.request, showing: disclosure))
+        writer.add(NotedRequest(request.transportRequest, showing: disclosure))
     }
 }
 

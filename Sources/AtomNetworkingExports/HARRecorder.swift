@@ -160,7 +160,7 @@ public final class HARRecorder: BodyObserver {
                 content.attempts += 1
                 return content.attempts
             }
-            let noted = NotedRequest(request.request, showing: disclosure)
+            let noted = NotedRequest(request.transportRequest, showing: disclosure)
             change(requestID) { running in
                 var attempt = HARAttempt(
                     sequence: sequence, requestID: requestID, purpose: event.purpose, request: noted,
@@ -303,7 +303,4 @@ extension HARRecorder {
     private static func failure() -> any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
-extension HARRecorder: CustomReflectable {
-    /// Keeps `dump` from showing what is recorded.
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension HARRecorder: Redacted {}

@@ -47,10 +47,7 @@ public struct ReceivedPart: Sendable {
     public let data: Data
 }
 
-extension ReceivedPart: CustomStringConvertible, CustomReflectable {
+extension ReceivedPart: Redacted {
     /// Shows the request, the attempt and the count of bytes.
     public var description: String { "\(requestID), attempt \(attempt): \(data.count) bytes" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["part": description]) }
 }

@@ -46,7 +46,7 @@ struct NotedRequest: Sendable {
         guard let body = request.body else { return .none }
         guard body.length != 0 else { return .bytes(Data()) }
         guard disclosure != .onlyHarmless else { return .hidden }
-        if case .stream(let stream) = body, let file = stream.fileURL { return .file(file.path) }
+        if let file = body.fileURL { return .file(file.path) }
         guard let length = body.length, length <= largestBody else { return .absent }
         return body.bytesInMemory.map { .bytes($0) } ?? .absent
     }

@@ -1,8 +1,5 @@
 import Foundation
 
-/// A type that is the same sequence on every thread (SE-0470).
-public typealias SendableConformances = SendableMetatype
-
 /// A body that the app gives out part by part.
 struct BodySequence: Sendable {
     /// Calls the closure with each part, in order, and waits for it each time.
@@ -15,7 +12,7 @@ struct BodySequence: Sendable {
 
     init<S: AsyncSequence>(
         length: Int64?, isRepeatable: Bool, _ make: @escaping @Sendable () async throws -> S
-    ) where S.Element == Data, S: SendableConformances, S.AsyncIterator: SendableConformances {
+    ) where S.Element == Data, S: SendableMetatype, S.AsyncIterator: SendableMetatype {
         self.length = length
         self.isRepeatable = isRepeatable
         produce = { give in
@@ -93,8 +90,8 @@ final class BodySequenceReader: Sendable {
         if isClosed { task.cancel() }
     }
 
-    /// Copies what there is of the next part.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> TransportBodyReader.Part {
+    /// Copies what there is of the next part; as ``TransportBodyReader``.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int? {
         start()
         let (result, producer) = state.withLock { state in
             let result = Result { () throws(AtomError) in try take(from: &state, into: buffer) }
@@ -106,20 +103,20 @@ final class BodySequenceReader: Sendable {
 
     private func take(
         from state: inout State, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(AtomError) -> TransportBodyReader.Part {
+    ) throws(AtomError) -> Int? {
         if let held = state.held, state.part.isEmpty {
-            guard let end = state.end else { return .later }
+            guard let end = state.end else { return 0 }
             try end.get()
             state.held = nil
             state.given += 1
             buffer[0] = held
-            return .bytes(1)
+            return 1
         }
         guard !state.part.isEmpty else {
-            guard let end = state.end else { return .later }
+            guard let end = state.end else { return 0 }
             try end.get()
             if let length, state.given < length { throw Self.lengthChanged(length) }
-            return .end
+            return nil
         }
         var count = min(buffer.count, state.part.count)
         if let length {
@@ -129,13 +126,13 @@ final class BodySequenceReader: Sendable {
             if count == 0 {
                 state.held = state.part.first
                 state.part = Data()
-                return .later
+                return 0
             }
         }
         state.given += Int64(count)
         state.part.copyBytes(to: buffer, from: state.part.startIndex..<(state.part.startIndex + count))
         state.part = count < state.part.count ? state.part.dropFirst(count) : Data()
-        return .bytes(count)
+        return count
     }
 
     func whenReadable(_ proceed: @escaping @Sendable () -> Void) {

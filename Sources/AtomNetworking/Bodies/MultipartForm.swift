@@ -204,13 +204,10 @@ public struct MultipartForm: Sendable {
     private static let boundaryDigits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 }
 
-extension MultipartForm: CustomStringConvertible, CustomReflectable {
+extension MultipartForm: Redacted {
     /// Shows the number of parts and files; never names and contents.
     public var description: String {
         let files = parts.count { if case .file = $0.content { true } else { false } }
         return "MultipartForm(parts: \(parts.count), files: \(files))"
     }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["form": description]) }
 }

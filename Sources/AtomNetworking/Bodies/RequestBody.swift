@@ -113,7 +113,7 @@ public struct RequestBody: Sendable {
     public static func stream<S: AsyncSequence>(
         contentType: String = "application/octet-stream", length: Int64? = nil, isRepeatable: Bool = true,
         _ make: @escaping @Sendable () async throws -> S
-    ) -> RequestBody where S.Element == Data, S: SendableConformances, S.AsyncIterator: SendableConformances {
+    ) -> RequestBody where S.Element == Data, S: SendableMetatype, S.AsyncIterator: SendableMetatype {
         RequestBody(
             contentType: contentType,
             content: .sequence(BodySequence(length: length, isRepeatable: isRepeatable, make)))
@@ -135,16 +135,16 @@ public struct RequestBody: Sendable {
                 throw Self.invalid("the value could not be encoded: \(Self.explanation(of: error))")
             }
         case .file(let url):
-            return .stream(TransportBodyStream(try BodySegments([.file(FileSegment(url: url))]), fileURL: url))
+            return TransportBody(try BodySegments([.file(FileSegment(url: url))]), fileURL: url)
         case .form(let form, let boundary):
-            return .stream(TransportBodyStream(try form.segments(boundary: boundary)))
+            return TransportBody(try form.segments(boundary: boundary))
         case .sequence(let sequence):
             if let length = sequence.length, length < 0 { throw Self.invalid("its length is negative") }
             if sequence.isSpent {
                 let explanation = "The stream of the body can be read only once, and has been read."
                 throw .transfer(.bodyNotRepeatable, explanation, delivery: .notSent)
             }
-            return .stream(TransportBodyStream(sequence))
+            return TransportBody(sequence)
         }
     }
 
@@ -158,10 +158,7 @@ public struct RequestBody: Sendable {
     }
 }
 
-extension RequestBody: CustomStringConvertible, CustomReflectable {
+extension RequestBody: Redacted {
     /// Shows the media type; never the content.
     public var description: String { "RequestBody(\(contentType))" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["contentType": contentType]) }
 }

@@ -121,10 +121,7 @@ public struct SignableRequest: Sendable {
     }
 }
 
-extension SignableRequest: CustomStringConvertible, CustomReflectable {
+extension SignableRequest: Redacted {
     /// Shows the method and the URL without the values of the query.
     public var description: String { "\(method) \(target)" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -9,7 +9,7 @@ import Foundation
 /// import AtomNetworking
 ///
 /// var configuration = ServiceConfiguration(timeout: ServiceTimeout(request: 10, resource: 60))
-/// configuration.redirectPolicy = .doNotFollow
+/// configuration.redirectLimit = nil
 /// let atom = Atom(serviceConfiguration: configuration)
 /// ```
 public struct ServiceConfiguration: Sendable {
@@ -87,9 +87,19 @@ public struct ServiceConfiguration: Sendable {
     /// them.
     public var observers: [any RequestObserver] = []
 
-    /// How redirects are handled; by default up to twenty in a row are
-    /// followed.
-    public var redirectPolicy: RedirectPolicy = .follow(limit: 20)
+    /// How many redirects in a row are followed; twenty by default.
+    ///
+    /// One more fails with `URLError.httpTooManyRedirects`. With `nil` the caller
+    /// gets the redirect as ``AtomError/response(_:)``.
+    ///
+    /// Redirects follow RFC 9110 §15.4: 303 changes every method but HEAD to GET,
+    /// 301 and 302 change POST to GET, and 307 and 308 keep method and body. When
+    /// the origin changes, `Authorization`, `Cookie` and the endpoint's own header
+    /// fields except `Accept…`, `Content-…` and `User-Agent` are removed for the
+    /// rest of the exchange. What the SDK itself asks for stays: the range of a
+    /// download that goes on, and the last event of a stream. A redirect from
+    /// HTTPS to HTTP is never followed: the caller gets it as the response.
+    public var redirectLimit: Int? = 20
 
     /// Whether requests of endpoints without their own policy are sent again
     /// after a failure.
@@ -143,7 +153,7 @@ public struct ServiceConfiguration: Sendable {
     /// call in a task that was cancelled before. For a stream it is called when
     /// the head of the response has reached the caller, and for nothing that
     /// happens to the stream later.
-    public var resultHandler: (@Sendable () -> Void)?
+    package var resultHandler: (@Sendable () -> Void)?
 
     /// Gets log lines when ``isLogEnabled`` is set, on any thread.
     ///

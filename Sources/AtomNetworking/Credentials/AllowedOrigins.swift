@@ -13,7 +13,7 @@
 /// import AtomNetworking
 ///
 /// var bearer = BearerAuthentication(endpoint: endpoint, client: ClientCredential(id: "app"), store: store)
-/// bearer.allowedOrigins = .only(try BaseURL(host: "api.example.com"), try BaseURL(host: "files.example.com"))
+/// bearer.allowedOrigins = .only([try BaseURL(host: "api.example.com"), try BaseURL(host: "files.example.com")])
 /// ```
 public struct AllowedOrigins: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
@@ -34,11 +34,6 @@ public struct AllowedOrigins: Sendable, Hashable {
     /// Every origin, over plain HTTP too: for a network that is trusted as a
     /// whole.
     public static let any = AllowedOrigins(rule: .any)
-
-    /// Only these origins: scheme, host and port are compared.
-    ///
-    /// An origin with plain HTTP may be named too.
-    public static func only(_ origins: BaseURL...) -> AllowedOrigins { .only(origins) }
 
     /// Only these origins: scheme, host and port are compared.
     ///

@@ -25,22 +25,23 @@ public enum AuthenticationMethod: Sendable {
         .bearerAuthentication(authentication)
     }
 
-    /// An access token in every request, kept in a store, with the default
-    /// options.
+    /// An access token in every request, kept in a store and refreshed by the
+    /// SDK, with the default options.
     ///
     /// If an object is also a ``TokenCredentialWritable``, the call is
     /// ambiguous and needs a cast: `tokens as any TokenCredentialStore`.
-    public static func bearer(
-        _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore
-    ) -> AuthenticationMethod {
-        .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store))
-    }
-
-    /// An access token in every request, kept in a store and refreshed by the SDK; the
-    /// app signs a user in when nobody is, or the refresh token has been refused.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where tokens are refreshed.
+    ///   - client: The client that requests them.
+    ///   - store: Where they are kept.
+    ///   - provider: Signs a user in when nobody is signed in, or the refresh
+    ///     token has been refused; `nil`, the default, if the app does that with
+    ///     ``Atom/signIn(with:)``.
+    /// - Returns: The method.
     public static func bearer(
         _ endpoint: AuthorizationEndpoint, _ client: ClientCredential, _ store: any TokenCredentialStore,
-        signIn provider: any TokenCredentialProvider
+        signIn provider: (any TokenCredentialProvider)? = nil
     ) -> AuthenticationMethod {
         .bearer(BearerAuthentication(endpoint: endpoint, client: client, store: store, signIn: provider))
     }

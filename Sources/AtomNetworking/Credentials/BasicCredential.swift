@@ -38,13 +38,9 @@ public struct BasicCredential: Sendable, Hashable {
     }
 }
 
-extension BasicCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension BasicCredential: Redacted {
     /// Shows neither part.
     public var description: String { "BasicCredential(…)" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Keeps `dump` from showing either part.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// A type that can be converted to a Basic credential.

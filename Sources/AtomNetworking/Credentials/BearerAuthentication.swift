@@ -17,21 +17,13 @@
 /// import AtomNetworking
 ///
 /// var bearer = BearerAuthentication(endpoint: endpoint, client: client, writable: tokens)
-/// bearer.clientAuthentication = .clientSecretBasic
+/// bearer.usesClientSecretBasic = true
 /// bearer.parameters = [QueryItem(name: "audience", value: "https://api.example.com")]
 /// let configuration = ServiceConfiguration(authenticationMethod: .bearer(bearer))
 /// ```
 public struct BearerAuthentication: Sendable {
-    /// How the client authenticates at the token endpoint (RFC 6749 §2.3.1).
-    public enum ClientAuthentication: Sendable, Hashable {
-        /// Identifier and secret in the body.
-        case clientSecretPost
-        /// Identifier and secret in the `Authorization` field.
-        case clientSecretBasic
-    }
-
     /// Where a new credential comes from.
-    public enum Refresh: Sendable {
+    enum Refresh: Sendable {
         /// A token endpoint, with this client.
         case endpoint(AuthorizationEndpoint, ClientCredential)
         /// The app's own source.
@@ -56,8 +48,7 @@ public struct BearerAuthentication: Sendable {
         }
     }
 
-    /// Where a new credential comes from.
-    public let refresh: Refresh
+    let refresh: Refresh
 
     let source: CredentialSource
 
@@ -75,8 +66,10 @@ public struct BearerAuthentication: Sendable {
     /// endpoint isn't concerned.
     public var allowedOrigins: AllowedOrigins = .secure
 
-    /// How the client authenticates; in the body by default.
-    public var clientAuthentication: ClientAuthentication = .clientSecretPost
+    /// Whether the client's identifier and secret are sent in the `Authorization`
+    /// field (`client_secret_basic`, RFC 6749 §2.3.1), and not in the body
+    /// (`client_secret_post`), as is the default.
+    public var usesClientSecretBasic = false
 
     /// Additional parameters of a token request: `scope`, `audience`,
     /// `resource`, ….
@@ -123,25 +116,21 @@ public struct BearerAuthentication: Sendable {
     }
 
     /// Creates a method of authentication whose tokens are kept in a store.
-    public init(endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore) {
-        refresh = .endpoint(endpoint, client)
-        source = .store(store)
-    }
-
-    /// Creates a method of authentication that refreshes tokens, and asks the app
-    /// for a sign-in when that isn't possible.
     ///
-    /// The provider is called for a request when the store is empty, or when the
+    /// A provider is asked for a sign-in when tokens can't be refreshed. It is called for a request when the store is empty, or when the
     /// access token is no longer valid and the token endpoint has refused the
     /// refresh token (`invalid_grant`, RFC 6749 §5.2); never with a client of the
     /// grant type `clientCredentials`. All refreshes go through the SDK, which holds
     /// the store's lock meanwhile, so no refresh token is spent twice, even with
     /// several processes. The store isn't locked while the provider is called.
+    ///
+    /// - Parameter provider: Signs a user in; `nil`, the default, if the app does
+    ///   that with ``Atom/signIn(with:)``.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore,
-        signIn provider: any TokenCredentialProvider
+        signIn provider: (any TokenCredentialProvider)? = nil
     ) {
-        refresh = .endpointOrProvider(endpoint, client, provider)
+        refresh = provider.map { .endpointOrProvider(endpoint, client, $0) } ?? .endpoint(endpoint, client)
         source = .store(store)
     }
 

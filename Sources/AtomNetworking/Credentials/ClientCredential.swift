@@ -30,15 +30,9 @@ public struct ClientCredential: Sendable, Hashable {
     }
 }
 
-extension ClientCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ClientCredential: Redacted {
     /// The identifier, never the secret.
     public var description: String { "ClientCredential(id: \(id))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Keeps `dump` from showing the secret.
-    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 }
 
 /// A type that can be converted to a client's credential.

@@ -135,16 +135,10 @@ extension TokenCredential {
     }
 }
 
-extension TokenCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenCredential: Redacted {
     /// Shows only the expiry.
     public var description: String {
         expiresAt == .distantFuture
             ? "TokenCredential(…)" : "TokenCredential(…, expires \(expiresAt.formatted(.iso8601)))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Keeps `dump` from showing a token.
-    public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt]) }
 }

@@ -53,28 +53,19 @@ public protocol TokenCredentialProvider: Sendable {
 
 /// An error with which a ``TokenCredentialProvider`` decides when it may be
 /// called again.
-public struct TokenCredentialProviderError: ErrorWithCause {
-    /// When the provider may be called again.
-    public enum Retry: Sendable, Hashable {
-        /// With the next request.
-        case atOnce
-        /// Not before this time has passed. Until then requests wait if their
-        /// own deadline allows it, and fail at once if not.
-        case after(Duration)
-        /// Not before the app has signed in or out, or the stored credential
-        /// has changed: the session has ended.
-        case afterSignIn
-    }
+///
+/// After any other error that is with the next request.
+public enum TokenCredentialProviderError: ErrorWithCause {
+    /// Not before this time has passed. Until then requests wait if their own
+    /// deadline allows it, and fail at once if not.
+    case retryAfter(Duration, any Error)
+    /// Not before the app has signed in or out, or the stored credential has
+    /// changed: the session has ended.
+    case retryAfterSignIn(any Error)
 
-    /// The underlying error.
-    public let cause: any Error
-
-    /// When the provider may be called again.
-    public let retry: Retry
-
-    /// Creates an error.
-    public init(_ cause: any Error, retry: Retry) {
-        self.cause = cause
-        self.retry = retry
+    var cause: any Error {
+        switch self {
+        case .retryAfter(_, let cause), .retryAfterSignIn(let cause): cause
+        }
     }
 }

@@ -132,7 +132,7 @@ final class FileDownload: ResponseDestination {
 
     // MARK: What is asked for
 
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field] {
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] {
         let people = attempt.hasLeftOrigin ? nil : people(of: attempt, asker)
         let location = location(of: attempt)
         return state.withLock { state in

@@ -48,13 +48,13 @@ extension Attempt {
         case none
         /// Another attempt.
         case redirected(Attempt)
-        /// The server has redirected more often than the policy allows.
+        /// The server has redirected more often than is allowed.
         case tooManyRedirects
     }
 
-    /// What follows, by the status, the `Location` field and the policy.
-    func following(_ response: TransportResponse, policy: RedirectPolicy) -> Continuation {
-        guard case .follow(let limit) = policy, [301, 302, 303, 307, 308].contains(response.statusCode),
+    /// What follows, by the status, the `Location` field and the limit of redirects.
+    func following(_ response: TransportResponse, limit: Int?) -> Continuation {
+        guard let limit, [301, 302, 303, 307, 308].contains(response.statusCode),
             let location = response.headerFields["Location"], let next = target.resolving(location: location),
             !(target.scheme == .https && next.scheme == .http)
         else { return .none }
@@ -85,7 +85,7 @@ extension Attempt {
     ///   - wantsMetrics: Whether somebody observes it.
     ///   - number: Which attempt it is.
     func transportRequest(
-        own: [HeaderFields.Field] = [], authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil,
+        own: [HeaderItem] = [], authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil,
         idleTimeout: Duration,
         needsFreshConnection: Bool, wantsMetrics: Bool = false, number: Int
     ) -> TransportRequest {
@@ -114,10 +114,7 @@ extension Attempt {
     }
 }
 
-extension Attempt: CustomStringConvertible, CustomReflectable {
+extension Attempt: Redacted {
     /// Method and URL without the values of the query.
     var description: String { "\(method) \(target)" }
-
-    /// Keeps `dump` to what ``description`` shows.
-    var customMirror: Mirror { Mirror(self, children: ["attempt": description]) }
 }

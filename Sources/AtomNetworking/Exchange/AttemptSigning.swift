@@ -51,7 +51,7 @@ struct AttemptSigning: Sendable {
         /// The era that the cookies that it brings home belong to.
         fileprivate(set) var cookieEra = 0
         /// The SDK's own header fields.
-        fileprivate var own: [HeaderFields.Field] = []
+        fileprivate var own: [HeaderItem] = []
         /// All header fields, if the app's signers have added to them.
         fileprivate var signed: HeaderFields?
     }

@@ -241,7 +241,7 @@ extension ExchangeMachine {
     private mutating func follow(
         _ head: TransportResponse, isBodySpent: Bool, isStreamed: Bool, _ commands: inout Commands
     ) {
-        switch attempt.following(head, policy: terms.policy.redirects) {
+        switch attempt.following(head, limit: terms.policy.redirectLimit) {
         case .none: receive(head, isStreamed ? .streamed(isPaused: false) : .whole, &commands)
         case .redirected(let next) where next.body != nil && isBodySpent:
             receive(head, .bodyNotRepeatable, &commands)

@@ -8,8 +8,8 @@ struct ExchangePolicy: Sendable, Equatable {
     var needsFreshConnection: Bool
     /// Whether a ``RetryPolicy`` applies.
     var retries: Bool
-    /// What happens when the server redirects.
-    var redirects: RedirectPolicy
+    /// How many redirects are followed; `nil` for none, without an error.
+    var redirectLimit: Int?
     /// The largest body that is collected in memory, in bytes.
     var maximumBodySize: Int
 
@@ -18,7 +18,7 @@ struct ExchangePolicy: Sendable, Equatable {
     /// It waits in no queue, follows no redirect, and is sent once: when a
     /// refresh is tried again is the session's decision.
     static let token = ExchangePolicy(
-        takesSlot: false, usesCookies: false, needsFreshConnection: true, retries: false, redirects: .doNotFollow,
+        takesSlot: false, usesCookies: false, needsFreshConnection: true, retries: false, redirectLimit: nil,
         maximumBodySize: TokenRequest.maximumAnswerSize)
 
     /// A request to revoke a token.

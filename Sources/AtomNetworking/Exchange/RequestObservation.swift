@@ -28,21 +28,17 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
             }
         instant = time.now
         super.init(
-            requestID: Self.nextID(), purpose: purpose,
-            request: DescribedRequest(
-                endpoint: request.endpoint, request.message),
-            startedAt: time.date)
+            requestID: Self.nextID(), purpose: purpose, endpoint: request.endpoint,
+            request: DescribedRequest(request.message), startedAt: time.date)
     }
 
     /// Tells that an endpoint can't be sent.
     static func refuse(
         _ endpoint: Any.Type, _ error: AtomError, _ observers: ObserverChain, time: any TimeSource
     ) {
-        let request = RefusedRequest(endpoint: endpoint, failure: RequestFailure(error))
         let subject = RequestEvent.Subject(
-            requestID: nextID(), purpose: .service, request: nil, startedAt: time.date)
-        let event = RequestEvent(.refused(request), of: subject)
-        observers.tell(event)
+            requestID: nextID(), purpose: .service, endpoint: endpoint, request: nil, startedAt: time.date)
+        observers.tell(RequestEvent(.refused(RequestFailure(error)), of: subject))
     }
 
     /// Tells what has happened to the session.
@@ -54,7 +50,8 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
         case .ended(let error): kind = .sessionEnded(RequestFailure(.authentication(error)))
         case .signedIn, .signedOut, .credentialChanged, .credentialNotStored, .credentialStored: return
         }
-        let subject = RequestEvent.Subject(requestID: nil, purpose: .service, request: nil, startedAt: time.date)
+        let subject = RequestEvent.Subject(
+            requestID: nil, purpose: .service, endpoint: nil, request: nil, startedAt: time.date)
         let event = RequestEvent(kind, of: subject)
         observers.tell(event)
     }

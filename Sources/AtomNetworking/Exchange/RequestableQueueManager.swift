@@ -89,7 +89,7 @@ final class RequestableQueueManager: Sendable {
             isFixed: configuration.maximumExchangesPerOrigin != nil)
         policy = ExchangePolicy(
             takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
-            redirects: configuration.redirectPolicy, maximumBodySize: configuration.maximumResponseSize)
+            redirectLimit: configuration.redirectLimit, maximumBodySize: configuration.maximumResponseSize)
         decoder = ResponseDecoder(configuration.decoder, on: configuration.timeSource)
         encoder = configuration.encoder
         dispatchQueue = configuration.dispatchQueue

@@ -8,7 +8,7 @@ protocol ResponseDestination: AnyObject, Sendable {
     /// They are no secrets, so an attempt at another origin has them too. Asked
     /// for directly before an attempt is sent, with what signs it; the last time
     /// counts.
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field]
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem]
 
     /// The era of the service's cookies with which it is asked for; `nil` for any.
     var cookieEra: Int? { get }

@@ -6,21 +6,7 @@ import Foundation
 /// validates nothing: an endpoint's fields are checked before, and a server's
 /// fields are kept as received.
 public struct HeaderFields: Sendable {
-    /// One header field line.
-    public struct Field: Sendable, Hashable {
-        /// The name as it was written.
-        public var name: String
-        /// The value without surrounding whitespace.
-        public var value: String
-
-        /// Creates a field; neither name nor value is checked.
-        public init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    private var fields: [Field]
+    private var fields: [HeaderItem]
 
     /// Creates an empty list.
     public init() {
@@ -28,7 +14,7 @@ public struct HeaderFields: Sendable {
     }
 
     /// Creates a list of the given fields, in their order.
-    public init(_ fields: [Field]) {
+    public init(_ fields: [HeaderItem]) {
         self.fields = fields
     }
 
@@ -42,7 +28,7 @@ public struct HeaderFields: Sendable {
         set {
             let place = firstIndex(of: name)
             if place != nil { fields.removeAll { Self.isSameName($0.name, name) } }
-            if let newValue { fields.insert(Field(name: name, value: newValue), at: place ?? fields.endIndex) }
+            if let newValue { fields.insert(HeaderItem(name: name, value: newValue), at: place ?? fields.endIndex) }
         }
     }
 
@@ -68,11 +54,11 @@ public struct HeaderFields: Sendable {
 
     /// Adds a field at the end and keeps fields with the same name.
     public mutating func append(name: String, value: String) {
-        fields.append(Field(name: name, value: value))
+        fields.append(HeaderItem(name: name, value: value))
     }
 
     /// Removes every field that satisfies the predicate.
-    public mutating func removeAll(where shouldRemove: (Field) -> Bool) {
+    public mutating func removeAll(where shouldRemove: (HeaderItem) -> Bool) {
         fields.removeAll(where: shouldRemove)
     }
 
@@ -102,27 +88,16 @@ extension HeaderFields: RandomAccessCollection {
     /// The position after the last field.
     public var endIndex: Int { fields.endIndex }
     /// The field at a position.
-    public subscript(position: Int) -> Field { fields[position] }
+    public subscript(position: Int) -> HeaderItem { fields[position] }
 }
 
 extension HeaderFields: Hashable {}
 
-extension HeaderFields: CustomStringConvertible, CustomReflectable {
+extension HeaderFields: Redacted {
     /// Shows only the names: a value may be a credential.
     public var description: String {
         "[" + shownNames.joined(separator: ", ") + "]"
     }
 
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: shownNames, displayStyle: .collection) }
-
     private var shownNames: [String] { fields.map { Redaction.name($0.name) } }
-}
-
-extension HeaderFields.Field: CustomStringConvertible, CustomReflectable {
-    /// Shows only the name: a value may be a credential.
-    public var description: String { "\(Redaction.name(name)): …" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }

@@ -1,5 +1,5 @@
 /// How important a line of a log is.
-public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
+public enum LogLevel: Sendable, Hashable, Comparable, CaseIterable {
     /// What a developer wants to know now and then.
     case debug
     /// The end of each attempt of a request.
@@ -10,7 +10,4 @@ public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
     case warning
     /// A request can't be sent, or the session is over.
     case error
-
-    /// Whether the first is less important.
-    public static func < (first: LogLevel, second: LogLevel) -> Bool { first.rawValue < second.rawValue }
 }

@@ -26,8 +26,9 @@ public struct RequestEvent: Sendable {
         /// It comes inside `resume`, on the caller's thread and in the caller's
         /// task, so that task-local values of the caller can be read.
         case described
-        /// The endpoint can't be sent; the request's only event.
-        case refused(RefusedRequest)
+        /// The endpoint can't be sent, because of what it says or of the
+        /// configuration; the request's only event.
+        case refused(RequestFailure)
         /// It takes part in a request that is running already, because
         /// ``Requestable/sharesIdenticalRequests`` says so; with the number of
         /// that request, unless it is only being started. The next event is
@@ -86,12 +87,17 @@ public struct RequestEvent: Sendable {
         // Unchecked, because it has a subclass, which is `Sendable`. All properties here are constant and `Sendable`.
         let requestID: UInt64?
         let purpose: Purpose
+        let endpoint: Any.Type?
         let request: DescribedRequest?
         let startedAt: Date
 
-        init(requestID: UInt64?, purpose: Purpose, request: consuming DescribedRequest?, startedAt: Date) {
+        init(
+            requestID: UInt64?, purpose: Purpose, endpoint: Any.Type?, request: consuming DescribedRequest?,
+            startedAt: Date
+        ) {
             self.requestID = requestID
             self.purpose = purpose
+            self.endpoint = endpoint
             self.request = request
             self.startedAt = startedAt
         }
@@ -123,7 +129,12 @@ public struct RequestEvent: Sendable {
     /// Who has made the request.
     public var purpose: Purpose { subject.purpose }
 
-    /// The request as it was described: the endpoint, the method and the URL.
+    /// The type of the endpoint without its module, for example
+    /// `Seatmap.Endpoint`; `nil` for the SDK's own requests, and for an event that
+    /// belongs to no request.
+    public var endpoint: String? { subject.endpoint.map(Self.name) }
+
+    /// The request as it was described: the method and the URL.
     ///
     /// It is the same in all events of a request, also after a redirect; `nil`
     /// for an endpoint that was refused, and for an event that belongs to no
@@ -137,24 +148,29 @@ public struct RequestEvent: Sendable {
     public var date: Date { subject.startedAt.addingTimeInterval(elapsed.seconds) }
 }
 
-extension RequestEvent: CustomStringConvertible, CustomReflectable {
+extension RequestEvent: Redacted {
     /// A line for a log: the number of the request, and what has happened.
     public var description: String { (requestID.map { "[\($0)] " } ?? "") + text }
 
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
+    /// The name of a type without its module, and without what the compiler adds
+    /// for types that aren't visible elsewhere.
+    private static func name(of type: Any.Type) -> String {
+        var parts = String(reflecting: type).components(separatedBy: ".")
+        if parts.count > 1 { parts.removeFirst() }
+        return parts.filter { !$0.hasPrefix("(unknown context") }.joined(separator: ".")
+    }
 
     private var text: String {
         let request = self.request.map(\.description) ?? ""
         return switch kind {
-        case .described: request + (self.request?.endpoint.map { " of \($0)" } ?? "")
-        case .refused(let refused): "✗ \(refused)"
+        case .described: request + (endpoint.map { " of \($0)" } ?? "")
+        case .refused(let failure): "✗ \(endpoint ?? ""), not sent: \(failure)"
         case .joined(let other): "⇉ \(request), shared with " + (other.map { "request \($0)" } ?? "a request in flight")
         case .queued(.refresh): "waits for a refresh: \(request)"
         case .queued(.slot): "waits for its turn: \(request)"
         case .queued(.network): "waits for a network: \(request)"
         case .admitted: "goes on: \(request)"
-        case .sent(let sent): "→ \(sent.method) \(sent.url)" + (sent.attempt > 1 ? ", attempt \(sent.attempt)" : "")
+        case .sent(let sent): "→ \(sent.request)" + (sent.attempt > 1 ? ", attempt \(sent.attempt)" : "")
         case .answered(let head): "← HTTP \(head.statusCode) \(request)"
         case .redirected(let address): "← \(request), redirected to \(address)"
         case .retried(let failure, _, let delay):

@@ -50,28 +50,20 @@ extension RequestSummary: CustomStringConvertible {
 /// An ``AtomError`` without what it carries: no response and no error of the
 /// app's.
 public struct RequestFailure: Sendable, Hashable {
-    /// The case of the error.
-    public enum Kind: String, Sendable, Hashable {
-        /// ``AtomError/requestable(_:)``
+    package enum Kind: String, Sendable, Hashable {
         case requestable
-        /// ``AtomError/response(_:)``
         case response
-        /// ``AtomError/session(_:)``
         case session
-        /// ``AtomError/authentication(_:)``
         case authentication
-        /// ``AtomError/decoder(_:)``
         case decoder
-        /// ``AtomError/transfer(_:)``
         case transfer
-        /// ``AtomError/cancelled(_:)``
         case cancelled
-        /// ``AtomError/unexpected``
         case unexpected
     }
 
-    /// The case of the error.
-    public let kind: Kind
+    package let kind: Kind
+    /// The name of the error's case, such as `session` or `cancelled`.
+    public var name: String { kind.rawValue }
     /// The code of an ``AtomError/session(_:)``.
     public let code: URLError.Code?
     /// How far the request got.

@@ -251,7 +251,7 @@ extension AtomError {
     }
 }
 
-extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension AtomError: ErrorForPeople {
     /// The request, and one or two sentences that say what happened and what to
     /// do; for developers.
     public var description: String { naming(explanation(withWords: true)) }
@@ -307,20 +307,6 @@ extension AtomError: CustomStringConvertible, CustomDebugStringConvertible, Cust
         case .transfer(let error): error.description
         case .unexpected: "An unexpected error occurred."
         }
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// One short sentence for the person who uses the app; see ``situation``.
-    ///
-    /// `localizedDescription` is the same text. It is in English, and names no
-    /// host, code or cause.
-    public var errorDescription: String? { situation.description }
-
-    /// Limits `dump` and debuggers to the content of ``description``.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
     }
 
     private static func describe(session error: any Error) -> String {

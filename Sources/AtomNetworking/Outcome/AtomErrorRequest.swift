@@ -41,15 +41,10 @@ extension AtomError {
     }
 }
 
-extension AtomError.Request: CustomStringConvertible, CustomReflectable {
+extension AtomError.Request: Redacted {
     /// The method and the URL, and where a redirect has led.
     public var description: String {
         "\(Redaction.name(method)) \(url)" + (redirectedURL.map { ", redirected to \($0)" } ?? "")
-    }
-
-    /// Limits `dump` and debuggers to what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["request": description, "attempts": attempts, "duration": duration])
     }
 }
 

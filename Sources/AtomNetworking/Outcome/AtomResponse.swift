@@ -131,7 +131,7 @@ extension AtomResponse: Equatable {
     }
 }
 
-extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AtomResponse: Redacted {
     /// Shows the status, media type and size.
     ///
     /// It never shows the body or another header value, which may contain a
@@ -166,14 +166,6 @@ extension AtomResponse: CustomStringConvertible, CustomDebugStringConvertible, C
     private var hasBodyElsewhere: Bool {
         guard data.isEmpty else { return false }
         return headerFields.contains("Transfer-Encoding") || headerFields["Content-Length"].map { $0 != "0" } ?? false
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Limits `dump` and debuggers to the content of ``description``.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["statusCode": statusCode as Any, "bytes": data.count])
     }
 }
 

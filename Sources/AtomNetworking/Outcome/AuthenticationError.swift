@@ -79,18 +79,10 @@ extension OAuthError: Hashable {
     }
 }
 
-extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError {
+extension OAuthError: RedactedError {
     /// The code and the server's explanation.
     public var description: String {
         explanation.map { "\(code): \($0)" } ?? code
-    }
-
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
-
-    /// Prevents `dump` and debuggers from showing the server's response.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["code": code, "explanation": explanation as Any, "uri": uri as Any])
     }
 }
 
@@ -117,8 +109,9 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// The refresh failed this time; the session continues.
     ///
     /// - Parameters:
-    ///   - cause: The reason: an ``AtomError``, an ``OAuthError``, a
-    ///     ``TokenResponseError``, or an error of the token store.
+    ///   - cause: The reason: an ``AtomError``, an ``OAuthError``, an error of the
+    ///     token store, or one whose description says what is wrong with the
+    ///     response of the token endpoint.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case refreshFailed(cause: any Error, retryAt: Date?, delivery: Reach)
 
@@ -163,9 +156,6 @@ public indirect enum AuthenticationError: Error, Sendable {
 
     /// The request's own deadline passed while it waited for a refresh.
     case waitedTooLong(delivery: Reach)
-
-    /// The error of a request that was never sent.
-    public static var waitedTooLong: AuthenticationError { .waitedTooLong(delivery: .notSent) }
 
     /// How far the request got before it had to wait.
     public var delivery: AtomError.Delivery { reach.delivery }
@@ -248,14 +238,9 @@ extension AuthenticationError {
     }
 }
 
-extension AuthenticationError.Reach: CustomStringConvertible, CustomReflectable {
+extension AuthenticationError.Reach: Redacted {
     /// The name of the delivery.
     public var description: String { delivery.rawValue }
-
-    /// Limits `dump` and debuggers to what can be shown.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["delivery": delivery.rawValue, "request": request?.description as Any])
-    }
 }
 
 // MARK: - What it came of
@@ -299,7 +284,7 @@ extension AuthenticationError {
     }
 }
 
-extension AuthenticationError: CustomStringConvertible, CustomReflectable, LocalizedError {
+extension AuthenticationError: ErrorForPeople {
     /// One or two sentences that say what happened and what to do; the same for
     /// all requests that waited for one refresh.
     public var description: String {
@@ -340,16 +325,6 @@ extension AuthenticationError: CustomStringConvertible, CustomReflectable, Local
         }
     }
 
-    /// One short sentence for the person who uses the app; see
-    /// ``AtomError/situation``.
-    public var errorDescription: String? { AtomError.authentication(self).errorDescription }
-
-    /// Limits `dump` to the content of ``description``: a cause may be any
-    /// error.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
-    }
-
     private static func describe(_ cause: any Error) -> String {
         let text =
             switch cause {
@@ -379,9 +354,9 @@ extension AtomError {
 }
 
 /// Why a token endpoint's response contains no token (RFC 6749 §5.1).
-public struct TokenResponseError: Error, Hashable, Sendable, CustomStringConvertible {
+struct TokenResponseError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which request it was, and what was wrong with the response; never its content.
-    public let description: String
+    let description: String
 
     init(_ description: String) {
         self.description = description

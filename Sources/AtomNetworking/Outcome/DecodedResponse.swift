@@ -15,7 +15,7 @@ import Foundation
 /// -->
 /// ```swift
 /// let seats = try await atom.enqueue(Seats()).resume(decoding: [Seat].self)
-/// print(seats.model.count, seats.headerFields["ETag"] ?? "no tag", seats.statusCode ?? 0)
+/// print(seats.model.count, seats.response.headerFields["ETag"] ?? "no tag")
 /// ```
 public struct DecodedResponse<Body> {
     /// The decoded body.
@@ -29,12 +29,6 @@ public struct DecodedResponse<Body> {
         self.model = model
         self.response = response
     }
-
-    /// The status code of the response.
-    public var statusCode: Int? { response.statusCode }
-
-    /// The header fields of the response, looked up without regard to case.
-    public var headerFields: HeaderFields { response.headerFields }
 }
 
 extension DecodedResponse: Sendable where Body: Sendable {}

@@ -108,16 +108,12 @@ extension RequestableError.Violation {
     static var unspecified: Self { Self(reason: "") }
 }
 
-extension RequestableError: CustomStringConvertible, LocalizedError {
+extension RequestableError: ErrorForPeople {
     /// A sentence with the invalid part, the value and the rule.
     public var description: String {
         let subject = violation.subject.isEmpty ? "" : " “\(violation.subject)”"
         return violation.reason.isEmpty ? "\(part)\(subject)." : "\(part)\(subject): \(violation.reason)."
     }
-
-    /// One short sentence for the person who uses the app; see
-    /// ``AtomError/situation``.
-    public var errorDescription: String? { AtomError.requestable(self).errorDescription }
 }
 
 extension AtomError {

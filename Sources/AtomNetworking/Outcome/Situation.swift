@@ -63,6 +63,16 @@ extension AtomError {
     }
 }
 
+/// An error of which `localizedDescription` is for the person who uses the app.
+protocol ErrorForPeople: Redacted, LocalizedError {
+    var situation: AtomError.Situation { get }
+}
+
+extension ErrorForPeople {
+    /// One short sentence in English, without a host, a code or a cause.
+    public var errorDescription: String? { situation.description }
+}
+
 extension AtomError.Situation: CustomStringConvertible {
     /// One short sentence in English, for people.
     public var description: String {
@@ -113,7 +123,7 @@ extension AtomError.Situation {
 }
 
 extension AuthenticationError {
-    fileprivate var situation: AtomError.Situation {
+    var situation: AtomError.Situation {
         switch self {
         case .missingCredential, .refreshRejected, .refreshInterrupted, .signedOut: .signInRequired
         case .tooManyRefreshes: .serverProblem
@@ -142,7 +152,7 @@ extension AuthenticationError {
 }
 
 extension TransferError {
-    fileprivate var situation: AtomError.Situation {
+    var situation: AtomError.Situation {
         switch reason {
         case .noSpace: .noSpace
         case .incompleteResponse, .unexpectedMediaType, .notUTF8: .serverProblem
@@ -150,4 +160,8 @@ extension TransferError {
             .other
         }
     }
+}
+
+extension RequestableError {
+    var situation: AtomError.Situation { .other }
 }

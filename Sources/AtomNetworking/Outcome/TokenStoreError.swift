@@ -69,7 +69,7 @@ extension TokenStoreError {
     }
 }
 
-extension TokenStoreError: CustomStringConvertible, LocalizedError {
+extension TokenStoreError: RedactedError {
     /// A sentence that says what happened.
     public var description: String {
         switch self {
@@ -88,7 +88,4 @@ extension TokenStoreError: CustomStringConvertible, LocalizedError {
         case .system(let operation, let code): "\(operation) failed with code \(code)."
         }
     }
-
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
 }

@@ -103,19 +103,10 @@ extension TransferError: Equatable {
     public static func == (first: TransferError, second: TransferError) -> Bool { first.reason == second.reason }
 }
 
-extension TransferError: CustomStringConvertible, CustomReflectable, LocalizedError {
+extension TransferError: ErrorForPeople {
     /// The ``explanation``, and the status of the ``response``.
     public var description: String {
         guard let response else { return explanation }
         return "\(explanation) \(response.explanation(withWords: false))"
-    }
-
-    /// One short sentence for the person who uses the app; see
-    /// ``AtomError/situation``.
-    public var errorDescription: String? { AtomError.transfer(self).errorDescription }
-
-    /// Limits `dump` and debuggers to the content of ``description``.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description, "delivery": delivery.rawValue])
     }
 }

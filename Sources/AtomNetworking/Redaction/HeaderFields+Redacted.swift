@@ -8,10 +8,10 @@ extension HeaderFields {
         HeaderFields(
             map { field in
                 guard Self.plainNames.contains(field.name.lowercased()) else {
-                    return Field(name: Redaction.name(field.name, mark: mark), value: mark)
+                    return HeaderItem(name: Redaction.name(field.name, mark: mark), value: mark)
                 }
                 let value = Redaction.withoutNamedValues(field.value, mark: mark)
-                return Field(name: field.name, value: Redaction.excerpt(value, limit: 200, mark: mark))
+                return HeaderItem(name: field.name, value: Redaction.excerpt(value, limit: 200, mark: mark))
             })
     }
 

@@ -96,15 +96,10 @@ extension HTTPMethod: Hashable {
     }
 }
 
-extension HTTPMethod: CustomStringConvertible, CustomReflectable {
+extension HTTPMethod: Redacted {
     /// Shows the name and the size of the body.
     public var description: String {
         let name = Redaction.name(name)
         return body.map { "\(name) (\($0.count) bytes)" } ?? name
-    }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["name": Redaction.name(name), "bytes": body?.count as Any])
     }
 }

@@ -192,10 +192,7 @@ extension PreparedRequest.CommonFields {
     }
 }
 
-extension PreparedRequest: CustomStringConvertible, CustomReflectable {
+extension PreparedRequest: Redacted {
     /// Shows the method and the URL without the query values.
     var description: String { "\(method) \(target)" }
-
-    /// Limits `dump` to the content of ``description``.
-    var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

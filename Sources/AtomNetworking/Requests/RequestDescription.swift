@@ -100,12 +100,9 @@ extension RequestDescription {
     }
 }
 
-extension RequestDescription: CustomStringConvertible, CustomReflectable {
+extension RequestDescription: Redacted {
     /// Shows the method and the URL without the values of the query.
     public var description: String {
         "\(method.name) \(link?.target ?? TargetURL(base: baseURL, path: path, queryItems: queryItems))"
     }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -20,7 +20,7 @@ import Foundation
 ///     maximumAttempts: 5, statusCodes: RetryPolicy.temporaryStatusCodes.union([520]))
 /// ```
 ///
-/// A failed connection, a timeout and the statuses of ``statusCodes`` are
+/// A failed connection, a timeout and the statuses of ``temporaryStatusCodes`` are
 /// reasons to try again. A request is sent again if it can't have reached the
 /// server, or if ``Requestable/idempotency`` allows it. A body that can be read
 /// only once, and has been read, is never sent again.
@@ -36,24 +36,24 @@ import Foundation
 /// requests fail.
 public struct RetryPolicy: Sendable, Hashable {
     /// How often a request is sent in all.
-    public let maximumAttempts: Int
+    let maximumAttempts: Int
     /// The longest time before the second attempt.
-    public let baseDelay: Duration
+    let baseDelay: Duration
     /// The same if the server wants fewer requests.
-    public let throttledBaseDelay: Duration
+    let throttledBaseDelay: Duration
     /// The longest time before an attempt, unless the server asks for more.
-    public let maximumDelay: Duration
+    let maximumDelay: Duration
     /// How much all retries at one server may cost together.
-    public let quota: Int
+    let quota: Int
     /// What a retry costs.
-    public let cost: Int
+    let cost: Int
     /// What a retry costs if the server wants fewer requests.
-    public let throttledCost: Int
+    let throttledCost: Int
     /// The statuses after which a request is sent again.
-    public let statusCodes: Set<Int>
+    let statusCodes: Set<Int>
     /// How long a request waits for a network if the device has none; `nil` for
     /// not at all.
-    public let connectivityWait: Duration?
+    let connectivityWait: Duration?
 
     /// A request is sent again once, and at once: if it can't have reached the
     /// server, for example because the connection was refused, and over libcurl if

@@ -238,14 +238,11 @@ extension SessionActor {
     }
 
     private static func outcome(of error: any Error) -> Outcome {
-        guard let error = error as? TokenCredentialProviderError else {
-            return .failed(error, at: .provider, retryAfter: .zero)
-        }
-        return switch error.retry {
-        case .atOnce: .failed(error.cause, at: .provider, retryAfter: .zero)
-        case .after(let duration): .failed(error.cause, at: .provider, retryAfter: duration.bounded)
-        case .afterSignIn:
-            .rejected(.credentialNotProvided(cause: error.cause, retryAt: nil, delivery: .notSent))
+        switch error as? TokenCredentialProviderError {
+        case .retryAfter(let duration, let cause): .failed(cause, at: .provider, retryAfter: duration.bounded)
+        case .retryAfterSignIn(let cause):
+            .rejected(.credentialNotProvided(cause: cause, retryAt: nil, delivery: .notSent))
+        case nil: .failed(error, at: .provider, retryAfter: .zero)
         }
     }
 

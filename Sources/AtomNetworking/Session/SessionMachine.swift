@@ -470,7 +470,7 @@ extension SessionMachine {
             return (enqueue(request, ticket: ticket), actions)
         case .backsOff(let until):
             guard until < deadline else {
-                return (.refuse(setback?.failure ?? .waitedTooLong), actions)
+                return (.refuse(setback?.failure ?? .waitedTooLong(delivery: .notSent)), actions)
             }
             return (enqueue(request, ticket: ticket), actions + [.wake(until)])
         case .readsStore(let load):

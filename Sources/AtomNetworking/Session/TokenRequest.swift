@@ -56,7 +56,7 @@ enum TokenRequest {
         var fields = HeaderFields()
         fields.append(name: "Accept", value: "application/json")
         fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
-        authenticate(client, bearer.clientAuthentication, form: &form, fields: &fields)
+        authenticate(client, usesBasic: bearer.usesClientSecretBasic, form: &form, fields: &fields)
         form += parameters
         return PreparedRequest(
             purpose: purpose, method: "POST",
@@ -66,18 +66,16 @@ enum TokenRequest {
     }
 
     private static func authenticate(
-        _ client: ClientCredential, _ method: BearerAuthentication.ClientAuthentication, form: inout [QueryItem],
-        fields: inout HeaderFields
+        _ client: ClientCredential, usesBasic: Bool, form: inout [QueryItem], fields: inout HeaderFields
     ) {
-        switch (method, client.secret) {
-        case (.clientSecretBasic, let secret?):
+        if usesBasic, let secret = client.secret {
             // Both halves are form-encoded before they are joined (RFC 6749 §2.3.1).
             let id = PercentEncoding.formEncode(client.id)
             let joined = "\(id):\(PercentEncoding.formEncode(secret))"
             fields.append(name: "Authorization", value: "Basic " + Data(joined.utf8).base64EncodedString())
-        case (_, let secret):
+        } else {
             form.append(QueryItem(name: "client_id", value: client.id))
-            if let secret { form.append(QueryItem(name: "client_secret", value: secret)) }
+            if let secret = client.secret { form.append(QueryItem(name: "client_secret", value: secret)) }
         }
     }
 }

@@ -49,7 +49,4 @@ struct SharingKey: Hashable, Sendable {
     }
 }
 
-extension SharingKey: CustomReflectable {
-    /// Keeps `dump` from showing credentials.
-    var customMirror: Mirror { Mirror(self, children: ["target": target]) }
-}
+extension SharingKey: Redacted {}

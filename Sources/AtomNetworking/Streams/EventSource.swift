@@ -12,7 +12,7 @@ final class EventSource: @unchecked Sendable {
     private let manager: RequestableQueueManager
     private let isBegun = Guarded(false)
     /// The SDK's own header fields, which follow a redirect to another origin.
-    private let fields: [HeaderFields.Field]
+    private let fields: [HeaderItem]
 
     // Used by the stream's reader only.
     /// The current connection, or the last one; `nil` if the server has ended the
@@ -55,7 +55,7 @@ final class EventSource: @unchecked Sendable {
         isAgain: Bool = false, isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AtomError) -> AtomResponse {
         let request = isAgain ? request.following(RetryPolicy.none) : request
-        let place = HeaderFields.Field(name: "Last-Event-ID", value: lastEventID)
+        let place = HeaderItem(name: "Last-Event-ID", value: lastEventID)
         let fields = lastEventID.isEmpty ? fields : fields + [place]
         let handle = manager.openStream(request, fields: fields, after: self.handle?.stream)
         let head = try await handle.stream.head()

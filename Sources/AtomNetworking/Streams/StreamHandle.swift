@@ -26,7 +26,7 @@ extension RequestableQueueManager {
     ///   - last: The connection after which the stream goes on; `nil` for a new
     ///     one.
     func openStream(
-        _ request: consuming PreparedRequest, fields: [HeaderFields.Field] = [], after last: StreamedResponse? = nil
+        _ request: consuming PreparedRequest, fields: [HeaderItem] = [], after last: StreamedResponse? = nil
     ) -> StreamHandle {
         // What the session doesn't sign is nobody's.
         let session = request.requiresAuthorization ? session : nil

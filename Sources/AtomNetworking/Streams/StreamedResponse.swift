@@ -53,7 +53,7 @@ final class StreamedResponse: ResponseDestination {
     private let session: SessionActor?
     private let time: any TimeSource
     private let isContinued: Bool
-    private let fields: [HeaderFields.Field]
+    private let fields: [HeaderItem]
 
     /// - Parameters:
     ///   - session: What signs the request, if anything.
@@ -61,7 +61,7 @@ final class StreamedResponse: ResponseDestination {
     ///   - fields: The SDK's own header fields of the request.
     init(
         _ session: SessionActor?, after last: StreamedResponse?, by time: any TimeSource,
-        fields: [HeaderFields.Field] = []
+        fields: [HeaderItem] = []
     ) {
         self.session = session
         self.time = time
@@ -72,7 +72,7 @@ final class StreamedResponse: ResponseDestination {
 
     // MARK: The exchange's side
 
-    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field] { fields }
+    func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] { fields }
 
     func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
 

@@ -35,16 +35,13 @@ public struct MonotonicInstant: InstantProtocol {
     /// Whether the first instant is earlier.
     public static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    // These two are here because those of `InstantProtocol` are generic.
+    // For the SDK: `InstantProtocol` has no operators.
 
-    /// The instant that is later by the duration, as ``advanced(by:)`` returns
-    /// it.
-    public static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+    package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         instant.advanced(by: duration)
     }
 
-    /// The instant that is earlier by the duration.
-    public static func - (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+    package static func - (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         instant.advanced(by: .zero - duration)
     }
 

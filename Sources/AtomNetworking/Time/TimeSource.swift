@@ -7,8 +7,8 @@ import Foundation
 /// sets ``ServiceConfiguration/timeSource`` to a clock that it advances itself;
 /// the `ManualClock` of AtomNetworkingTesting is one.
 ///
-/// A clock of your own can also pass everything on to ``SystemTimeSource`` and
-/// change one thing:
+/// A clock of your own can also pass everything on to the system's, which a
+/// new configuration has, and change one thing:
 ///
 /// ```swift
 /// import AtomNetworking
@@ -16,7 +16,7 @@ import Foundation
 ///
 /// /// A device whose clock is wrong by an hour.
 /// struct WrongClock: TimeSource {
-///     private let system = SystemTimeSource()
+///     private let system = ServiceConfiguration().timeSource
 ///
 ///     var now: MonotonicInstant { system.now }
 ///     var date: Date { system.date.addingTimeInterval(3_600) }
@@ -68,20 +68,11 @@ struct Moment: Sendable {
 /// ``ServiceConfiguration/timeSource``.
 ///
 /// Time goes on while the device sleeps.
-public struct SystemTimeSource: TimeSource {
-    /// Creates the system's time source; all are the same.
-    public init() {}
+struct SystemTimeSource: TimeSource {
+    var now: MonotonicInstant { .now }
+    var date: Date { Date() }
 
-    /// The time on the clock that `ContinuousClock` uses too.
-    public var now: MonotonicInstant { .now }
-
-    /// The time on the device's clock.
-    public var date: Date { Date() }
-
-    /// Creates an alarm that goes off on a thread of Dispatch.
-    public func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm {
-        DispatchAlarm(ring: ring)
-    }
+    func makeAlarm(ring: @escaping @Sendable () -> Void) -> any Alarm { DispatchAlarm(ring: ring) }
 }
 
 /// An alarm with Dispatch's timers: one stops while the device sleeps, the other

@@ -214,12 +214,9 @@ public struct TransportRequest: Sendable {
     }
 }
 
-extension TransportRequest: CustomStringConvertible, CustomReflectable {
+extension TransportRequest: Redacted {
     /// Shows the method and the URL without the query values.
     public var description: String { "\(method) \(target)" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["method": method, "target": target.description]) }
 }
 
 /// The head of a server's response.
@@ -266,7 +263,7 @@ public enum TransportEvent: Sendable {
     case failed(TransportFailure)
 }
 
-extension TransportEvent: CustomStringConvertible, CustomReflectable {
+extension TransportEvent: Redacted {
     /// Shows the event, and only the size of data.
     public var description: String {
         switch self {
@@ -278,9 +275,6 @@ extension TransportEvent: CustomStringConvertible, CustomReflectable {
         case .failed(let failure): "failed: \(failure)"
         }
     }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
 }
 
 /// Why an exchange failed.
@@ -325,13 +319,10 @@ public struct TransportFailure: Error {
     }
 }
 
-extension TransportFailure: CustomStringConvertible, CustomReflectable {
+extension TransportFailure: Redacted {
     /// Shows the type of the error and how far the request got.
     public var description: String {
         let code = (error as? URLError).map { " \($0.code.rawValue)" } ?? ""
         return "\(type(of: error))\(code), \(delivery.rawValue)"
     }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -21,28 +21,7 @@ extension RequestableItem where LiteralValue == String {
     public static func items(name: String, value: String) -> [Self] { [Self(name: name, value: value)] }
 }
 
-/// A header field of a request (RFC 9110 §5).
-public struct HeaderItem: RequestableItem, Hashable {
-    /// The field's name, a token.
-    public let name: String
-
-    /// The field's value.
-    public let value: String
-
-    /// Creates a header field; it is validated when the request is prepared.
-    public init(name: String, value: String) {
-        self.name = name
-        self.value = value
-    }
-}
-
-extension HeaderItem: CustomStringConvertible, CustomReflectable {
-    /// Shows only the name: a value may be a credential.
-    public var description: String { "\(Redaction.name(name)): …" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
-}
+extension HeaderItem: RequestableItem {}
 
 /// A name and a value in a URL's query; the server gets both as given.
 public struct QueryItem: RequestableItem, Hashable {
@@ -79,12 +58,9 @@ public struct QueryItem: RequestableItem, Hashable {
     }
 }
 
-extension QueryItem: CustomStringConvertible, CustomReflectable {
+extension QueryItem: Redacted {
     /// Shows only the name: a value may be a credential.
     public var description: String { "\(Redaction.name(name))=…" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["name": Redaction.name(name)]) }
 }
 
 // For `["name": "value"]` in endpoints.

@@ -179,10 +179,7 @@ extension TargetURL {
     private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-extension TargetURL: CustomStringConvertible, CustomReflectable {
+extension TargetURL: Redacted {
     /// Shows the URL without the query values.
     public var description: String { Redaction.url(absoluteString) }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }

@@ -183,62 +183,50 @@ extension URLPath {
         return self
     }
 
-    /// What ``URLPath/literal(_:)`` takes: a text with values.
-    public struct Literal: Sendable, ExpressibleByStringInterpolation {
+    /// What ``URLPath/literal(_:)`` takes: a text with values, made by the compiler.
+    public struct Literal: Sendable, ExpressibleByStringInterpolation, StringInterpolationProtocol {
         /// The literal parts as written, and the values encoded.
-        fileprivate let text: String
-        fileprivate let hasEmptyValue: Bool
+        fileprivate private(set) var text = ""
+        fileprivate private(set) var hasEmptyValue = false
 
         /// Creates a literal without values.
-        public init(stringLiteral value: String) {
-            text = value
-            hasEmptyValue = false
-        }
+        public init(stringLiteral value: String) { text = value }
 
         /// Creates a literal with values.
-        public init(stringInterpolation: StringInterpolation) {
-            text = stringInterpolation.text
-            hasEmptyValue = stringInterpolation.hasEmptyValue
+        public init(stringInterpolation literal: Literal) { self = literal }
+
+        /// Reserves memory.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
-        /// The parts of a literal; the compiler calls it.
-        public struct StringInterpolation: StringInterpolationProtocol {
-            fileprivate var text = ""
-            fileprivate var hasEmptyValue = false
+        /// Adds a part of the literal.
+        public mutating func appendLiteral(_ literal: String) { text += literal }
 
-            /// Reserves memory.
-            public init(literalCapacity: Int, interpolationCount: Int) {
-                text.reserveCapacity(literalCapacity + 16 * interpolationCount)
-            }
+        /// Adds a text, a number or a Boolean, percent-encoded.
+        public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
+            add(value.description)
+        }
 
-            /// Adds a part of the literal.
-            public mutating func appendLiteral(_ literal: String) { text += literal }
+        /// Adds a UUID.
+        public mutating func appendInterpolation(_ value: UUID) { add(value.uuidString) }
 
-            /// Adds a text, a number or a Boolean, percent-encoded.
-            public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
-                add(value.description)
-            }
+        /// Adds the raw value, percent-encoded.
+        public mutating func appendInterpolation<T: RawRepresentable>(_ value: T)
+        where T.RawValue: LosslessStringConvertible {
+            add(value.rawValue.description)
+        }
 
-            /// Adds a UUID.
-            public mutating func appendInterpolation(_ value: UUID) { add(value.uuidString) }
+        /// Adds a whole path, whose slashes stay slashes.
+        public mutating func appendInterpolation(path: URLPath) {
+            // Its text alone doesn't show it.
+            if path.refusal == .emptyValue { hasEmptyValue = true }
+            text += path.text
+        }
 
-            /// Adds the raw value, percent-encoded.
-            public mutating func appendInterpolation<T: RawRepresentable>(_ value: T)
-            where T.RawValue: LosslessStringConvertible {
-                add(value.rawValue.description)
-            }
-
-            /// Adds a whole path, whose slashes stay slashes.
-            public mutating func appendInterpolation(path: URLPath) {
-                // Its text alone doesn't show it.
-                if path.refusal == .emptyValue { hasEmptyValue = true }
-                text += path.text
-            }
-
-            private mutating func add(_ value: String) {
-                if value.isEmpty { hasEmptyValue = true }
-                text += URLPath.segment(value)
-            }
+        private mutating func add(_ value: String) {
+            if value.isEmpty { hasEmptyValue = true }
+            text += URLPath.segment(value)
         }
     }
 }

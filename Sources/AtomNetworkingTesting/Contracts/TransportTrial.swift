@@ -28,7 +28,7 @@ final class TransportTrial: Sendable {
         try TransportRequest(
             method: method, base: BaseURL(scheme: .http, host: server.host, port: server.port),
             path: path == "/" ? URLPath("/x") : URLPath(path), queryItems: query,
-            headerFields: HeaderFields(fields.map { HeaderFields.Field(name: $0.0, value: $0.1) }), body: body,
+            headerFields: HeaderFields(fields.map { HeaderItem(name: $0.0, value: $0.1) }), body: body,
             idleTimeout: .seconds(600), needsFreshConnection: isFresh, wantsMetrics: wantsMetrics)
     }
 

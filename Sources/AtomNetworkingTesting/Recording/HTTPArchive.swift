@@ -149,15 +149,12 @@ extension HTTPArchive.Entry {
     }
 }
 
-extension HTTPArchive.Entry: CustomStringConvertible, CustomReflectable {
+extension HTTPArchive.Entry: Redacted {
     /// The number, the method and the URL without its query, and the status.
     public var description: String {
         "entry \(number), \(method) \(address.origin)\(address.path), "
             + (statusCode.map { "status \($0)" } ?? "without a response")
     }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["entry": description]) }
 }
 
 extension HeaderFields {

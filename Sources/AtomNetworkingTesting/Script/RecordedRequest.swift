@@ -91,10 +91,7 @@ public struct RecordedRequest: Sendable {
     }
 }
 
-extension RecordedRequest: CustomStringConvertible, CustomReflectable {
+extension RecordedRequest: Redacted {
     /// Shows the method and the URL without the query values.
     public var description: String { "\(method) \(target)" }
-
-    /// Limits `dump` to the content of ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["method": method, "target": target.description]) }
 }

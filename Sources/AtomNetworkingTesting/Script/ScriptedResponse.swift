@@ -70,7 +70,7 @@ public struct ScriptedResponse: Sendable {
     }
 
     static func fields(_ items: [HeaderItem], _ contentType: String?) -> HeaderFields {
-        var fields = HeaderFields(items.map { HeaderFields.Field(name: $0.name, value: $0.value) })
+        var fields = HeaderFields(items.map { HeaderItem(name: $0.name, value: $0.value) })
         if let contentType, !fields.contains("Content-Type") { fields.append(name: "Content-Type", value: contentType) }
         return fields
     }

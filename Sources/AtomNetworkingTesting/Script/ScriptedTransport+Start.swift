@@ -8,7 +8,7 @@ extension ScriptedTransport {
     ) -> any TransportExchange {
         let record = RecordedRequest(request, at: clock.now)
         var pull: BodyPull?
-        if readsBodies, case .stream(let stream) = request.body { pull = BodyPull(stream.makeReader(), record) }
+        if readsBodies, let body = request.body, body.data == nil { pull = BodyPull(body.makeReader(), record) }
         let exchange = started.withLock { [pull] started in
             let index = state.withLock { state in
                 state.busy += 1
@@ -87,22 +87,15 @@ extension ScriptedTransport {
     private func pull(_ pull: BodyPull, _ exchange: ScriptedExchange) {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         do throws(AtomError) {
-            reading: while !exchange.isUnheard {
-                let part = try Self.read(pull.reader, into: &buffer)
-                switch part {
-                case .bytes(let count):
-                    pull.keep(buffer.prefix(count))
-                case .later:
+            while !exchange.isUnheard, let count = try Self.read(pull.reader, into: &buffer) {
+                guard count > 0 else {
                     // Until then it waits for the app, which may be the test.
                     return pull.reader.whenReadable {
                         exchange.joinSending()
                         self.read(pull, exchange)
                     }
-                case .end:
-                    break reading
-                @unknown default:
-                    throw .unexpected
                 }
+                pull.keep(buffer.prefix(count))
             }
         } catch {
             return exchange.fail(error, delivery: .maybeSent)
@@ -126,7 +119,7 @@ extension ScriptedTransport {
 
     private static func read(
         _ reader: TransportBodyReader, into buffer: inout [UInt8]
-    ) throws(AtomError) -> TransportBodyReader.Part {
+    ) throws(AtomError) -> Int? {
         let result = buffer.withUnsafeMutableBytes { bytes in
             Result { () throws(AtomError) in try reader.read(into: bytes) }
         }

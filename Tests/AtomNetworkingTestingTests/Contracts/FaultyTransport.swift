@@ -115,7 +115,7 @@ final class FaultyTransport: Transport {
                 earlier()
             }
             return exchange
-        case (.readsStreamsAhead, .stream(let stream)):
+        case (.readsStreamsAhead, let stream?) where stream.data == nil:
             Thread.detachNewThread { [base] in
                 guard let body = try? stream.makeReader().readAll(), let whole = try? request.replacing(body: body)
                 else { return receive(.failed(TransportFailure(URLError(.unknown)))) }
@@ -162,7 +162,7 @@ final class FaultyTransport: Transport {
         case .losesBody:
             return (try? request.replacing(body: request.body?.data.map { $0.dropLast() })) ?? request
         case .losesStreams:
-            guard case .stream? = request.body else { return request }
+            guard let body = request.body, body.data == nil else { return request }
             return (try? request.replacing(body: Data())) ?? request
         case .keepsConnections:
             return (try? request.replacing(body: request.body?.data)) ?? request
@@ -194,14 +194,12 @@ extension TransportBodyReader {
         var body = Data()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
-            switch try buffer.withUnsafeMutableBytes({ try read(into: $0) }) {
-            case .bytes(let count): body.append(contentsOf: buffer.prefix(count))
-            case .later:
-                let isReadable = DispatchSemaphore(value: 0)
-                whenReadable { isReadable.signal() }
-                isReadable.wait()
-            case .end: return body
-            }
+            guard let count = try buffer.withUnsafeMutableBytes({ try read(into: $0) }) else { return body }
+            body.append(contentsOf: buffer.prefix(count))
+            guard count == 0 else { continue }
+            let isReadable = DispatchSemaphore(value: 0)
+            whenReadable { isReadable.signal() }
+            isReadable.wait()
         }
     }
 }

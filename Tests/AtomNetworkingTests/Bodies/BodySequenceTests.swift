@@ -21,14 +21,10 @@ struct BodySequenceTests {
         var text = Data()
         var buffer = [UInt8](repeating: 0, count: size)
         while true {
-            let part: TransportBodyReader.Part = try buffer.withUnsafeMutableBytes { bytes in
-                try reader.read(into: bytes)
-            }
-            switch part {
-            case .bytes(let count): text.append(contentsOf: buffer[..<count])
-            case .later: await withCheckedContinuation { proceed in reader.whenReadable { proceed.resume() } }
-            case .end: return String(decoding: text, as: UTF8.self)
-            }
+            let count: Int? = try buffer.withUnsafeMutableBytes { bytes in try reader.read(into: bytes) }
+            guard let count else { return String(decoding: text, as: UTF8.self) }
+            text.append(contentsOf: buffer[..<count])
+            if count == 0 { await withCheckedContinuation { proceed in reader.whenReadable { proceed.resume() } } }
         }
     }
 
@@ -83,7 +79,7 @@ struct BodySequenceTests {
 
     @Test func aReleasedReaderEndsTheStream() async {
         let hasEnded = Signal()
-        let stream = TransportBodyStream(
+        let stream = TransportBody(
             BodySequence(length: nil, isRepeatable: true) {
                 AsyncStream<Data> { continuation in
                     continuation.onTermination = { _ in hasEnded.raise() }

@@ -18,7 +18,7 @@ struct ServiceConfigurationTests {
         #expect(configuration.multipathServiceType == .none)
         #expect(configuration.timeout == ServiceTimeout(request: 30, resource: 30))
         #expect(!configuration.isLogEnabled)
-        #expect(configuration.redirectPolicy == .follow(limit: 20))
+        #expect(configuration.redirectLimit == 20)
         #expect(configuration.maximumResponseSize == 256 * 1024 * 1024)
         #expect(configuration.maximumExchangesPerOrigin == nil)
         #expect(configuration.transport == nil)

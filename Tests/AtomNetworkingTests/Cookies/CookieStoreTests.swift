@@ -17,7 +17,7 @@ import Testing
     }
 
     private func fields(_ lines: [String]) -> HeaderFields {
-        HeaderFields(lines.map { HeaderFields.Field(name: "Set-Cookie", value: $0) })
+        HeaderFields(lines.map { HeaderItem(name: "Set-Cookie", value: $0) })
     }
 
     @Test func anEphemeralServiceHasAJarOfItsOwn() {

@@ -72,13 +72,13 @@ import Testing
         }
         let api = try BaseURL(host: "api.example.com")
         #expect(try await refreshes(.https, "auth.example.com", nil))
-        #expect(try await refreshes(.https, "auth.example.com", .only(api)), "it need not be named")
-        #expect(try await refreshes(.http, "localhost", .only(api)))
+        #expect(try await refreshes(.https, "auth.example.com", .only([api])), "it need not be named")
+        #expect(try await refreshes(.http, "localhost", .only([api])))
         #expect(try await !refreshes(.http, "auth.example.com", nil))
-        #expect(try await !refreshes(.http, "auth.example.com", .only(api)))
+        #expect(try await !refreshes(.http, "auth.example.com", .only([api])))
         #expect(try await refreshes(.http, "auth.example.com", .any))
         let named = try BaseURL(scheme: .http, host: "auth.example.com")
-        #expect(try await refreshes(.http, "auth.example.com", .only(api, named)))
+        #expect(try await refreshes(.http, "auth.example.com", .only([api, named])))
     }
 
     @Test(arguments: [
@@ -104,8 +104,9 @@ import Testing
     }
 
     @Test func namedOriginsAreTheOnlyOnes() async throws {
-        let allowed = AllowedOrigins.only(
-            try BaseURL(host: "API.example.com"), try BaseURL(string: "http://nas.home:81"))
+        let allowed = AllowedOrigins.only([
+            try BaseURL(host: "API.example.com"), try BaseURL(string: "http://nas.home:81"),
+        ])
         for base in ["https://api.example.com", "https://api.example.com:443", "http://nas.home:81"] {
             #expect(try await refusal(base, allowed) == nil, "\(base)")
         }
@@ -116,8 +117,9 @@ import Testing
         "https://nas.home:81", "http://localhost",
     ])
     func anythingElseIsRefused(base: String) async throws {
-        let allowed = AllowedOrigins.only(
-            try BaseURL(host: "api.example.com"), try BaseURL(string: "http://nas.home:81"))
+        let allowed = AllowedOrigins.only([
+            try BaseURL(host: "api.example.com"), try BaseURL(string: "http://nas.home:81"),
+        ])
         #expect(try await refusal(base, allowed) != nil)
     }
 
@@ -180,7 +182,7 @@ import Testing
     }
 
     @Test func namedOriginsDecideAboutLinks() async throws {
-        let allowed = AllowedOrigins.only(try BaseURL(host: "files.example.com"))
+        let allowed = AllowedOrigins.only([try BaseURL(host: "files.example.com")])
         #expect(try await sent("https://files.example.com/x", allowed).headerFields["Authorization"] == "Bearer A0")
         #expect(try await sent("/x", allowed).headerFields["Authorization"] == nil)
     }

@@ -21,11 +21,11 @@ struct AttemptTests {
     }
 
     private static func next(
-        _ attempt: Attempt, _ status: Int, to location: String?, policy: RedirectPolicy = .follow(limit: 20)
+        _ attempt: Attempt, _ status: Int, to location: String?, limit: Int? = 20
     ) -> Attempt? {
-        let fields = location.map { [HeaderFields.Field(name: "location", value: $0)] } ?? []
+        let fields = location.map { [HeaderItem(name: "location", value: $0)] } ?? []
         let response = TransportResponse(statusCode: status, headerFields: HeaderFields(fields))
-        if case .redirected(let next) = attempt.following(response, policy: policy) { return next }
+        if case .redirected(let next) = attempt.following(response, limit: limit) { return next }
         return nil
     }
 
@@ -101,7 +101,7 @@ struct AttemptTests {
     @Test("The SDK's own fields come along, in place of the app's with their names")
     func ownFields() throws {
         let attempt = try Self.attempt(headers: ["range": "bytes=1-2", "Cache-Control": "mine", "Accept": "*/*"])
-        let own = [HeaderFields.Field(name: "Range", value: "bytes=9-"), .init(name: "If-Range", value: "e")]
+        let own = [HeaderItem(name: "Range", value: "bytes=9-"), .init(name: "If-Range", value: "e")]
         func fields(_ attempt: Attempt) -> [String] {
             attempt.transportRequest(
                 own: own, authorization: nil, cookie: nil, idleTimeout: .seconds(1), needsFreshConnection: false,
@@ -155,14 +155,14 @@ struct AttemptTests {
         let response = TransportResponse(
             statusCode: 302, headerFields: HeaderFields([.init(name: "Location", value: "/again")]))
         for _ in 0..<limit {
-            attempt = try #require(Self.next(attempt, 302, to: "/again", policy: .follow(limit: limit)))
+            attempt = try #require(Self.next(attempt, 302, to: "/again", limit: limit))
         }
-        guard case .tooManyRedirects = attempt.following(response, policy: .follow(limit: limit)) else {
+        guard case .tooManyRedirects = attempt.following(response, limit: limit) else {
             Issue.record("It went on after \(limit)")
             return
         }
         let last = TransportResponse(statusCode: 200)
-        guard case .none = attempt.following(last, policy: .follow(limit: limit)) else {
+        guard case .none = attempt.following(last, limit: limit) else {
             Issue.record("An answer is no redirect")
             return
         }
@@ -171,7 +171,7 @@ struct AttemptTests {
     @Test("A policy that follows nothing hands every redirect to the caller")
     func doNotFollow() throws {
         for status in [301, 302, 303, 307, 308] {
-            #expect(Self.next(try Self.attempt(), status, to: "/next", policy: .doNotFollow) == nil)
+            #expect(Self.next(try Self.attempt(), status, to: "/next", limit: nil) == nil)
         }
     }
 

@@ -77,7 +77,7 @@ enum ExchangeEvent: String, CaseIterable, Sendable {
         func head(_ status: Int, _ fields: [String: String] = [:]) -> TransportResponse {
             TransportResponse(
                 statusCode: status,
-                headerFields: HeaderFields(fields.map { HeaderFields.Field(name: $0.key, value: $0.value) }))
+                headerFields: HeaderFields(fields.map { HeaderItem(name: $0.key, value: $0.value) }))
         }
         func failure(_ code: URLError.Code, _ delivery: AtomError.Delivery = .maybeSent) -> TransportFailure {
             TransportFailure(URLError(code), delivery: delivery)
@@ -225,7 +225,7 @@ enum ExchangeFixture {
         let request = try PreparedRequest(endpoint, timeout: ServiceTimeout(request: 10, resource: 100))
         let service = ExchangePolicy(
             takesSlot: true, usesCookies: true, needsFreshConnection: false, retries: true,
-            redirects: .follow(limit: 20), maximumBodySize: 1 << 20)
+            redirectLimit: 20, maximumBodySize: 1 << 20)
         var machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(

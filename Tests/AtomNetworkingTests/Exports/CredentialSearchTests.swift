@@ -122,7 +122,7 @@ import Testing
             #expect(shown(text) == text)
         }
         func field(_ name: String, _ value: String) -> String {
-            CredentialSearch.value(of: HeaderFields.Field(name: name, value: value))
+            CredentialSearch.value(of: HeaderItem(name: name, value: value))
         }
         #expect(field("Access", token) == "HIDDEN")
         #expect(field("Refresh", "0;url=https://h/x?sig=1") == "0;url=https://h/x?sig=HIDDEN")
@@ -153,7 +153,7 @@ import Testing
             CredentialSearch.url("https://h/a;v=1;JSESSIONID=abc;w=2/b;x?page=1")
                 == "https://h/a;v=1;JSESSIONID=HIDDEN;w=2/b;x?page=1")
         #expect(CredentialSearch.url("/a;b;/;c=1//") == "/a;b;/;c=1//")
-        let field = HeaderFields.Field(name: "Location", value: "/login;jsessionid=ABC123")
+        let field = HeaderItem(name: "Location", value: "/login;jsessionid=ABC123")
         #expect(CredentialSearch.value(of: field) == "/login;jsessionid=HIDDEN")
     }
 
@@ -207,7 +207,7 @@ import Testing
         CredentialSearch.body(Data(text.utf8), HeaderFields()).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
     private static func shownField(_ name: String, _ value: String) -> String {
-        CredentialSearch.value(of: HeaderFields.Field(name: name, value: value))
+        CredentialSearch.value(of: HeaderItem(name: name, value: value))
     }
 
     /// Values with a credential in them.

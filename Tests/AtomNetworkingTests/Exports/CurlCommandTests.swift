@@ -185,7 +185,7 @@ import Testing
             ("application/json", #"{"grant_type":"authorization_code","code":"hunter2"}"#),
         ])
     func mislabelled(type: String, text: String) {
-        let fields = HeaderFields([HeaderFields.Field(name: "Content-Type", value: type)])
+        let fields = HeaderFields([HeaderItem(name: "Content-Type", value: type)])
         let shown = CredentialSearch.body(Data(text.utf8), fields).map { String(decoding: $0, as: UTF8.self) }
         #expect(shown?.contains("hunter2") != true, "\(shown ?? "")")
     }

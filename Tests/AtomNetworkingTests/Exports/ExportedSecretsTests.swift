@@ -129,15 +129,16 @@ import Testing
 extension RequestEvent {
     /// The text of every public property, which no mirror shows.
     fileprivate var everyProperty: [String] {
-        var texts = ["\(self)", "\(purpose)", "\(date)", "\(elapsed)", "\(kind)"]
-        if let request {
-            texts += [request.method, request.url, request.endpoint ?? "", request.host, request.description]
+        var texts = ["\(self)", "\(purpose)", "\(date)", "\(elapsed)", "\(kind)", endpoint ?? ""]
+        func shown(_ request: DescribedRequest) -> [String] {
+            everyRendering(of: request) + [request.method, request.url, request.host, request.description]
         }
+        if let request { texts += shown(request) }
         func fields(_ fields: HeaderFields) -> [String] { fields.map { "\($0.name): \($0.value)" } }
         switch kind {
-        case .refused(let refused): texts += everyRendering(of: refused) + [refused.endpoint]
+        case .refused(let failure): texts += everyRendering(of: failure)
         case .sent(let sent):
-            texts += everyRendering(of: sent) + [sent.url, sent.host, sent.method, sent.traceParent ?? ""]
+            texts += everyRendering(of: sent) + shown(sent.request) + [sent.traceParent ?? ""]
             texts += fields(sent.headerFields)
         case .answered(let head): texts += everyRendering(of: head) + fields(head.headerFields)
         case .redirected(let address): texts.append(address)

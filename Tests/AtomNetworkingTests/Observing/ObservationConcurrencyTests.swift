@@ -44,7 +44,7 @@ import Testing
         configuration.transport = transport
         configuration.timeSource = transport.clock
         configuration.observers = [observer]
-        configuration.redirectPolicy = .follow(limit: 5)
+        configuration.redirectLimit = 5
         let atom = Atom(serviceConfiguration: configuration)
         let count = 2_000
         let calls = (0..<count).map { number in
@@ -81,7 +81,7 @@ import Testing
         for call in calls + more { #expect(await call.status() == 200) }
         let sent = recorder.events.compactMap { event -> String? in
             guard event.purpose == .service, case .sent(let sent) = event.kind else { return nil }
-            return sent.url
+            return sent.request.url
         }
         #expect(Set(sent) == Set(paths.map { "https://api.example.com\($0)" }) && sent.count == 1_000)
         #expect(observer.report.problems.isEmpty)

@@ -72,7 +72,7 @@ import Testing
         #expect(Set(observer.events.map(\.requestID)).count == 1)
         #expect(observer.events.last?.date == session.time.date)
         let request = try #require(observer.events.last?.request)
-        #expect(request.endpoint == "PathEndpoint" && request.method == "GET" && request.bodyLength == 0)
+        #expect(observer.events.last?.endpoint == "PathEndpoint" && request.method == "GET" && request.bodyLength == 0)
         #expect(request.host == "api.example.com" && request.port == 443 && request.scheme == .https)
     }
 
@@ -269,8 +269,8 @@ import Testing
         let session = try SessionFixture()
         #expect(await call(atom(session), "/a\u{0}b").error() != nil)
         #expect(observer.events.count == 1)
-        guard case .refused(let refused)? = observer.events.first?.kind else { throw Unexpected("no refusal") }
-        #expect(refused.endpoint == "PathEndpoint" && refused.failure.kind == .requestable)
+        guard case .refused(let failure)? = observer.events.first?.kind else { throw Unexpected("no refusal") }
+        #expect(observer.events.first?.endpoint == "PathEndpoint" && failure.kind == .requestable)
         #expect(observer.events.first?.requestID != nil && observer.events.first?.request == nil)
     }
 

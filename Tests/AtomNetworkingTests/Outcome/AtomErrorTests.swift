@@ -52,7 +52,7 @@ struct AtomErrorTests {
         {
             .authentication(
                 .credentialNotProvided(
-                    cause: TokenCredentialProviderError($0, retry: .atOnce), retryAt: nil, delivery: .answered))
+                    cause: TokenCredentialProviderError.retryAfter(.zero, $0), retryAt: nil, delivery: .answered))
         },
         {
             let inner = AtomError.authentication(.refreshFailed(cause: $0, retryAt: nil, delivery: .notSent))
@@ -110,7 +110,7 @@ struct AtomErrorTests {
             expectNone(of: everyRendering(of: error) + everyRendering(of: reason), toContain: "hunter2")
         }
         expectNone(of: everyRendering(of: oauth), toContain: "hunter2")
-        #expect(Mirror(reflecting: oauth).children.map(\.label) == ["code", "explanation", "uri"])
+        #expect(Mirror(reflecting: oauth).children.map(\.label) == ["description"])
         #expect(oauth == OAuthError(code: "invalid_grant"))
         #expect(Set([oauth, OAuthError(code: "invalid_grant")]).count == 1)
         #expect(oauth != OAuthError(code: "invalid_grant", explanation: "x"))

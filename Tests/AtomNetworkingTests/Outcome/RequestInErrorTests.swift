@@ -235,7 +235,8 @@ struct SituationTests {
             (status(503), .serverProblem), (.response(AtomResponse(statusCode: nil)), .other),
             (.authentication(.missingCredential(delivery: .notSent)), .signInRequired),
             (.authentication(.refreshRejected(OAuthError(code: "invalid_grant"), delivery: .notSent)), .signInRequired),
-            (.authentication(.waitedTooLong), .unreachable), (refreshFailed(status(503)), .serverProblem),
+            (.authentication(.waitedTooLong(delivery: .notSent)), .unreachable),
+            (refreshFailed(status(503)), .serverProblem),
             (refreshFailed(refusal(503)), .serverProblem), (refreshFailed(refusal(401)), .other),
             (refreshFailed(status(401)), .other), (refreshFailed(AtomError.session(URLError(.timedOut))), .unreachable),
             (

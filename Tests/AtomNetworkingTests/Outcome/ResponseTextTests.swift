@@ -116,10 +116,10 @@ struct ResponseTextTests {
         let service = Atom(serviceConfiguration: configuration).enqueue(Endpoint())
         let answer = try await service.resume(decoding: Seat.self)
         #expect(answer.model == Seat(row: 1))
-        #expect(answer.statusCode == 201)
-        #expect(answer.headerFields["etag"] == "x")
+        #expect(answer.response.statusCode == 201)
+        #expect(answer.response.headerFields["etag"] == "x")
         #expect(answer.response.data == Data(#"{"row":1}"#.utf8))
-        #expect(try await service.resume(decoding: NoContent.self).statusCode == 201)
+        #expect(try await service.resume(decoding: NoContent.self).response.statusCode == 201)
         #expect(try await service.resume(decoding: Data.self).model == answer.response.data)
         let delivered = await withCheckedContinuation { continuation in
             service.resume(expecting: DecodedResponse<Seat?>.self) { continuation.resume(returning: $0) }

@@ -107,7 +107,7 @@ import Testing
         let login = ScriptedLogin()
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
         let first = session.call()
-        await login.form(0).finish(.failure(TokenCredentialProviderError(Offline(), retry: .after(.seconds(60)))))
+        await login.form(0).finish(.failure(TokenCredentialProviderError.retryAfter(.seconds(60), Offline())))
         guard case .authentication(.credentialNotProvided(let cause, let retryAt?, _)) = await first.error() else {
             throw Unexpected("no time is named")
         }
@@ -130,7 +130,7 @@ import Testing
         let login = ScriptedLogin()
         let session = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: login)
         let first = session.call()
-        await login.form(0).finish(.failure(TokenCredentialProviderError(Banned(), retry: .afterSignIn)))
+        await login.form(0).finish(.failure(TokenCredentialProviderError.retryAfterSignIn(Banned())))
         #expect(await first.error()?.isAccessTokenRefreshFailure == true)
         #expect(await session.call().error()?.isAccessTokenRefreshFailure == true)
         #expect(login.count == 1)

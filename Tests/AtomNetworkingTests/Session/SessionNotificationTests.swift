@@ -185,7 +185,7 @@ import Testing
         let plain = try SessionFixture(store: InMemoryTokenCredentialStore(), provider: FailingProvider { Offline() })
         let refused = try SessionFixture(
             store: InMemoryTokenCredentialStore(),
-            provider: FailingProvider { TokenCredentialProviderError(Offline(), retry: .afterSignIn) })
+            provider: FailingProvider { TokenCredentialProviderError.retryAfterSignIn(Offline()) })
         for (session, count) in [(plain, 0), (refused, 1)] {
             let posted = session.announcements(of: Atom.didFailToRefreshAccessToken)
             defer { posted.end() }
@@ -290,7 +290,9 @@ import Testing
         let cause = AtomError.response(AtomResponse(statusCode: status))
         let session = try SessionFixture(
             store: InMemoryTokenCredentialStore(),
-            provider: FailingProvider { TokenCredentialProviderError(cause, retry: isLast ? .afterSignIn : .atOnce) })
+            provider: FailingProvider {
+                isLast ? TokenCredentialProviderError.retryAfterSignIn(cause) as any Error : cause
+            })
         let posted = session.announcements(of: Atom.didFailToAuthorizeRequest)
         defer { posted.end() }
         let events = session.atom.events

@@ -86,7 +86,7 @@ struct SessionRobustnessTests {
         let session = try SessionFixture(store: disk, provider: login)
         let call = session.call()
         await login.form(0).finish(
-            .failure(TokenCredentialProviderError(CancellationError(), retry: .after(.seconds(60)))))
+            .failure(TokenCredentialProviderError.retryAfter(.seconds(60), CancellationError())))
         _ = await call.error()
         guard case .signedOut = try await session.atom.loadSession() else { throw Unexpected("somebody") }
         disk.stored = .issued(3)

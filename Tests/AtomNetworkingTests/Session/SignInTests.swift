@@ -151,7 +151,7 @@ import Testing
         let session = try SessionFixture(store: RecordingTokenCredentialStore(.issued(0, life: 0)), signIn: login)
         let calls = (0..<3).map { session.call("/\($0)") }
         await session.refresh().deny("invalid_grant")
-        await login.form(0).finish(.failure(TokenCredentialProviderError(Closed(), retry: .afterSignIn)))
+        await login.form(0).finish(.failure(TokenCredentialProviderError.retryAfterSignIn(Closed())))
         for call in calls {
             guard case .authentication(.credentialNotProvided(let cause, _, _)) = await call.error() else {
                 throw Unexpected("\(String(describing: await call.error()))")

@@ -134,12 +134,12 @@ struct StoredSessionFaultTests {
         } else {
             second = await login.form(1)
         }
-        second?.finish(.failure(TokenCredentialProviderError(Offline(), retry: .after(duration))))
+        second?.finish(.failure(TokenCredentialProviderError.retryAfter(duration, Offline())))
         if second != nil { #expect(await first.error()?.isAccessTokenRefreshFailure == true) }
         try await session.atom.signOut()
         let third = session.call()
         await login.form(second == nil ? 1 : 2)
-            .finish(.failure(TokenCredentialProviderError(Offline(), retry: .after(duration))))
+            .finish(.failure(TokenCredentialProviderError.retryAfter(duration, Offline())))
         let error = await third.error()
         #expect(error?.isAccessTokenRefreshFailure == true)
         #expect(error?.description.isEmpty == false)

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// A stream whose head has arrived, and its exchange.
-    private func stream(canPause: Bool) async throws -> (stream: ByteStream, exchange: ScriptedExchange) {
+    private func stream(canPause: Bool) async throws -> (stream: ResponseStream<Data>, exchange: ScriptedExchange) {
         async let stream = service().bytes()
         let exchange = await transport.exchange(0)
         if canPause { exchange.canPause = true }

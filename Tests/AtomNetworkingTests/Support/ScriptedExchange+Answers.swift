@@ -30,7 +30,7 @@ extension ScriptedExchange {
     }
 
     func answer(data: Data, status: Int = 200, headers: [(String, String)] = []) {
-        let fields = HeaderFields(headers.map { HeaderFields.Field(name: $0.0, value: $0.1) })
+        let fields = HeaderFields(headers.map { HeaderItem(name: $0.0, value: $0.1) })
         send(.response(TransportResponse(statusCode: status, headerFields: fields)))
         if !data.isEmpty { send(.data(data)) }
         send(.finished)

@@ -38,7 +38,7 @@ struct TokenRequestTests {
     @Test("With client_secret_basic both halves are form-encoded before they are joined")
     func basic() throws {
         var bearer = try Self.bearer(id: "a:b+c", secret: "s+e&c=r%e:t ü")
-        bearer.clientAuthentication = .clientSecretBasic
+        bearer.usesClientSecretBasic = true
         let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         let value = try #require(request.headerFields["Authorization"])
         let joined = try #require(Data(base64Encoded: String(value.dropFirst("Basic ".count))))
@@ -48,12 +48,10 @@ struct TokenRequestTests {
 
     @Test(
         "A public client sends only its identifier",
-        arguments: [
-            BearerAuthentication.ClientAuthentication.clientSecretPost, .clientSecretBasic,
-        ])
-    func publicClient(authentication: BearerAuthentication.ClientAuthentication) throws {
+        arguments: [false, true])
+    func publicClient(usesBasic: Bool) throws {
         var bearer = try Self.bearer(id: "app", secret: nil)
-        bearer.clientAuthentication = authentication
+        bearer.usesClientSecretBasic = usesBasic
         let request = try #require(TokenRequest.token(replacing: Self.old, with: bearer, timeout: .seconds(1)))
         #expect(Self.text(request).hasSuffix("&client_id=app"))
         #expect(!Self.text(request).contains("secret"))

@@ -11,7 +11,7 @@ struct TokenResponseTests {
         idToken: "old-id")
 
     static func read(_ body: String, status: Int = 200, headers: [String: String] = [:]) -> String {
-        let fields = HeaderFields(headers.map { HeaderFields.Field(name: $0.key, value: $0.value) })
+        let fields = HeaderFields(headers.map { HeaderItem(name: $0.key, value: $0.value) })
         let response = AtomResponse(data: Data(body.utf8), statusCode: status, headerFields: fields)
         switch TokenResponse(response, replacing: old, sentAt: sentAt) {
         case .granted(let credential, let lifetime):

@@ -22,7 +22,7 @@ private struct WrappingTransport: Transport {
 
 @Suite("A request that is derived from another one", .timeLimit(.minutes(5)))
 struct TransportRequestTests {
-    private static func request(_ fields: [HeaderFields.Field] = []) throws -> TransportRequest {
+    private static func request(_ fields: [HeaderItem] = []) throws -> TransportRequest {
         try TransportRequest(
             method: "PUT", base: BaseURL(host: "api.example.com"), path: URLPath("/v1/seats"),
             queryItems: [QueryItem(name: "row", value: "12 A")], headerFields: HeaderFields(fields),

@@ -125,7 +125,7 @@ import Testing
         defer { server.stop() }
         var endpoint = server.endpoint()
         endpoint.acceptableStatusCodes = 200...399
-        let outcome = await Atom.forTest(over: transport) { $0.redirectPolicy = .doNotFollow }.outcome(of: endpoint)
+        let outcome = await Atom.forTest(over: transport) { $0.redirectLimit = nil }.outcome(of: endpoint)
         #expect(outcome.response?.statusCode == 302)
         #expect(server.requests.first?["Host"] == "[::1]:\(server.port)")
     }

@@ -96,7 +96,7 @@ import Testing
             302, headers: [("Location", "/new")], body: Data("moved".utf8))
         let server = try LoopbackServer { _ in answer }
         defer { server.stop() }
-        let atom = Atom.forTest(over: transport) { $0.redirectPolicy = .doNotFollow }
+        let atom = Atom.forTest(over: transport) { $0.redirectLimit = nil }
         let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.response?.statusCode == 302)
         #expect(outcome.response?.headerFields["location"] == "/new")
@@ -119,7 +119,7 @@ import Testing
     func aLoopEndsAtTheLimit(limit: Int, over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer { _ in .redirect(302, location: "/again") }
         defer { server.stop() }
-        let atom = Atom.forTest(over: transport) { $0.redirectPolicy = .follow(limit: limit) }
+        let atom = Atom.forTest(over: transport) { $0.redirectLimit = limit }
         let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .httpTooManyRedirects)
         #expect(outcome.error?.delivery == .answered)

@@ -13,7 +13,7 @@ import Testing
 
         init(_ gate: Gate, _ isAsked: Signal) { (self.gate, self.isAsked) = (gate, isAsked) }
 
-        func fields(for attempt: Attempt, by asker: Asker) -> [HeaderFields.Field] { [] }
+        func fields(for attempt: Attempt, by asker: Asker) -> [HeaderItem] { [] }
         var cookieEra: Int? { nil }
         func takes(_ statusCode: Int, isAcceptable: Bool) -> Bool { isAcceptable }
         var asksAgain: Bool { false }

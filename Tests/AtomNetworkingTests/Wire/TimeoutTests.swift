@@ -114,7 +114,7 @@ import Testing
         }
         defer { server.stop() }
         let atom = Atom.forTest(over: transport, resource: 3, time: time) {
-            $0.redirectPolicy = .follow(limit: 1_000)
+            $0.redirectLimit = 1_000
         }
         let outcome = await atom.outcome(of: server.endpoint())
         #expect(outcome.urlError?.code == .timedOut)

@@ -25,6 +25,7 @@ import Testing
         #expect(text(CocoaError(.fileNoSuchFile)) == "You could not be signed in. Please try again.")
         #expect(text(URLError(.notConnectedToInternet)) == "You seem to be offline. Please try again later.")
         #expect(
-            ErrorMessage.text(for: .authentication(.waitedTooLong)) == "The sign-in took too long. Please try again.")
+            ErrorMessage.text(for: .authentication(.waitedTooLong(delivery: .notSent)))
+                == "The sign-in took too long. Please try again.")
     }
 }

@@ -96,7 +96,7 @@ public final class AsyncHTTPClientTransport: Transport {
         _ request: TransportRequest, receive: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
         let clientRequest: HTTPClient.Request
-        let stream: RequestStream? = if case .stream(let body) = request.body { RequestStream(body) } else { nil }
+        let stream = request.body.flatMap { $0.data == nil ? RequestStream($0) : nil }
         do {
             clientRequest = try HTTPClient.Request(request, stream: stream)
         } catch {

@@ -199,9 +199,9 @@ extension ClientExchange {
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         stage = .answered
         self.head = head
-        var fields: [HeaderFields.Field] = []
+        var fields: [HeaderItem] = []
         fields.reserveCapacity(head.headers.count)
-        for (name, value) in head.headers { fields.append(HeaderFields.Field(name: name, value: value)) }
+        for (name, value) in head.headers { fields.append(HeaderItem(name: name, value: value)) }
         receive(
             .response(TransportResponse(statusCode: Int(head.status.code), headerFields: HeaderFields(fields))))
         return task.eventLoop.makeSucceededVoidFuture()

@@ -10,13 +10,13 @@ final class RequestStream: @unchecked Sendable {
     /// The largest part.
     private static let partSize = 128 << 10
 
-    private let body: TransportBodyStream
+    private let body: TransportBody
     // Accessed only under `lock`.
     private let lock = NSLock()
     private var reader: TransportBodyReader?
     private var isClosed = false
 
-    init(_ body: TransportBodyStream) { self.body = body }
+    init(_ body: TransportBody) { self.body = body }
 
     /// The body in AsyncHTTPClient's form.
     var clientBody: HTTPClient.Body {
@@ -67,20 +67,19 @@ final class RequestStream: @unchecked Sendable {
     ) {
         var buffer = ByteBufferAllocator().buffer(capacity: Self.partSize)
         do {
-            var part = TransportBodyReader.Part.end
+            var count: Int?
             try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.partSize) { bytes in
-                part = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(Self.partSize)))
-                if case .bytes(let count) = part { return count }
-                return 0
+                count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(Self.partSize)))
+                return count ?? 0
             }
-            switch part {
-            case .end:
+            switch count {
+            case nil:
                 done.succeed()
-            case .bytes:
-                proceed(after: writer.write(.byteBuffer(buffer)), reader, writer, done)
-            case .later:
+            case 0:
                 let loop = done.futureResult.eventLoop
                 reader.whenReadable { loop.execute { [self] in writePart(reader, writer, done) } }
+            default:
+                proceed(after: writer.write(.byteBuffer(buffer)), reader, writer, done)
             }
         } catch {
             done.fail(error)

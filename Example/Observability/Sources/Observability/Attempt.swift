@@ -18,7 +18,7 @@ struct Attempt: Sendable {
         let message: String?
     }
 
-    let request: SentRequest
+    let sent: SentRequest
     let startedAt: Duration
     /// The head of the response, if there was one.
     var head: ReceivedHead?
@@ -30,7 +30,8 @@ struct Attempt: Sendable {
     /// The bytes of the response's body, if that is known.
     var bytesReceived: Int64?
 
-    var number: Int { request.attempt }
+    var number: Int { sent.attempt }
+    var request: DescribedRequest { sent.request }
     var method: ConventionalMethod { ConventionalMethod(request.method) }
 
     /// The host, for `server.address`: an IPv6 address has no brackets there.
@@ -68,10 +69,10 @@ extension Attempt.Failure {
 
     /// The outcome of the whole request, which its last attempt has caused.
     init(_ failure: RequestFailure, statusCode: Int?) {
-        if case .response = failure.kind {
+        if failure.name == "response" {
             self.init(type: statusCode.map { "\($0)" } ?? "response", message: nil)
         } else {
-            self.init(type: failure.code.map(Self.type) ?? failure.kind.rawValue, message: failure.description)
+            self.init(type: failure.code.map(Self.type) ?? failure.name, message: failure.description)
         }
     }
 

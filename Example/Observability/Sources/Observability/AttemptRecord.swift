@@ -23,8 +23,8 @@ struct AttemptRecord: Sendable {
     mutating func note(_ event: RequestEvent) -> Change {
         var change = Change()
         switch event.kind {
-        case .sent(let request):
-            let attempt = Attempt(request: request, startedAt: event.elapsed)
+        case .sent(let sent):
+            let attempt = Attempt(sent: sent, startedAt: event.elapsed)
             open.append(attempt)
             change.begun = attempt
         case .answered(let head):

@@ -27,7 +27,7 @@ public struct LoggingObserver: RequestObserver {
         let log = RequestLog(from: minimumLevel) { [logger] level, line in
             var metadata: Logger.Metadata = [:]
             if let number { metadata["request"] = "\(number)" }
-            if case .sent(let request) = event.kind, let parent = request.traceParent {
+            if case .sent(let sent) = event.kind, let parent = sent.traceParent {
                 metadata["traceparent"] = "\(parent)"
             }
             logger.log(

@@ -25,7 +25,7 @@ public final class MetricsObserver: RequestObserver {
     }
 
     private let factory: any MetricsFactory
-    private let template: @Sendable (DescribedRequest) -> String?
+    private let template: @Sendable (RequestEvent) -> String?
     private let content = Locked(Content())
 
     /// Creates an observer.
@@ -36,7 +36,7 @@ public final class MetricsObserver: RequestObserver {
     ///     `/flights/{number}`; one of few.
     public init(
         factory: any MetricsFactory = MetricsSystem.factory,
-        urlTemplate: @escaping @Sendable (DescribedRequest) -> String? = { _ in nil }
+        urlTemplate: @escaping @Sendable (RequestEvent) -> String? = { _ in nil }
     ) {
         self.factory = factory
         template = urlTemplate
@@ -44,20 +44,20 @@ public final class MetricsObserver: RequestObserver {
 
     /// Counts and measures attempts.
     public func observe(_ event: RequestEvent) {
-        guard let id = event.requestID, let request = event.request else { return }
+        guard let id = event.requestID, event.request != nil else { return }
         let change = content.withLock { content in
             let change = content.records[id, default: AttemptRecord()].note(event)
             if case .finished = event.kind { content.records[id] = nil }
             return change
         }
-        if let begun = change.begun { activeRequests(begun, request).increment() }
-        if let judged = change.judged { activeRequests(judged, request).decrement() }
-        for attempt in change.complete { record(attempt, of: request) }
+        if let begun = change.begun { activeRequests(begun, event).increment() }
+        if let judged = change.judged { activeRequests(judged, event).decrement() }
+        for attempt in change.complete { record(attempt, of: event) }
     }
 
-    private func record(_ attempt: Attempt, of request: DescribedRequest) {
+    private func record(_ attempt: Attempt, of event: RequestEvent) {
         guard let endedAt = attempt.endedAt else { return }
-        var dimensions = dimensions(attempt, request)
+        var dimensions = dimensions(attempt, event)
         if let failure = attempt.failure { dimensions.append((AttributeName.errorType, failure.type)) }
         if let head = attempt.head { dimensions.append((AttributeName.responseStatusCode, "\(head.statusCode)")) }
         if let version = attempt.protocolVersion { dimensions.append((AttributeName.protocolVersion, version)) }
@@ -71,18 +71,18 @@ public final class MetricsObserver: RequestObserver {
         if let bytes = attempt.bytesReceived { recorder(MetricName.responseBodySize, dimensions).record(bytes) }
     }
 
-    private func dimensions(_ attempt: Attempt, _ request: DescribedRequest) -> [(String, String)] {
+    private func dimensions(_ attempt: Attempt, _ event: RequestEvent) -> [(String, String)] {
         var dimensions = [
             (AttributeName.requestMethod, attempt.method.value), (AttributeName.serverAddress, attempt.serverAddress),
             (AttributeName.serverPort, "\(attempt.request.port)"),
             (AttributeName.urlScheme, attempt.request.scheme.rawValue),
         ]
-        if let template = template(request) { dimensions.append((AttributeName.urlTemplate, template)) }
+        if let template = template(event) { dimensions.append((AttributeName.urlTemplate, template)) }
         return dimensions
     }
 
-    private func activeRequests(_ attempt: Attempt, _ request: DescribedRequest) -> Meter {
-        let dimensions = dimensions(attempt, request)
+    private func activeRequests(_ attempt: Attempt, _ event: RequestEvent) -> Meter {
+        let dimensions = dimensions(attempt, event)
         return kept(\.meters, MetricName.activeRequests, dimensions) {
             Meter(label: $0, dimensions: dimensions, factory: factory)
         }

@@ -38,7 +38,7 @@ public final class TracingObserver: RequestObserver {
 
     private let tracer: any Tracer
     private let recordsRequests: Bool
-    private let template: @Sendable (DescribedRequest) -> String?
+    private let template: @Sendable (RequestEvent) -> String?
     /// The requests that haven't ended, by number.
     private let traces = Locked<[UInt64: Trace]>([:])
 
@@ -53,7 +53,7 @@ public final class TracingObserver: RequestObserver {
     ///     `/flights/{number}`; one of few. It is a part of the span's name.
     public init(
         tracer: any Tracer = InstrumentationSystem.tracer, recordsRequests: Bool = false,
-        urlTemplate: @escaping @Sendable (DescribedRequest) -> String? = { _ in nil }
+        urlTemplate: @escaping @Sendable (RequestEvent) -> String? = { _ in nil }
     ) {
         self.tracer = tracer
         self.recordsRequests = recordsRequests
@@ -62,8 +62,8 @@ public final class TracingObserver: RequestObserver {
 
     /// Begins and ends spans.
     public func observe(_ event: RequestEvent) {
-        guard let id = event.requestID, let request = event.request else { return }
-        if case .described = event.kind { return begin(id, request, at: event) }
+        guard let id = event.requestID, event.request != nil else { return }
+        if case .described = event.kind { return begin(id, at: event) }
         let change = traces.withLock { $0[id]?.record.note(event) }
         guard let change else { return }
         if let begun = change.begun {
@@ -82,12 +82,12 @@ public final class TracingObserver: RequestObserver {
 
     // MARK: - The request
 
-    private func begin(_ id: UInt64, _ request: DescribedRequest, at event: RequestEvent) {
+    private func begin(_ id: UInt64, at event: RequestEvent) {
         // It comes in the caller's task.
         var trace = Trace(context: .current ?? .topLevel)
-        trace.template = template(request)
+        trace.template = template(event)
         if recordsRequests {
-            let name = request.endpoint ?? "\(event.purpose)"
+            let name = event.endpoint ?? "\(event.purpose)"
             let whole = start(name, trace.context, .internal, at: instant(of: event))
             trace.context = whole.span.context
             trace.whole = whole

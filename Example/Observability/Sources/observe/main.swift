@@ -17,9 +17,9 @@ var logger = Logger(label: "requests", factory: { _ in PlainLogHandler() })
 logger.logLevel = .debug
 
 /// The observers, which an app sets once.
-let template: @Sendable (DescribedRequest) -> String? = { request in
-    // An app could look it up by the type of its endpoint, `request.endpoint`.
-    request.url.contains("/busy/") ? "/busy/{name}" : nil
+let template: @Sendable (RequestEvent) -> String? = { event in
+    // An app could look it up by the type of its endpoint, `event.endpoint`.
+    event.request?.url.contains("/busy/") == true ? "/busy/{name}" : nil
 }
 let tracing = TracingObserver(recordsRequests: true, urlTemplate: template)
 var configuration = ServiceConfiguration()

@@ -19,7 +19,7 @@ struct Station {
 
     init(
         recordsRequests: Bool = false,
-        template: @escaping @Sendable (DescribedRequest) -> String? = { _ in nil },
+        template: @escaping @Sendable (RequestEvent) -> String? = { _ in nil },
         _ routes: [String: LoopbackServer.Handler] = [:]
     ) throws {
         server = try LoopbackServer(handler: LoopbackServer.routes(routes))

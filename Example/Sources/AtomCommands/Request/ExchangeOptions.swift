@@ -103,7 +103,7 @@ struct ExchangeOptions: ParsableArguments {
             configuration.observers = observers
             if let queue { configuration.dispatchQueue = queue }
             if retry { configuration.retryPolicy = .standard }
-            if noFollow { configuration.redirectPolicy = .doNotFollow }
+            if noFollow { configuration.redirectLimit = nil }
         }
         if session { return try signedAtom(for: request, configure) }
         var configuration = ServiceConfiguration(

@@ -27,7 +27,7 @@ struct PasswordLogin: TokenCredentialProvider {
 
     func credential(replacing rejected: TokenCredential?) async throws -> TokenCredential {
         guard let password = await password(), !password.isEmpty else {
-            throw TokenCredentialProviderError(Failure.noPassword, retry: .afterSignIn)
+            throw TokenCredentialProviderError.retryAfterSignIn(Failure.noPassword)
         }
         let endpoint = SignInEndpoint.password(
             airline, user: NameAndSecret(name: user, secret: password),
@@ -37,8 +37,8 @@ struct PasswordLogin: TokenCredentialProvider {
         } catch {
             let answer = try? error.decodeIfPresent(as: OAuthError.self)
             let isRefused = answer?.code == "invalid_grant"
-            throw TokenCredentialProviderError(
-                isRefused ? Failure.refused(user: user) as any Error : error, retry: .afterSignIn)
+            throw TokenCredentialProviderError.retryAfterSignIn(
+                isRefused ? Failure.refused(user: user) as any Error : error)
         }
     }
 }

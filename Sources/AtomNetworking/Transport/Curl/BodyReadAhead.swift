@@ -33,7 +33,7 @@
         /// Without a target, it gets a thread also when the app blocks all of GCD's.
         private let queue = DispatchQueue(label: "AtomNetworking.CurlTransport.body")
 
-        init(_ body: TransportBodyStream) {
+        init(_ body: TransportBody) {
             reader = body.makeReader()
             let segments = if case .segments(let body) = body.source { body.segments } else { [BodySegments.Segment]() }
             isAhead = segments.contains { if case .file = $0 { true } else { false } }
@@ -43,13 +43,13 @@
         }
 
         /// Copies what there is of the next part, as ``TransportBodyReader`` does.
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> TransportBodyReader.Part {
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(AtomError) -> Int? {
             guard isAhead else { return try reader.read(into: buffer) }
             defer { readOn() }
             return try state.withLock { state throws(AtomError) in
                 guard let part = state.parts.first else {
                     try state.end?.get()
-                    return state.end == nil ? .later : .end
+                    return state.end == nil ? 0 : nil
                 }
                 let rest = part[state.taken...].prefix(buffer.count)
                 buffer.copyBytes(from: rest)
@@ -58,7 +58,7 @@
                     state.parts.removeFirst()
                     state.taken = 0
                 }
-                return .bytes(rest.count)
+                return rest.count
             }
         }
 
@@ -94,10 +94,8 @@
             var end: Result<Void, AtomError>?
             let part = [UInt8](unsafeUninitializedCapacity: partSize) { buffer, count in
                 do throws(AtomError) {
-                    switch try reader.read(into: UnsafeMutableRawBufferPointer(buffer)) {
-                    case .bytes(let length): count = length
-                    case .end, .later: end = .success(())
-                    }
+                    count = try reader.read(into: UnsafeMutableRawBufferPointer(buffer)) ?? 0
+                    if count == 0 { end = .success(()) }
                 } catch {
                     end = .failure(error)
                 }

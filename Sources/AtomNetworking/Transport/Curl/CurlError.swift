@@ -14,12 +14,9 @@
         var certificate: String?
     }
 
-    extension CurlError: CustomStringConvertible, LocalizedError {
+    extension CurlError: RedactedError {
         /// The message and the code.
         public var description: String { "\(message) (libcurl error \(code))" }
-
-        /// The same as ``description``.
-        public var errorDescription: String? { description }
     }
 
     extension CurlError {

@@ -75,10 +75,10 @@
         private func check(_ body: TransportBodyReader, of transport: CurlTransport) {
             do {
                 var byte: UInt8 = 0
-                let part = try withUnsafeMutableBytes(of: &byte) { (place) throws(AtomError) in
+                let count = try withUnsafeMutableBytes(of: &byte) { (place) throws(AtomError) in
                     try body.read(into: place)
                 }
-                if part == .later { return body.whenReadable { self.check(body, of: transport) } }
+                if count == 0 { return body.whenReadable { self.check(body, of: transport) } }
                 loop.start(self)
             } catch {
                 loop.refuse(self, TransportFailure(error, delivery: .notSent))

@@ -32,14 +32,13 @@
             let environment = ProcessInfo.processInfo.environment
             proxies = Proxies(configuration.proxy, environment: environment)
             mayFindProxy = environment.contains { $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty }
-            switch configuration.trust {
-            case .system:
-                (authorities, replacesAuthorities) = (nil, false)
-            case .systemAnd(let further):
-                authorities = try MemoryFile(Self.systemAuthorities() + Data("\n".utf8) + further.bytes)
-                replacesAuthorities = false
-            case .only(let others):
-                (authorities, replacesAuthorities) = (try MemoryFile(others.bytes), true)
+            let trust = configuration.trust
+            replacesAuthorities = !trust.includesSystem
+            if let certificates = trust.certificates {
+                let system = trust.includesSystem ? Self.systemAuthorities() + Data("\n".utf8) : Data()
+                authorities = try MemoryFile(system + certificates.bytes)
+            } else {
+                authorities = nil
             }
             if let certificate = configuration.clientCertificate {
                 clientCertificate = try MemoryFile(certificate.chain.bytes)
@@ -179,10 +178,7 @@
         }
     }
 
-    extension CurlSettings: CustomReflectable {
-        /// Keeps `dump` of a transport from showing a passphrase or a password.
-        var customMirror: Mirror { Mirror(self, children: []) }
-    }
+    extension CurlSettings: Redacted {}
 
     private struct Proxies {
         typealias Choice = Result<CurlTransport.ProxyServer?, CurlLibrary.Unavailable>
@@ -197,7 +193,7 @@
                     try CurlTransport.ProxyServer.named(by: environment, for: scheme)
                 }
             }
-            switch proxy {
+            switch proxy.choice {
             case .environment: (http, https, chosen) = (named(.http), named(.https), nil)
             case .none: (http, https, chosen) = (.success(nil), .success(nil), nil)
             case .server(let server): (http, https, chosen) = (.success(server), .success(server), server)

@@ -20,7 +20,7 @@
             if let problem = settings.set(proxy, on: easy) { return problem }
             hasSecureProxy = proxy?.isSecure == true
             setHeader(request, isProxied: proxy != nil, on: easy)
-            if case .stream(let body)? = request.body { reader = BodyReadAhead(body) }
+            if let body = request.body, body.isStream { reader = BodyReadAhead(body) }
             if request.needsFreshConnection {
                 guard settings.set(ATOM_CURLOPT_FRESH_CONNECT, 1, on: easy),
                     settings.set(ATOM_CURLOPT_FORBID_REUSE, 1, on: easy)

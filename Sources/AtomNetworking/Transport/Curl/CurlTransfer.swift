@@ -260,17 +260,16 @@
         private func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             guard let exchange, let reader else { return Int(ATOM_CURL_READ_ABORT) }
             do {
-                switch try reader.read(into: buffer) {
-                case .bytes(let count):
-                    bodyOffset += Int64(count)
-                    return count
-                case .end:
+                guard let count = try reader.read(into: buffer) else {
                     isBodyRead = true
                     return 0
-                case .later:
+                }
+                guard count > 0 else {
                     reader.whenReadable { exchange.bodyIsReadable() }
                     return Int(ATOM_CURL_READ_PAUSE)
                 }
+                bodyOffset += Int64(count)
+                return count
             } catch {
                 abort = .body(error)
                 return Int(ATOM_CURL_READ_ABORT)

@@ -2,40 +2,13 @@
     import Foundation
 
     extension CurlTransport {
-        /// The settings of a transport over libcurl.
-        ///
-        /// ```swift
-        /// import AtomNetworking
-        ///
-        /// var curl = CurlTransport.Configuration()
-        /// curl.connectionsPerOrigin = 16
-        /// curl.proxy = .none
-        /// ```
-        public struct Configuration: Sendable {
-            /// The certificate authorities that a server's certificate may come
-            /// from, and that of an `https` proxy; the system's by default.
-            ///
-            /// The certificate and its name are always verified.
-            public var trust: Trust = .system
-
-            /// The certificate that the client shows to a server that asks for
-            /// one.
-            public var clientCertificate: ClientCertificate?
-
-            /// The public keys of which every server must have one, in addition to a valid
-            /// certificate; empty, the default, accepts every key.
-            ///
-            /// Pin a second key that you hold in reserve, so that the server can change its key.
-            public var publicKeyPins: [PublicKeyPin] = []
-
-            /// The proxy; by default what the environment names.
-            public var proxy: Proxy = .environment
-
-            /// The number of connections to one origin, and so of exchanges with
-            /// it at once, over HTTP/1.1; values below 1 count as 1.
-            ///
-            /// Over HTTP/2 one connection carries up to 100 exchanges at once.
-            public var connectionsPerOrigin = 6
+        /// The settings of a transport, as the arguments of its `init` say.
+        struct Configuration: Sendable {
+            var trust: Trust = .system
+            var clientCertificate: ClientCertificate?
+            var publicKeyPins: [PublicKeyPin] = []
+            var proxy: Proxy = .environment
+            var connectionsPerOrigin = 6
 
             /// How many milliseconds a body waits for `100 Continue`, for tests; by default
             /// a second, as libcurl says.
@@ -43,42 +16,34 @@
 
             /// An option that libcurl is said not to have, for tests.
             var missingOption: Int?
-
-            /// Creates the default settings.
-            public init() {}
         }
 
         /// The certificate authorities that are trusted.
-        public enum Trust: Sendable {
-            /// The system's.
-            case system
-            /// The system's, and these.
-            case systemAnd(Certificates)
-            /// Only these.
-            case only(Certificates)
+        struct Trust: Sendable {
+            /// `nil` for none but the system's.
+            let certificates: Certificates?
+            let includesSystem: Bool
+
+            static let system = Trust(certificates: nil, includesSystem: true)
+
+            static func systemAnd(_ certificates: Certificates) -> Trust {
+                Trust(certificates: certificates, includesSystem: true)
+            }
+
+            static func only(_ certificates: Certificates) -> Trust {
+                Trust(certificates: certificates, includesSystem: false)
+            }
         }
 
         /// One or more X.509 certificates in PEM (RFC 7468).
-        public struct Certificates: Sendable {
+        struct Certificates: Sendable {
             let bytes: Data
 
-            /// Takes the certificates from a text.
-            ///
-            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if it contains none,
-            ///   or one that can't be decoded.
-            public init(pem: String) throws(AtomError) {
+            init(pem: String) throws(AtomError) {
                 guard try PEMText.check(pem, label: { $0 == "CERTIFICATE" }, of: "certificates") > 0 else {
                     throw PEMText.invalid("certificates", "there is no “-----BEGIN CERTIFICATE-----”")
                 }
                 bytes = Data(pem.utf8)
-            }
-
-            /// Reads the certificates from a file.
-            ///
-            /// - Throws: The same as ``init(pem:)``, also if the file can't be
-            ///   read.
-            public init(contentsOf file: URL) throws(AtomError) {
-                try self.init(pem: PEMText.read(file))
             }
         }
 
@@ -91,13 +56,19 @@
             /// Creates a client certificate.
             ///
             /// - Parameters:
-            ///   - chain: The certificate, followed by those of the authorities
-            ///     between it and the root, if there are any.
+            ///   - chain: The certificate in PEM, followed by those of the
+            ///     authorities between it and the root, if there are any.
             ///   - privateKey: The key in PEM.
             ///   - passphrase: The passphrase of an encrypted key.
-            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` for a text without a
-            ///   private key. The first handshake shows whether it is the certificate's.
-            public init(chain: Certificates, privateKey: String, passphrase: String? = nil) throws(AtomError) {
+            /// - Throws: ``AtomError/requestable(_:)`` with
+            ///   ``RequestableError/unsupportedConfiguration(_:)`` if there is no
+            ///   certificate or no private key in the texts. Whether they belong
+            ///   together is found out by the first handshake.
+            public init(chain: String, privateKey: String, passphrase: String? = nil) throws(AtomError) {
+                try self.init(chain: Certificates(pem: chain), privateKey: privateKey, passphrase: passphrase)
+            }
+
+            init(chain: Certificates, privateKey: String, passphrase: String? = nil) throws(AtomError) {
                 guard try PEMText.check(privateKey, label: { $0.hasSuffix("PRIVATE KEY") }, of: "private key") > 0
                 else {
                     throw PEMText.invalid("private key", "there is no “-----BEGIN PRIVATE KEY-----”")
@@ -109,22 +80,11 @@
         }
 
         /// The SHA-256 digest of a server's public key (RFC 7469 §2.4).
-        ///
-        /// It is what this prints:
-        ///
-        /// ```
-        /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \
-        ///     | openssl dgst -sha256 -binary | base64
-        /// ```
-        public struct PublicKeyPin: Sendable, Hashable {
-            /// The digest in base64.
-            public let base64: String
+        struct PublicKeyPin: Sendable, Hashable {
+            let base64: String
 
             /// Takes the digest in base64, also with `sha256/` before it.
-            ///
-            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if it isn't
-            ///   the base64 of 32 bytes.
-            public init(sha256 base64: String) throws(AtomError) {
+            init(sha256 base64: String) throws(AtomError) {
                 var text = base64[...]
                 if text.hasPrefix("sha256/") { text = text.dropFirst(7).drop { $0 == "/" } }
                 guard let digest = Data(base64Encoded: String(text)), digest.count == 32 else {
@@ -137,35 +97,56 @@
         /// How servers are reached.
         ///
         /// A plain HTTP request to this machine never goes to a proxy on another one.
-        public enum Proxy: Sendable {
+        public struct Proxy: Sendable {
+            enum Choice: Sendable {
+                case environment
+                case none
+                case server(ProxyServer)
+            }
+
+            let choice: Choice
+
             /// As the variables `http_proxy`, `https_proxy`, `all_proxy` and
             /// `no_proxy` say, read when the transport is created.
             ///
             /// If such a value can't be used, exchanges fail before anything is sent.
-            case environment
+            public static let environment = Proxy(choice: .environment)
+
             /// Directly.
-            case none
-            /// Over this proxy.
-            case server(ProxyServer)
+            public static let none = Proxy(choice: .none)
+
+            /// Over a proxy.
+            ///
+            /// - Parameters:
+            ///   - url: The URL without user information, for example
+            ///     `http://gateway.example.com:3128`. The schemes are `http`,
+            ///     `https`, `socks4`, `socks4a`, `socks5`, and `socks5h`, which
+            ///     lets the proxy look up names.
+            ///   - username: The user name for Basic authentication at the proxy.
+            ///   - password: The password.
+            ///   - exceptions: Names of hosts, and domains with all their hosts,
+            ///     that are reached directly; `*` stands for all.
+            /// - Throws: ``AtomError/requestable(_:)`` with
+            ///   ``RequestableError/unsupportedConfiguration(_:)``.
+            public static func server(
+                _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
+            ) throws(AtomError) -> Proxy {
+                .server(try ProxyServer(url, username: username, password: password, exceptions: exceptions))
+            }
+
+            static func server(_ server: ProxyServer) -> Proxy { Proxy(choice: .server(server)) }
         }
     }
 
     // MARK: - Descriptions without secrets
 
-    extension CurlTransport.Certificates: CustomStringConvertible, CustomReflectable {
-        /// Shows the size.
-        public var description: String { "certificates (\(bytes.count) bytes)" }
-
-        /// Limits `dump` to the content of ``description``.
-        public var customMirror: Mirror { Mirror(self, children: ["bytes": bytes.count]) }
+    extension CurlTransport.Certificates: Redacted {
+        var description: String { "certificates (\(bytes.count) bytes)" }
     }
 
-    extension CurlTransport.ClientCertificate: CustomStringConvertible, CustomReflectable {
+    extension CurlTransport.ClientCertificate: Redacted {
         /// Never shows the key.
         public var description: String { "client certificate" }
-
-        /// Limits `dump` to the content of ``description``.
-        public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     // MARK: - PEM
@@ -173,14 +154,6 @@
     private enum PEMText {
         static func invalid(_ subject: String, _ reason: String) -> AtomError {
             .refused(RequestableError.unsupportedConfiguration, subject, because: reason)
-        }
-
-        static func read(_ file: URL) throws(AtomError) -> String {
-            do {
-                return try String(contentsOf: file, encoding: .utf8)
-            } catch {
-                throw invalid(file.lastPathComponent, "the file can't be read")
-            }
         }
 
         /// Counts the blocks of a kind, and checks that each can be decoded.

@@ -15,10 +15,9 @@
     /// import AtomNetworking
     /// import Foundation
     ///
-    /// var curl = CurlTransport.Configuration()
-    /// curl.trust = .systemAnd(try .init(contentsOf: URL(fileURLWithPath: "company.pem")))
+    /// let authority = try String(contentsOfFile: "company.pem", encoding: .utf8)
     /// var configuration = ServiceConfiguration()
-    /// configuration.transport = try CurlTransport(configuration: curl)
+    /// configuration.transport = try CurlTransport(authorities: authority)
     /// ```
     ///
     /// HTTP/2 is used over TLS if the server offers it. gzip and deflate are
@@ -35,10 +34,61 @@
 
         /// Creates a transport; its thread starts with the first request.
         ///
-        /// - Throws: ``RequestableError/unsupportedConfiguration(_:)`` if the process has
-        ///   no libcurl 7.68 or later, or one that lacks what the settings need to
-        ///   be safe, for example public key pins.
-        public init(configuration: Configuration = Configuration()) throws(AtomError) {
+        /// No thread is started and no connection opened before the first
+        /// request.
+        ///
+        /// A pin is what this prints (RFC 7469 §2.4), also with `sha256/` before
+        /// it:
+        ///
+        /// ```
+        /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \
+        ///     | openssl dgst -sha256 -binary | base64
+        /// ```
+        ///
+        /// - Parameters:
+        ///   - authorities: The certificate authorities that a server's certificate
+        ///     may come from, and that of an `https` proxy, as X.509 certificates in
+        ///     PEM (RFC 7468); none by default. The certificate and its name are
+        ///     always verified.
+        ///   - trustsSystem: Whether it may also come from one of the system's;
+        ///     `true` by default. `false` needs `authorities`.
+        ///   - clientCertificate: The certificate that the client shows to a server
+        ///     that asks for one.
+        ///   - publicKeyPins: The digests of the public keys of which a server must
+        ///     have one, in addition to a valid certificate; empty, the default,
+        ///     accepts every key. They apply to every server of the transport. Pin
+        ///     a second key that you hold in reserve, so that the server can change
+        ///     its key.
+        ///   - proxy: The proxy; by default what the environment names.
+        ///   - connectionsPerOrigin: The number of connections to one origin, and
+        ///     so of exchanges with it at once, over HTTP/1.1; values below 1 count
+        ///     as 1. Over HTTP/2 one connection carries up to 100 exchanges at once.
+        /// - Throws: ``AtomError/requestable(_:)`` with
+        ///   ``RequestableError/unsupportedConfiguration(_:)`` if a text contains no
+        ///   certificate, or one that can't be decoded, if a pin isn't the base64 of
+        ///   32 bytes, or if the process has no libcurl 7.68 or later, or
+        ///   one that lacks what the arguments need to be safe, for example public
+        ///   key pins.
+        public convenience init(
+            authorities: String? = nil, trustsSystem: Bool = true, clientCertificate: ClientCertificate? = nil,
+            publicKeyPins: [String] = [], proxy: Proxy = .environment, connectionsPerOrigin: Int = 6
+        ) throws(AtomError) {
+            guard trustsSystem || authorities != nil else {
+                throw .requestable(
+                    .unsupportedConfiguration(
+                        .init(subject: "CurlTransport", reason: "without authorities no certificate would be trusted")))
+            }
+            let certificates: Certificates? = if let authorities { try Certificates(pem: authorities) } else { nil }
+            var pins: [PublicKeyPin] = []
+            for pin in publicKeyPins { pins.append(try PublicKeyPin(sha256: pin)) }
+            try self.init(
+                configuration: Configuration(
+                    trust: Trust(certificates: certificates, includesSystem: trustsSystem),
+                    clientCertificate: clientCertificate, publicKeyPins: pins, proxy: proxy,
+                    connectionsPerOrigin: connectionsPerOrigin))
+        }
+
+        init(configuration: Configuration) throws(AtomError) {
             switch CurlLibrary.loaded {
             case .success(let library):
                 settings = try CurlSettings(configuration, library: library)
@@ -66,7 +116,7 @@
                 return EndedExchange()
             }
             let exchange = CurlExchange(request, loop: loop, receive: receive)
-            if case .stream(let body)? = request.body, body.length == 0, case .sequence = body.source {
+            if let body = request.body, body.length == 0, case .sequence = body.source {
                 exchange.start(after: body.makeReader(), of: self)
             } else {
                 loop.start(exchange)

@@ -3,28 +3,16 @@
 
     extension CurlTransport {
         /// A proxy that requests are sent over.
-        public struct ProxyServer: Sendable {
+        struct ProxyServer: Sendable {
             /// The scheme, host and port.
-            public let url: String
+            let url: String
             /// The hosts that are reached directly.
-            public let exceptions: [String]
+            let exceptions: [String]
             let username: String?
             let password: String?
             let isLoopback: Bool
 
-            /// Creates a proxy.
-            ///
-            /// - Parameters:
-            ///   - url: The URL without user information, for example
-            ///     `http://gateway.example.com:3128`. The schemes are `http`,
-            ///     `https`, `socks4`, `socks4a`, `socks5`, and `socks5h`, which
-            ///     lets the proxy look up names.
-            ///   - username: The user name for Basic authentication at the proxy.
-            ///   - password: The password.
-            ///   - exceptions: Names of hosts, and domains with all their hosts,
-            ///     that are reached directly; `*` stands for all.
-            /// - Throws: ``RequestableError/unsupportedConfiguration(_:)``.
-            public init(
+            init(
                 _ url: String, username: String? = nil, password: String? = nil, exceptions: [String] = []
             ) throws(AtomError) {
                 func invalid(_ reason: String) -> AtomError {
@@ -59,12 +47,9 @@
         }
     }
 
-    extension CurlTransport.ProxyServer: CustomStringConvertible, CustomReflectable {
+    extension CurlTransport.ProxyServer: Redacted {
         /// Shows the URL, and never user name or password.
-        public var description: String { url }
-
-        /// Limits `dump` to the content of ``description``.
-        public var customMirror: Mirror { Mirror(self, children: ["url": url]) }
+        var description: String { url }
     }
 
     extension CurlTransport.ProxyServer {

@@ -25,7 +25,7 @@
 
         private var stage = Stage.statusLine
         private var size = 0
-        private var fields: [HeaderFields.Field] = []
+        private var fields: [HeaderItem] = []
         /// The next head has probably as many fields as the last one.
         private var expectedCount = 8
         private(set) var statusCode = 0
@@ -138,17 +138,17 @@
             guard !name.isEmpty else { return .invalid }
             isFixed = false
             guard name.count >= 14 else {
-                fields.append(HeaderFields.Field(name: name.text, value: value.text))
+                fields.append(HeaderItem(name: name.text, value: value.text))
                 return .incomplete
             }
             let before = contentLength
             if let fault = judge(name, value, hasBlank: name.count != length) { return invalid(fault) }
             // Equal lengths are one (RFC 9110 §8.6).
             guard let contentLength, name.isName("content-length") else {
-                fields.append(HeaderFields.Field(name: name.text, value: value.text))
+                fields.append(HeaderItem(name: name.text, value: value.text))
                 return .incomplete
             }
-            if before == nil { fields.append(HeaderFields.Field(name: name.text, value: String(contentLength))) }
+            if before == nil { fields.append(HeaderItem(name: name.text, value: String(contentLength))) }
             return .incomplete
         }
 

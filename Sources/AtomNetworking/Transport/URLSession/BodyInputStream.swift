@@ -34,10 +34,7 @@ import Foundation
         override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
             guard status == .open else { return status == .error ? -1 : 0 }
             do {
-                switch try reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: maxLength)) {
-                case .bytes(let count): return count
-                case .end, .later: return 0
-                }
+                return try reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: maxLength)) ?? 0
             } catch {
                 status = .error
                 failed(error)

@@ -258,15 +258,15 @@ extension TransportResponse {
     /// Copies the fields that Foundation parsed and joined, which changes the meaning
     /// only of `Set-Cookie` (RFC 9110 §5.3).
     fileprivate init(_ response: HTTPURLResponse, exchangesPerOrigin: Int? = nil) {
-        var fields: [HeaderFields.Field] = []
+        var fields: [HeaderItem] = []
         for (name, value) in response.allHeaderFields {
             guard let name = name as? String, let value = value as? String else { continue }
             if HeaderFields.isSameName(name, "Set-Cookie") {
                 for cookie in JoinedSetCookies.lines(in: value) {
-                    fields.append(HeaderFields.Field(name: name, value: cookie))
+                    fields.append(HeaderItem(name: name, value: cookie))
                 }
             } else {
-                fields.append(HeaderFields.Field(name: name, value: value))
+                fields.append(HeaderItem(name: name, value: value))
             }
         }
         // Foundation's dictionary has no order, which logs and tests want.

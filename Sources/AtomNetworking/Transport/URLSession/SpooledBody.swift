@@ -10,7 +10,7 @@ final class SpooledBody: @unchecked Sendable {
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     private let isStopped = Guarded(false)
 
-    init(_ body: TransportBodyStream) {
+    init(_ body: TransportBody) {
         reader = body.makeReader()
     }
 
@@ -48,14 +48,11 @@ final class SpooledBody: @unchecked Sendable {
             let part = buffer.withUnsafeMutableBytes { bytes in
                 Result { () throws(AtomError) in try reader.read(into: bytes) }
             }
-            switch try part.get() {
-            case .bytes(let count):
-                guard file.write(Data(buffer[..<count]), at: size) else { throw Self.failure(errno) }
-                size += Int64(count)
-                progress()
-            case .later: return false
-            case .end: return true
-            }
+            guard let count = try part.get() else { return true }
+            guard count > 0 else { return false }
+            guard file.write(Data(buffer[..<count]), at: size) else { throw Self.failure(errno) }
+            size += Int64(count)
+            progress()
         }
     }
 

@@ -114,7 +114,7 @@ public final class URLSessionTransport: Transport {
         let isOnItsOwn = request.needsFreshConnection && request.body?.isStream != true
         let delegate = isOnItsOwn ? ExchangeDelegate(challenges: challenges) : delegate
         let exchange = DataTaskExchange(delegate, wantsMetrics: request.wantsMetrics, receive: receive)
-        if case .stream(let body) = request.body {
+        if let body = request.body, body.isStream {
             start(exchange, urlRequest, sending: body)
         } else if isOnItsOwn {
             // A session has its own connections. On a kept-alive one the request, and a
@@ -132,7 +132,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// A stream of the app is written to a temporary file first: URLSession would not
     /// send its length, and on Linux can't read it on demand.
-    private func start(_ exchange: DataTaskExchange, _ request: URLRequest, sending body: TransportBodyStream) {
+    private func start(_ exchange: DataTaskExchange, _ request: URLRequest, sending body: TransportBody) {
         #if canImport(FoundationNetworking)
             if case .segments = body.source { return send(body, of: request, as: exchange) }
         #else
@@ -158,7 +158,7 @@ public final class URLSessionTransport: Transport {
     #if canImport(FoundationNetworking)
         private func send(_ file: URL, of request: URLRequest, as exchange: DataTaskExchange) {
             do {
-                let body = TransportBodyStream(try BodySegments([.file(FileSegment(url: file))]))
+                let body = TransportBody(try BodySegments([.file(FileSegment(url: file))]))
                 send(body, of: request, as: exchange)
             } catch {
                 fail(exchange, error)
@@ -166,7 +166,7 @@ public final class URLSessionTransport: Transport {
         }
 
         /// Sends files that are read while they are sent.
-        private func send(_ body: TransportBodyStream, of request: URLRequest, as exchange: DataTaskExchange) {
+        private func send(_ body: TransportBody, of request: URLRequest, as exchange: DataTaskExchange) {
             var request = request
             let delegate = delegate
             request.httpBodyStream = BodyInputStream(body.makeReader()) { error in
@@ -221,7 +221,7 @@ public final class URLSessionTransport: Transport {
         urlRequest.timeoutInterval = timeoutInterval(above: request.idleTimeout)
         urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
-        if case .data(let body) = request.body { urlRequest.httpBody = body }
+        if let body = request.body?.data { urlRequest.httpBody = body }
         urlRequest.allHTTPHeaderFields = combined(request.headerFields)
         return urlRequest
     }

@@ -63,7 +63,7 @@ struct ModelledExchange {
         retries = settings.quota > 0 || settings.offlineLeft > 0
         let policy = ExchangePolicy(
             takesSlot: settings.takesSlots, usesCookies: true, needsFreshConnection: false, retries: retries,
-            redirects: .follow(limit: settings.redirectLimit), maximumBodySize: 1 << 20)
+            redirectLimit: settings.redirectLimit, maximumBodySize: 1 << 20)
         machine = ExchangeMachine(
             Attempt(request),
             ExchangeMachine.Terms(

@@ -238,7 +238,7 @@ import Testing
             $0.retryPolicy = RetryPolicy(connectivityWait: .seconds(60))
         }
         let first = session.call()
-        let failure = TokenCredentialProviderError(URLError(.notConnectedToInternet), retry: .after(.seconds(600)))
+        let failure = TokenCredentialProviderError.retryAfter(.seconds(600), URLError(.notConnectedToInternet))
         await login.form(0).finish(.failure(failure))
         #expect(await eventually { network.count == 1 })
         // The session would not ask again before its deadline.

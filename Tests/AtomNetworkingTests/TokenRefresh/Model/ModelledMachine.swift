@@ -157,7 +157,7 @@ struct ModelledMachine {
                 number: number, .refreshRejected(OAuthError(code: "x"), delivery: .notSent), read: nil, now: now)
         }
         if bug == .earlyFailureRefusesWaiters, machine.running?.number == number {
-            let waiting = machine.refuseAll(.waitedTooLong)
+            let waiting = machine.refuseAll(.waitedTooLong(delivery: .notSent))
             return waiting
                 + machine.refreshFailed(
                     number: number, cause: AtomError.unexpected, retryAfter: retryAfter, random: random, now: now)

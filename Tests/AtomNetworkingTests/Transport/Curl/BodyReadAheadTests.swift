@@ -36,7 +36,7 @@
             ).target
             return TransportRequest(
                 method: "PUT", target: target, headerFields: HeaderFields(),
-                body: .stream(TransportBodyStream(try BodySegments(segments))), idleTimeout: .seconds(600))
+                body: TransportBody(try BodySegments(segments)), idleTimeout: .seconds(600))
         }
 
         /// How many files of the folder this process has open.
@@ -118,7 +118,7 @@
                     }
                 }
             }
-            let body = BodyReadAhead(TransportBodyStream(try BodySegments(segments)))
+            let body = BodyReadAhead(TransportBody(try BodySegments(segments)))
             defer { body.close() }
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 1)
             defer { buffer.deallocate() }
@@ -129,13 +129,13 @@
                 #expect(await eventually { count.value.opened == min(taken + 2, parts.count) })
                 // Before, since the next one is begun within.
                 if read.count % (64 << 10) + bufferSize >= 64 << 10 { count.with { $0.taken = taken + 1 } }
-                switch try body.read(into: buffer) {
-                case .bytes(let count): read += buffer[..<count]
-                case .later:
+                let count = try body.read(into: buffer)
+                read += buffer[..<(count ?? 0)]
+                isOver = count == nil
+                if count == 0 {
                     let isReadable = Signal()
                     body.whenReadable { isReadable.raise() }
                     await isReadable.wait()
-                case .end: isOver = true
                 }
             }
             #expect(read == parts.reduce(Data(), +))

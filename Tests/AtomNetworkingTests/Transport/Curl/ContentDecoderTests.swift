@@ -10,7 +10,7 @@
         private static let text = Data("hello, world".utf8)
 
         private static func fields(_ coding: String) -> HeaderFields {
-            HeaderFields([HeaderFields.Field(name: "Content-Encoding", value: coding)])
+            HeaderFields([HeaderItem(name: "Content-Encoding", value: coding)])
         }
 
         /// Decodes parts of this size; `nil` if the content is invalid or has no end.

@@ -36,13 +36,6 @@
             #expect(error.map { "\($0)" }?.contains("hush") == false)
         }
 
-        @Test("A file that can't be read is named without its folder")
-        func file() {
-            let file = URL(fileURLWithPath: "/nowhere/company.pem")
-            let error = refusal { () throws(AtomError) in try CurlTransport.Certificates(contentsOf: file) }
-            #expect(error.map { "\($0)".contains("company.pem") && !"\($0)".contains("nowhere") } == true)
-        }
-
         @Test(
             "A private key is any PEM block of one",
             arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY"])

@@ -17,7 +17,7 @@
             private func atom(_ transport: RecordingTransport) -> Atom {
                 Atom(
                     .forTest(over: transport, time: SystemTimeSource()) {
-                        $0.redirectPolicy = .doNotFollow
+                        $0.redirectLimit = nil
                         $0.maximumResponseSize = maximumSize
                     })
             }

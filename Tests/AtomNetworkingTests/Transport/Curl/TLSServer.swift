@@ -114,7 +114,7 @@
         }
 
         func certificates(_ name: String) throws -> CurlTransport.Certificates {
-            try CurlTransport.Certificates(contentsOf: folder.appendingPathComponent("\(name).pem"))
+            try CurlTransport.Certificates(pem: text("\(name).pem"))
         }
 
         func pin(_ name: String) throws -> CurlTransport.PublicKeyPin {

@@ -55,7 +55,7 @@ import Testing
 
             var body: TransportBody {
                 let stream = parts.stream
-                return .stream(TransportBodyStream(BodySequence(length: nil, isRepeatable: true) { stream }))
+                return TransportBody(BodySequence(length: nil, isRepeatable: true) { stream })
             }
 
             func end() {

@@ -8,12 +8,12 @@ private struct InstantTransport: Transport {
     let answer = TransportResponse(
         statusCode: 200,
         headerFields: HeaderFields([
-            HeaderFields.Field(name: "Content-Type", value: "application/json"),
-            HeaderFields.Field(name: "Content-Length", value: "193"),
-            HeaderFields.Field(name: "Date", value: "Tue, 01 Jan 2030 08:00:00 GMT"),
-            HeaderFields.Field(name: "Server", value: "memory"),
-            HeaderFields.Field(name: "Connection", value: "keep-alive"),
-            HeaderFields.Field(name: "X-Request-Id", value: "4f1c2b9a"),
+            HeaderItem(name: "Content-Type", value: "application/json"),
+            HeaderItem(name: "Content-Length", value: "193"),
+            HeaderItem(name: "Date", value: "Tue, 01 Jan 2030 08:00:00 GMT"),
+            HeaderItem(name: "Server", value: "memory"),
+            HeaderItem(name: "Connection", value: "keep-alive"),
+            HeaderItem(name: "X-Request-Id", value: "4f1c2b9a"),
         ]))
     let body = Data(count: 193)
     let exchange = EndedExchange()

@@ -65,7 +65,7 @@ public final class LoginPrompt: TokenCredentialProvider {
     /// Closes the prompt: the session ends, and nobody is asked again before
     /// the app has signed in or out.
     public func close() {
-        finish(number, .failure(TokenCredentialProviderError(CancellationError(), retry: .afterSignIn)))
+        finish(number, .failure(TokenCredentialProviderError.retryAfterSignIn(CancellationError())))
     }
 
     /// A continuation is resumed exactly once.

@@ -1,0 +1,251 @@
+import Foundation
+
+/// The body of a response while it arrives: its parts, its lines, the values in
+/// its lines, or its server-sent events.
+///
+/// The functions of ``Service`` that return one say what its elements are. A
+/// stream is read once; a second reading fails with ``AtomError/unexpected``.
+public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
+    /// Every failure of the SDK.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public typealias Failure = AtomError
+
+    /// The response without its body; of several, the first one.
+    public let response: AtomResponse
+
+    private let makeReader: @Sendable () -> any StreamReader<Element>
+
+    private init(_ response: AtomResponse, makeReader: @escaping @Sendable () -> any StreamReader<Element>) {
+        self.response = response
+        self.makeReader = makeReader
+    }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: makeReader()) }
+
+    /// Reads a stream.
+    public struct Iterator: AsyncIteratorProtocol {
+        /// Every failure of the SDK.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public typealias Failure = AtomError
+
+        fileprivate var reader: any StreamReader<Element>
+
+        /// Waits for the next element.
+        ///
+        /// - Returns: `nil` at the end of the stream.
+        public mutating func next() async throws(AtomError) -> Element? { try await reader.next(isolation: nil) }
+
+        /// Waits for the next element, on the caller's actor.
+        ///
+        /// A loop calls it. It suspends only if no element is there, and to decode
+        /// values elsewhere.
+        ///
+        /// - Returns: `nil` at the end of the stream.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
+            try await reader.next(isolation: actor)
+        }
+    }
+}
+
+extension ResponseStream<Data> {
+    /// The parts of a body; none is empty.
+    init(_ handle: StreamHandle, response: AtomResponse) { self.init(response) { PartReader(handle) } }
+}
+
+extension ResponseStream<String> {
+    /// The lines of a body, without their ends.
+    init(_ handle: StreamHandle, response: AtomResponse, limit: Int) {
+        self.init(response) { TextReader(lines: LineReader(handle, limit: limit)) }
+    }
+}
+
+extension ResponseStream where Element: Decodable {
+    /// The values in the lines of a body.
+    init(_ handle: StreamHandle, response: AtomResponse, decoder: ResponseDecoder, limit: Int) {
+        self.init(response) {
+            ValueReader(lines: LineReader(handle, limit: limit), response: response, decoder: decoder)
+        }
+    }
+}
+
+extension ResponseStream<ServerSentEvent> {
+    init(_ source: EventSource, response: AtomResponse, limit: Int) {
+        self.init(response) { EventReader(source, limit: limit) }
+    }
+}
+
+// MARK: - Reading
+
+/// Reads the elements of a stream, and closes the exchange when it is released.
+private protocol StreamReader<Element> {
+    associatedtype Element
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element?
+}
+
+private final class PartReader: StreamReader, Sendable {
+    /// `nil` for a second reading.
+    private let handle: StreamHandle?
+
+    init(_ handle: StreamHandle) { self.handle = handle.begin() ? handle : nil }
+
+    deinit { handle?.stream.drop() }
+
+    func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AtomError) -> Data? {
+        guard let handle else { throw .unexpected }
+        return try await handle.stream.next()
+    }
+
+    func check() throws(AtomError) { try handle?.stream.check() }
+
+    func naming(_ error: AtomError) -> AtomError { handle?.stream.naming(error) ?? error }
+}
+
+private struct LineReader {
+    /// `nil` after a failure.
+    private var parts: PartReader?
+    var splitter: LineSplitter
+    private var hasEnded = false
+
+    init(_ handle: StreamHandle, limit: Int) {
+        parts = PartReader(handle)
+        splitter = LineSplitter(limit: limit)
+    }
+
+    mutating func next<Line>(
+        isolation actor: isolated (any Actor)? = #isolation,
+        _ take: (inout LineSplitter) throws(AtomError) -> Line?
+    ) async throws(AtomError) -> Line? {
+        try check()
+        guard let parts else { return nil }
+        do throws(AtomError) {
+            while true {
+                if let line = try take(&splitter) { return line }
+                if hasEnded { return nil }
+                if let part = try await parts.next() {
+                    splitter.append(part)
+                } else {
+                    hasEnded = true
+                    splitter.finish()
+                }
+            }
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    mutating func check() throws(AtomError) {
+        do { try parts?.check() } catch { throw failed(error) }
+    }
+
+    /// Ends the reading with an error, which gets its request.
+    mutating func failed(_ error: AtomError) -> AtomError { parts.take()?.naming(error) ?? error }
+}
+
+private struct TextReader: StreamReader {
+    var lines: LineReader
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> String? {
+        try await lines.next { (splitter) throws(AtomError) in try splitter.nextText() }
+    }
+}
+
+private struct ValueReader<Element: Decodable & Sendable>: StreamReader {
+    private var lines: LineReader
+    private let response: AtomResponse
+    private let decoder: ResponseDecoder
+    /// What has been decoded and not been read, the last one first.
+    private var values: [Element] = []
+    /// What comes after those.
+    private var failure: AtomError?
+
+    init(lines: LineReader, response: AtomResponse, decoder: ResponseDecoder) {
+        self.lines = lines
+        self.response = response
+        self.decoder = decoder
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> Element? {
+        while true {
+            try lines.check()
+            if let value = values.popLast() { return value }
+            if let failure = failure.take() { throw lines.failed(failure) }
+            guard let line = try await lines.next({ (splitter) throws(AtomError) in try splitter.next() })
+            else { return nil }
+            (values, failure, lines.splitter) = await Self.decoded(line, lines.splitter, response, decoder)
+        }
+    }
+
+    /// Decodes a line and those behind it, off the caller's actor.
+    private static func decoded(
+        _ first: Data, _ rest: LineSplitter, _ response: AtomResponse, _ decoder: ResponseDecoder
+    ) async -> ([Element], AtomError?, LineSplitter) {
+        var (values, rest, next) = ([Element](), rest, Optional(first))
+        var failure: AtomError?
+        do throws(AtomError) {
+            while let line = next {
+                if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+                    let line = response.replacing(data: line)
+                    values.append(try decoder.decode(Element.self, from: line, isWholeBody: false))
+                }
+                next = try rest.next()
+            }
+        } catch { failure = error }
+        return (values.reversed(), failure, rest)
+    }
+}
+
+private struct EventReader: StreamReader {
+    /// `nil` after the end.
+    private var connection: Connection?
+    private var parser: ServerSentEventParser
+    private let limit: Int
+
+    init(_ source: EventSource, limit: Int) {
+        let connection = Connection(source)
+        self.connection = connection
+        self.limit = limit
+        // Only the reader may read the ID, which each reconnection changes.
+        parser = ServerSentEventParser(limit: limit, lastEventID: connection.source?.lastEventID ?? "")
+    }
+
+    /// Closes the exchange when the reader is released.
+    private final class Connection: Sendable {
+        /// `nil` for a second reading.
+        let source: EventSource?
+
+        init(_ source: EventSource) { self.source = source.begin() ? source : nil }
+
+        deinit { source?.close() }
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(AtomError) -> ServerSentEvent? {
+        guard let connection else { return nil }
+        guard let source = connection.source else { throw .unexpected }
+        do throws(AtomError) {
+            try source.check()
+            while true {
+                if let event = try parser.next() { return event }
+                var failure: AtomError?
+                do {
+                    if let part = try await source.next() {
+                        parser.append(part)
+                        continue
+                    }
+                } catch {
+                    failure = error
+                }
+                let goesOn = try await source.reconnect(
+                    after: failure, lastEventID: parser.lastEventID, serverDelay: parser.retry)
+                guard goesOn else { break }
+                parser = ServerSentEventParser(limit: limit, lastEventID: source.lastEventID)
+            }
+        } catch {
+            self.connection = nil
+            throw source.naming(error)
+        }
+        self.connection = nil
+        return nil
+    }
+}
