@@ -14,9 +14,18 @@ import Testing
         #expect(interval == interval.rounded() && interval >= seconds + 1)
     }
 
-    @Test func aTimeoutOfAYearIsClamped() {
-        #expect(URLSessionTransport.timeoutInterval(above: .seconds(31_536_000)) == 31_536_000)
-    }
+    #if canImport(FoundationNetworking)
+        @Test func onLinuxItsTimersAreNeverArmedAndItsMillisecondsFit() {
+            let milliseconds = URLSessionTransport.timeoutInterval(above: .seconds(30)) * 1_000
+            #expect(milliseconds < Double(Int.max))
+            let interval = DispatchTimeInterval.milliseconds(Int(milliseconds))
+            #expect(DispatchTime.now() + interval == .distantFuture)
+        }
+    #else
+        @Test func aTimeoutOfAYearIsClamped() {
+            #expect(URLSessionTransport.timeoutInterval(above: .seconds(31_536_000)) == 31_536_000)
+        }
+    #endif
 
     @Test func aBrokenPipeIsALostConnection() {
         let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: "Send failure: Broken pipe"])
