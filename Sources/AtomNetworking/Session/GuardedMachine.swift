@@ -194,7 +194,7 @@ final class SessionAlarm: Sendable {
     ///
     /// The instant is read here: a thread that comes late must not set an older
     /// one.
-    func follow(_ instant: () -> MonotonicInstant?, of time: any TimeSource, ring: @escaping @Sendable () -> Void) {
+    func follow(of time: any TimeSource, _ ring: @escaping @Sendable () -> Void, _ instant: () -> MonotonicInstant?) {
         let last = alarm.withLock { alarm -> (any Alarm)? in
             guard let instant = instant() else { return alarm.take() }
             let set = alarm ?? time.makeAlarm(ring: ring)

@@ -220,7 +220,7 @@ extension SessionActor {
                 for waiter in waiters { waiter.refused(error) }
                 waiter = waiter ?? waiters.first
             case .wake:
-                guarded.pauseAlarm.follow({ guarded.with { $0.pauseEnd } }, of: time) { [weak self] in self?.wokeUp() }
+                guarded.pauseAlarm.follow(of: time, { [weak self] in self?.wokeUp() }, { guarded.with { $0.pauseEnd } })
             case .announceFailure(let failure):
                 let now = time.now
                 // After an early refresh that failed, the token is still good.
@@ -329,7 +329,7 @@ extension SessionActor {
     /// Sets the alarm for a write that has failed; it holds the session until
     /// the store has taken the credential.
     private nonisolated func followRetry() {
-        guarded.writeAlarm.follow({ guarded.with { $0.store.retryAt } }, of: time) { self.writeAgain() }
+        guarded.writeAlarm.follow(of: time, { self.writeAgain() }, { guarded.with { $0.store.retryAt } })
     }
 
     /// Writes what the store should hold and doesn't, unless it holds something

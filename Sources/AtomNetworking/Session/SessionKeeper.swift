@@ -22,8 +22,10 @@ enum SessionKeeper: Sendable {
     /// What a store holds; `nil` for a variable.
     func load() async throws -> TokenCredential? { try await store?.load() }
 
-    /// Runs a refresh, with what a store holds. The store then writes what the
-    /// refresh returns besides its outcome; a variable was set by then.
+    /// Runs a refresh, with what a store holds.
+    ///
+    /// The store then writes what the refresh returns besides its outcome; a
+    /// variable was set by then.
     ///
     /// - Returns: The outcome, or `nil` if the refresh has not run; and what the
     ///   store holds in the end, or why it could not be read or written.

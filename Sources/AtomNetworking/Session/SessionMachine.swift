@@ -63,6 +63,8 @@ struct SessionMachine<Waiter> {
     /// Counts all changes of the credential and of what is known about it, so
     /// that what was read before a change is recognised.
     var version = 0
+    /// The number of the access token that the server has accepted last.
+    private var provenNumber = -1
     /// The number of the newest access token: a 401 for an older one comes late.
     var lastTokenNumber = 0
     /// Counts sign-ins and sign-outs.
@@ -303,7 +305,9 @@ extension SessionMachine {
     /// The server's answer to a request signed with this access token is not a
     /// 401.
     mutating func accepted(version signed: Int) {
-        guard signed == tokenNumber, held?.isProven == false else { return }
+        // Nearly every request says what is known: a number is compared, and nothing copied.
+        guard signed != provenNumber, signed == tokenNumber else { return }
+        provenNumber = signed
         held?.isProven = true
     }
 

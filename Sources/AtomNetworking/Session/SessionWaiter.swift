@@ -33,3 +33,72 @@ struct SessionPlace {
     /// Whether it is in the queue.
     var isWaiting: Bool
 }
+
+/// What a session needs from the service whose request starts a refresh.
+///
+/// Services that share a session may differ in all of it. The session knows
+/// nothing else about the services.
+protocol RefreshService: AnyObject, Sendable {
+    /// The app's own way to get a credential, if the service is configured so.
+    var provider: (any TokenCredentialProvider)? { get }
+
+    /// The longest time that the provider may take; `nil` for no limit.
+    var providerDeadline: Duration? { get }
+
+    /// Where the session logs, if it does.
+    var log: RequestLog? { get }
+
+    /// Asks the token endpoint; the request waits in no queue.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential to replace, if there is one.
+    ///   - sentAt: The time now, from which the token's lifetime counts.
+    func token(replacing credential: TokenCredential?, sentAt: Moment) async -> TokenResponse
+
+    /// Revokes a credential, if there is an endpoint for it; nobody waits for
+    /// that.
+    func revoke(_ credential: TokenCredential)
+
+    /// Revokes a credential, if there is an endpoint for it, and waits for the
+    /// answer.
+    ///
+    /// - Returns: Why that failed.
+    func revocation(of credential: TokenCredential) async -> AtomError?
+
+    /// Tells the app what happened to the session, after the requests that
+    /// waited for it.
+    ///
+    /// - Parameter isOver: Whether nothing can be signed any more.
+    func announce(_ event: SessionEvent, isOver: Bool)
+}
+
+/// Whose session it is: another value after each sign-in, sign-out and takeover,
+/// but the same one after a refresh.
+struct SessionHolder: Hashable, Sendable {
+    /// Counts sign-ins and sign-outs.
+    let generation: Int
+    /// Counts the credentials that somebody else has put in place.
+    let takeoverCount: Int
+}
+
+/// What tells whose token has signed a request; each of these is enough.
+struct SessionSigner: Sendable {
+    /// The session's holder, for no longer than this process lives.
+    let holder: String
+    /// The refresh token and those that it has replaced, or the access token if
+    /// there is none.
+    let tokens: [String]
+}
+
+extension SessionMachine {
+    /// Whose session it is, as far as the machine knows.
+    var holder: SessionHolder { SessionHolder(generation: generation, takeoverCount: takeoverCount) }
+
+    /// The tokens that tell whose the access token with this number is; `nil` if
+    /// the session has another one.
+    func tokens(of version: Int) -> [String]? {
+        guard version == tokenNumber, let credential = held?.credential else { return nil }
+        guard !credential.refreshToken.isEmpty else { return [credential.accessToken] }
+        return [credential.refreshToken] + spent.predecessors(of: credential)
+    }
+}
