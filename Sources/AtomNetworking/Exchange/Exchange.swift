@@ -6,7 +6,7 @@ import Foundation
 /// happens comes to it as an event, and ``perform(_:_:)`` does what it says,
 /// outside the lock. Events after the outcome change nothing, but a slot is
 /// always given back.
-final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
+final class Exchange: SlotWaiter, SessionWaiter, DeadlineBearer, EventTeller, @unchecked Sendable {
     // The deadline queue and the session use these, each under its own lock: accesses can't overlap, and are not checked
     // for that (SE-0176). All other properties are constant.
     @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
@@ -27,7 +27,6 @@ final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer,
     private let retrying: EndpointRetrying?
     /// For the app's observers; `nil` if there are none.
     let observation: RequestObservation?
-    let observers: ObserverChain?
 
     /// The state, under the lock.
     private struct Content {
@@ -67,7 +66,6 @@ final class Exchange: RunningRequest, SlotWaiter, SessionWaiter, DeadlineBearer,
         if case .awaiting = listener { isAwaited = true } else { isAwaited = false }
         retrying = request.retrying
         observation = manager.observation(of: request)
-        observers = manager.observers
         let startedAt = observation?.instant ?? manager.time.now
         signing = AttemptSigning(request, manager: manager, destination: destination, observation: observation)
         outcomes = OutcomeTerms(
@@ -220,7 +218,7 @@ extension Exchange {
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
         let now = manager.time.now
-        if let observers, observers.wantsBodies, let requestID = observation?.requestID {
+        if let observers = manager.observers, observers.wantsBodies, let requestID = observation?.requestID {
             observers.tell(part, of: requestID, attempt: wire.number)
         }
         handle(wire, part: part) { content in
@@ -399,7 +397,8 @@ extension Exchange {
         switch manager.gate?.admit(self, anew: isAnew) {
         case .go(let signature, let departures):
             admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
-        case .askSession(let read) where manager.session?.ask(for: self, anew: isAnew, read: read) == .go:
+        case .askSession(let read)
+        where manager.session?.ask(for: self, until: totalDeadline, anew: isAnew, read: read) == .go:
             admitted(.unknown, withSlotAt: place)
         case .askSession, nil: queuedBySession(hasSlot: place != nil)
         }
@@ -592,7 +591,7 @@ extension Exchange {
     /// It can be taken once.
     func takeOutcome() -> Result<AtomResponse, AtomError>? { content.withLock { $0.awaited.take() } }
 
-    var totalDeadline: MonotonicInstant { content.withLock { $0.machine.clock.end ?? $0.machine.clock.limit } }
+    private var totalDeadline: MonotonicInstant { content.withLock { $0.machine.clock.end ?? $0.machine.clock.limit } }
     var service: any RefreshService { manager }
     var refreshMeans: RefreshMeans { manager.refreshMeans }
 

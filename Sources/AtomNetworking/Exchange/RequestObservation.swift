@@ -65,10 +65,7 @@ final class RequestObservation: RequestEvent.Subject, @unchecked Sendable {
 /// Events are told in their order, outside of every lock, by one thread at a
 /// time. Nearly always the thread in which something happens tells it at once,
 /// and the event is nowhere but on its stack.
-protocol EventTeller: AnyObject, Sendable {
-    /// Who hears the events.
-    var observers: ObserverChain? { get }
-
+protocol EventTeller: RunningRequest {
     /// `nil` if nobody observes the request.
     var observation: RequestObservation? { get }
 
@@ -92,7 +89,7 @@ extension EventTeller {
         if let observation { hear(observation.event(.described, at: observation.instant)) }
     }
 
-    private func hear(_ event: RequestEvent) { observers?.tell(event) }
+    private func hear(_ event: RequestEvent) { manager.observers?.tell(event) }
 
     /// Tells an event.
     func tell(_ kind: consuming RequestEvent.Kind, at now: MonotonicInstant) {

@@ -60,13 +60,15 @@ extension SessionActor {
     /// Asks the machine for a request that the gate has not let through.
     ///
     /// - Parameters:
+    ///   - deadline: When the request's own time is up.
     ///   - isAnew: As in ``SessionGate/admit(_:anew:)``.
     ///   - read: What the gate has read.
     nonisolated func ask(
-        for waiter: any SessionWaiter, anew isAnew: Bool, read: (credential: TokenCredential, version: Int)?
+        for waiter: any SessionWaiter, until deadline: MonotonicInstant, anew isAnew: Bool,
+        read: (credential: TokenCredential, version: Int)?
     ) -> Verdict {
         var read = read
-        let (means, deadline) = (waiter.refreshMeans, waiter.totalDeadline)
+        let means = waiter.refreshMeans
         while true {
             let now = moment
             let (admission, actions) = guarded.ask { machine in

@@ -4,9 +4,6 @@ protocol SessionWaiter: AnyObject, Sendable {
     /// the session only, under its lock.
     var sessionPlace: SessionPlace? { get set }
 
-    /// When the request's own time is up.
-    var totalDeadline: MonotonicInstant { get }
-
     /// How its service gets another credential.
     var refreshMeans: RefreshMeans { get }
 

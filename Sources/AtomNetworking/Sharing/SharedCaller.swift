@@ -3,7 +3,7 @@ import Foundation
 /// One caller of an exchange that several callers may share.
 ///
 /// It is told once: the exchange's outcome, or its own cancellation.
-final class SharedCaller: RunningRequest, EventTeller {
+final class SharedCaller: EventTeller {
     private struct State {
         /// For an awaiting caller.
         var awaited = AwaitedOutcome()
@@ -43,7 +43,6 @@ final class SharedCaller: RunningRequest, EventTeller {
     func tellJoined() { if let observation { tellNoted(observation) } }
 
     var manager: RequestableQueueManager { sharing.manager }
-    var observers: ObserverChain? { manager.observers }
 
     func withEvents<T: Sendable>(_ body: (inout NotedEvents) -> T) -> T { state.withLock { body(&$0.events) } }
 

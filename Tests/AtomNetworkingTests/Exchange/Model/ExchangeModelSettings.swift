@@ -67,6 +67,9 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
     var earlyRingsLeft = 0
     /// How often a token dies by itself.
     var deathsLeft = 0
+    /// How many callers may share the first exchange, and how many of them leave.
+    var callers = 1
+    var leavesLeft = 0
     /// How many attempts are lost because there is no network.
     var offlineLeft = 0
     /// Whether they take slots.
@@ -120,6 +123,11 @@ struct ExchangeModelSettings: Sendable, CustomTestStringConvertible {
         ExchangeModelSettings(
             name: "lost attempts that are sent again", signed: [true, false], idempotent: [true, false], quota: 2,
             failuresLeft: 2, expiriesLeft: 1, earlyRingsLeft: 1),
+        ExchangeModelSettings(
+            name: "callers that share, and leave", signed: [true, false], failuresLeft: 1, callers: 3, leavesLeft: 2),
+        ExchangeModelSettings(
+            name: "callers that share a 401", signed: [true, false], heads: [.ok, .unauthorized],
+            renewals: [.renewed, .failed], callers: 2, leavesLeft: 2),
         ExchangeModelSettings(
             name: "no network while callers leave", signed: [true, false], idempotent: [true, false],
             cancellationsLeft: 1, offlineLeft: 2),
@@ -214,6 +222,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         "retriedUnpaid", in: "busy servers while callers leave", isDeep: true)
     static let retriedAfterTheDeadline = PlantedExchangeBug(
         "retriedAfterTheDeadline", in: "busy servers that want too much time")
+    static let joinedAfterItsEnd = PlantedExchangeBug("joinedAfterItsEnd", in: "callers that share, and leave")
     static let unsafeRequestRepeated = PlantedExchangeBug(
         "unsafeRequestRepeated", in: "lost attempts that are sent again")
     static let streamRepeated = PlantedExchangeBug(
@@ -222,7 +231,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
     private static let all: [PlantedExchangeBug] = [
         toldTwice, lateEventCounts, deadlineChangesUnnumbered, retriedTwice, sentAfterItsEnd, sinkFailureIgnored,
         signedByWhoeverHasTheSlot, slowReaderCountsAsSilence, pauseCutShort, signOutIgnoredInAPause, retriedForEver,
-        retriedUnpaid, retriedAfterTheDeadline, unsafeRequestRepeated, streamRepeated,
+        retriedUnpaid, retriedAfterTheDeadline, unsafeRequestRepeated, streamRepeated, joinedAfterItsEnd,
         // The session and its queue.
         PlantedExchangeBug("askSession", .leftOut, in: "401s and refreshes"),
         PlantedExchangeBug("askSessionWithSlot", .leftOut, in: "a token that dies in the lane"),
@@ -256,6 +265,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("tell", .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug("tell", .doubled, in: "answers and a lost attempt"),
         PlantedExchangeBug("tell", .late, in: "401s that nothing can be done about", isDeep: true),
+        PlantedExchangeBug("tell", .leftOut, in: "callers that share, and leave", after: "cancelled"),
         // Another attempt.
         PlantedExchangeBug("payForRetry", .leftOut, in: "busy servers while callers leave"),
         PlantedExchangeBug("giveBack", .leftOut, in: "busy servers while callers leave"),

@@ -23,6 +23,10 @@ extension ExchangeWorld {
         threadKeys.sort()
         for threadKey in threadKeys { key.add(threadKey) }
         key.add(-3)
+        key.add(sharing.hashValue)
+        for count in told { key.add(count) }
+        key.add(hasMissed)
+        key.add(left.leavesLeft)
         key.add(isGood)
         key.add(isOver)
         key.add(isRefreshing)

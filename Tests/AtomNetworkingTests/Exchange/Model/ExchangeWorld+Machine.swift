@@ -181,6 +181,9 @@ extension ExchangeWorld {
                 try check(wire, index, place + 1)
             }
         }
+        for (caller, count) in told.enumerated() where exchanges[0].tellings > 0 && count != 1 {
+            throw Violation("caller \(caller) is told \(count) times (G5)")
+        }
         try checkPauses()
         guard taken == holders else { throw Violation("\(taken) slots are taken by \(holders) attempts") }
         if isNoticeHeld, self.holders == 0 { throw Violation("the app is never told of its session's end") }

@@ -7,7 +7,13 @@ extension ExchangeWorld {
             try run(index)
         case .begin(let index):
             exchanges[index].hasBegun = true
+            if index == 0, settings.callers > 1 { join() }
             try spawn([isSigned(index) ? .askSession(index) : .enterLane(index, place: nil)])
+        case .join:
+            join()
+        case .leave(let caller):
+            left.leavesLeft -= 1
+            try spawn([.leave(caller)])
         case .cancel(let index):
             left.cancellationsLeft -= 1
             try spawn([.event(index, .cancelled)])
@@ -69,6 +75,17 @@ extension ExchangeWorld {
         }
         threads.removeAll { $0.operations.isEmpty }
         if threads.isEmpty { try checkAtRest() }
+    }
+
+    private mutating func join() {
+        let (ticket, starts) = sharing.asked(for: 0)
+        guard tickets.isEmpty || !starts || bug == .joinedAfterItsEnd else {
+            // It begins another exchange.
+            hasMissed = true
+            return
+        }
+        tickets.append(ticket)
+        told.append(0)
     }
 
     private mutating func run(_ index: Int) throws(Violation) {
@@ -135,6 +152,20 @@ extension ExchangeWorld {
             }
             pausing.insert(index)
             return [.event(index, .pauseNoted)]
+        case .leave(let caller):
+            switch sharing.cancelled(tickets[caller]) {
+            case .nothing: break
+            case .leaves: return [.tellCaller(caller)]
+            case .cancelsExchange: return [.event(0, .cancelled)]
+            }
+        case .tellCaller(let caller):
+            told[caller] += 1
+            guard told[caller] == 1 else { throw Violation("caller \(caller) is told twice (G5)") }
+        case .closeSharing:
+            sharing.closed(tickets[0].exchange)
+        case .endSharing:
+            let callers = sharing.ended(tickets[0].exchange)
+            return tickets.indices.filter { callers.contains(tickets[$0].caller) }.map { .tellCaller($0) }
         case .leavePause(let index):
             pausing.remove(index)
             network[index] = nil
@@ -167,7 +198,7 @@ extension ExchangeWorld {
         case .hand, .started, .stop, .limitRest, .deliver, .keepBody, .abandon:
             return try performOnWire(operation)
         case .tell(let index):
-            try tell(index)
+            return try tell(index)
         case .holdNotice:
             holders += 1
         case .releaseNotice:
@@ -246,7 +277,7 @@ extension ExchangeWorld {
                 spent -= (exchanges[index].sut.machine.retries?.cost ?? 0)
                 exchanges[index].paid -= (exchanges[index].sut.machine.retries?.cost ?? 0)
             }
-            try tell(index)
+            return try tell(index)
         case .keepBody(let index, let number):
             try endSink(index, number, .finished)
             return [.event(index, .bodyKept(number))]
@@ -265,7 +296,7 @@ extension ExchangeWorld {
         exchanges[index].wires[number - 1].sink = end
     }
 
-    private mutating func tell(_ index: Int) throws(Violation) {
+    private mutating func tell(_ index: Int) throws(Violation) -> [Operation] {
         exchanges[index].tellings += 1
         guard exchanges[index].tellings == 1 else { throw Violation("exchange \(index) is told twice (G5)") }
         guard case .ended(let outcome, _) = exchanges[index].sut.machine.state else {
@@ -282,6 +313,7 @@ extension ExchangeWorld {
                 throw Violation("exchange \(index) is told of a 401 without its body")
             }
         }
+        return index == 0 && settings.callers > 1 ? [.closeSharing, .endSharing] : []
     }
 
     private mutating func announce() throws(Violation) {

@@ -24,6 +24,10 @@ struct ExchangeWorld: ModelledWorld {
         case leaveSession(Int)
         case notePause(Int)
         case leavePause(Int)
+        case leave(Int)
+        case tellCaller(Int)
+        case closeSharing
+        case endSharing
         case watchNetwork(Int)
         case lookAgain(Int)
         case pay(Int)
@@ -120,6 +124,13 @@ struct ExchangeWorld: ModelledWorld {
     var generation = 0
     /// The requests that it knows to pause.
     var pausing: Set<Int> = []
+    /// The callers that share the first exchange.
+    var sharing = SharedRequests<Int>()
+    var tickets: [SharedRequests<Int>.Ticket] = []
+    /// How often each of them has been told.
+    var told: [Int] = []
+    /// Whether somebody came when the exchange could not be joined.
+    var hasMissed = false
     /// The requests that wait for a network, with the attempt before.
     var network: [Int: Int] = [:]
     // The quota.
@@ -157,6 +168,8 @@ struct ExchangeWorld: ModelledWorld {
         case run(Int, Operation)
         case begin(Int)
         case cancel(Int)
+        case join
+        case leave(Int)
         case ring(Int, at: Int)
         case drained(Int, Int)
         case renewal(ExchangeModelSettings.Renewal)
@@ -176,6 +189,8 @@ struct ExchangeWorld: ModelledWorld {
             case .run(let thread, let operation): "thread \(thread): \(operation)"
             case .begin(let index): "exchange \(index) begins"
             case .cancel(let index): "exchange \(index) is cancelled"
+            case .join: "another caller asks for the same"
+            case .leave(let caller): "caller \(caller) leaves"
             case .ring(let index, let instant): "exchange \(index): the clock rings at \(instant)"
             case .drained(let index, let number): "attempt \(index).\(number): the rest has taken too long"
             case .renewal(let renewal): "the refresh ends: \(renewal)"
@@ -199,7 +214,7 @@ struct ExchangeWorld: ModelledWorld {
         case .lose(let index, let number): exchanges[index].wires[number - 1].isCancelled
         case .ring(_, let instant): ModelledExchange.pauseEnds.contains(instant)
         case .networkReturns, .loseOffline: false
-        case .cancel, .die, .part, .pause, .signOut: false
+        case .cancel, .join, .leave, .die, .part, .pause, .signOut: false
         }
     }
 
@@ -222,7 +237,12 @@ struct ExchangeWorld: ModelledWorld {
                 }
                 continue
             }
-            if left.cancellationsLeft > 0, exchange.tellings == 0 { steps.append(.cancel(index)) }
+            if index == 0, settings.callers > 1 {
+                if tickets.count < settings.callers, !hasMissed { steps.append(.join) }
+                if left.leavesLeft > 0 { steps += told.indices.filter { told[$0] == 0 }.map { .leave($0) } }
+            } else if left.cancellationsLeft > 0, exchange.tellings == 0 {
+                steps.append(.cancel(index))
+            }
             if exchange.deadline != nil {
                 if ModelledExchange.pauseEnds.contains(exchange.alarm) {
                     steps.append(.ring(index, at: exchange.alarm))
