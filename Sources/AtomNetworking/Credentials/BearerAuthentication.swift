@@ -124,8 +124,12 @@ public struct BearerAuthentication: Sendable {
     /// the store's lock meanwhile, so no refresh token is spent twice, even with
     /// several processes. The store isn't locked while the provider is called.
     ///
-    /// - Parameter provider: Signs a user in; `nil`, the default, if the app does
-    ///   that with ``Atom/signIn(with:)``.
+    /// - Parameters:
+    ///   - endpoint: Where tokens are refreshed.
+    ///   - client: The client that requests them.
+    ///   - store: Where they are kept.
+    ///   - provider: Signs a user in; `nil`, the default, if the app does that
+    ///     with ``Atom/signIn(with:)``.
     public init(
         endpoint: AuthorizationEndpoint, client: ClientCredential, store: any TokenCredentialStore,
         signIn provider: (any TokenCredentialProvider)? = nil

@@ -51,8 +51,10 @@ public final class URLSessionTransport: Transport {
     /// your own. Cookies, caches, credentials and the session's own timeouts stay
     /// as the SDK needs them.
     ///
-    /// - Parameter configure: Changes the configuration of each session: one for all
-    ///   requests, and one for each that needs a fresh connection, such as a refresh.
+    /// - Parameters:
+    ///   - configuration: What the sessions begin with; ephemeral by default.
+    ///   - configure: Changes the configuration of each session: one for all
+    ///     requests, and one for each that needs a fresh connection, such as a refresh.
     public convenience init(
         configuration: SessionConfiguration = .ephemeral,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
