@@ -201,7 +201,7 @@ extension Exchange {
         }
         if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         var turn: NotedEvents.Turn?
-        wire.head = head
+        if wire.head == nil { wire.head = head }
         handle(wire) { content in
             if observation != nil, content.machine.awaitsHead(of: wire.number) {
                 turn = content.events.turn(at: now)
