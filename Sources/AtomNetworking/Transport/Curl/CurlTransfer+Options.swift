@@ -88,16 +88,17 @@
         // Never freed and never changed, so every thread may read it.
         nonisolated(unsafe) static let callbacks: UnsafePointer<atom_curl_callbacks> = {
             let callbacks = UnsafeMutablePointer<atom_curl_callbacks>.allocate(capacity: 1)
-            // 32 bits: the products are lengths of buffers in memory.
             callbacks.initialize(
                 to: atom_curl_callbacks(
                     header: { bytes, size, count, context in
-                        UnsafeRawBufferPointer(start: bytes, count: size * count).withMemoryRebound(to: UInt8.self) {
-                            CurlTransfer.of(context).tookHeader($0) ? size * count : 0
+                        let length = size * count  // 32 bits: of a buffer in memory
+                        return UnsafeRawBufferPointer(start: bytes, count: length).withMemoryRebound(to: UInt8.self) {
+                            CurlTransfer.of(context).tookHeader($0) ? length : 0
                         }
                     },
                     write: { bytes, size, count, context in
-                        let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                        let length = size * count  // 32 bits: of a buffer in memory
+                        let part = UnsafeRawBufferPointer(start: bytes, count: length)
                         return switch CurlTransfer.of(context).receive(part) {
                         case .taken: part.count
                         case .later: Int(ATOM_CURL_WRITE_PAUSE)
@@ -105,7 +106,8 @@
                         }
                     },
                     read: { bytes, size, count, context in
-                        CurlTransfer.of(context).fill(.init(start: bytes, count: size * count))
+                        let length = size * count  // 32 bits: of a buffer in memory
+                        return CurlTransfer.of(context).fill(.init(start: bytes, count: length))
                     },
                     prepare: { context, _, _, _, port in
                         CurlTransfer.of(context).maySend(from: UInt16(truncatingIfNeeded: port)) ? 0 : 1
