@@ -237,6 +237,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("askSessionWithSlot", .leftOut, in: "a token that dies in the lane"),
         PlantedExchangeBug("leaveSession", .leftOut, in: "401s while callers leave"),
         PlantedExchangeBug("tokenRejected", .leftOut, in: "401s and refreshes"),
+        PlantedExchangeBug("tokenRejected", .late, in: "401s and refreshes"),
         PlantedExchangeBug("releaseNotice", .leftOut, in: "401s that nothing can be done about"),
         PlantedExchangeBug("releaseNotice", .doubled, in: "401s that nothing can be done about"),
         // The lane.
@@ -264,7 +265,6 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("deliver", .doubled, in: "answers and a lost attempt"),
         PlantedExchangeBug("tell", .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug("tell", .doubled, in: "answers and a lost attempt"),
-        PlantedExchangeBug("tell", .late, in: "401s that nothing can be done about", isDeep: true),
         PlantedExchangeBug("tell", .leftOut, in: "callers that share, and leave", after: "cancelled"),
         // Another attempt.
         PlantedExchangeBug("payForRetry", .leftOut, in: "busy servers while callers leave"),

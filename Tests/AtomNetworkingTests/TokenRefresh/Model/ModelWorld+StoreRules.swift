@@ -41,7 +41,8 @@ extension ModelWorld {
         if operation.isGranted, !operation.isSaid { try checkNothingIsLost(to: operation.result) }
         guard !operation.isGranted, let missed, operation.result == missed.credential else { return }
         if case .write(let credential, _) = operation.kind, credential == operation.result { return }
-        guard missed.over == operation.stored else {
+        // What this process has overwritten itself is older, too.
+        guard missed.over == operation.stored || beneath.contains(operation.stored) else {
             throw Violation("what could not be written is written over something newer (G7)")
         }
     }
