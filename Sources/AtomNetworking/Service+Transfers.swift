@@ -64,7 +64,7 @@ extension Service {
         do {
             return try download.checked(await pending.response())
         } catch {
-            throw announced(download.noted(error))
+            throw announced(download.givenUp(error))
         }
     }
 
@@ -147,7 +147,7 @@ extension Service {
                 to: fileURL, isResumable: isResumable, identity: identity, maximumSize: maximumSize, progress: progress)
             let listener = Exchange.Listener.completion { result in
                 let result = Result { () throws(AtomError) in try download.checked(result.get()) }
-                    .mapError { download.noted($0) }
+                    .mapError { download.givenUp($0) }
                 deliver(result)
             }
             return ServiceTask(sharing.begin(request, listener: listener, destination: download))
@@ -197,13 +197,5 @@ extension Service {
         // Ranges, lengths and progress count the bytes of the file.
         request.add("Accept-Encoding", "identity")
         return (request, download)
-    }
-}
-
-extension FileDownload {
-    /// Ends the file before the caller is told.
-    fileprivate func noted(_ error: AtomError) -> AtomError {
-        giveUp()
-        return error
     }
 }

@@ -564,9 +564,10 @@ extension Exchange {
 
     /// Tells the outcome; called once.
     private func settle(_ outcome: consuming Result<AtomResponse, AtomError>) {
-        // A listener is let go of when it is told: it may hold whoever holds this exchange.
+        // What the app gave is let go of now: it may hold whoever holds this exchange.
         let listener = isAwaited ? nil : content.withLock { $0.listener.take() }
         listener?.close()
+        progress?.end()
         if let observation { tellEnd(outcome, observation, at: manager.time.now) }
         if let listener { return listener.tell(outcome, manager) }
         var outcome = Optional(outcome)

@@ -7,33 +7,37 @@ final class ProgressReporter: Sendable {
     private struct State {
         var reported: TransferProgress?
         var nextReport: MonotonicInstant?
+        /// Until the outcome is told: it may hold whoever holds the request.
+        var deliver: (@Sendable (TransferProgress) -> Void)?
     }
 
     /// Between two reports.
     private static let interval = Duration.milliseconds(34)
 
-    private let state = Guarded(State())
-    private let deliver: @Sendable (TransferProgress) -> Void
+    private let state: Guarded<State>
 
     init(on queue: DispatchQueue, _ handler: @escaping @Sendable (TransferProgress) -> Void) {
-        deliver = { progress in queue.async { handler(progress) } }
+        state = Guarded(State(deliver: { progress in queue.async { handler(progress) } }))
     }
 
     init(onMainActor handler: @escaping @MainActor (TransferProgress) -> Void) {
-        deliver = TransferProgress.onMainActor(handler)
+        state = Guarded(State(deliver: TransferProgress.onMainActor(handler)))
     }
 
     /// Reports a progress, unless the last report was a moment ago.
     ///
     /// - Parameter isLast: Whether it is reported in any case.
     func report(_ progress: TransferProgress, isLast: Bool, at now: MonotonicInstant) {
-        let isDue = state.withLock { state in
-            if progress == state.reported { return false }
-            if let next = state.nextReport, now < next, !isLast { return false }
+        let deliver = state.withLock { state in
+            if progress == state.reported { return nil as (@Sendable (TransferProgress) -> Void)? }
+            if let next = state.nextReport, now < next, !isLast { return nil }
             state.reported = progress
             state.nextReport = now.advanced(by: Self.interval)
-            return true
+            return state.deliver
         }
-        if isDue { deliver(progress) }
+        deliver?(progress)
     }
+
+    /// The outcome is about to be told: nothing is reported any more.
+    func end() { _ = state.withLock { $0.deliver.take() } }
 }

@@ -20,8 +20,8 @@ import Foundation
 ///     maximumAttempts: 5, statusCodes: RetryPolicy.temporaryStatusCodes.union([520]))
 /// ```
 ///
-/// A failed connection, a timeout and the statuses of ``temporaryStatusCodes`` are
-/// reasons to try again. A request is sent again if it can't have reached the
+/// A failed connection, a timeout and the policy's statuses, which are
+/// ``temporaryStatusCodes`` unless you give others, are reasons to try again. A request is sent again if it can't have reached the
 /// server, or if ``Requestable/idempotency`` allows it. A body that can be read
 /// only once, and has been read, is never sent again.
 ///

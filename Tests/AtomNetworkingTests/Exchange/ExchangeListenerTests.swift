@@ -18,8 +18,11 @@ struct ExchangeListenerTests {
         var sharesIdenticalRequests: Bool { true }
     }
 
-    @Test("is let go of when the completion has been called", arguments: [false, true])
-    func released(isShared: Bool) async throws {
+    enum Kind: CaseIterable { case alone, shared, withProgress, download }
+
+    @Test("is let go of when the completion has been called", arguments: Kind.allCases)
+    func released(kind: Kind) async throws {
+        let folder = try TemporaryFolder()
         let transport = ScriptedTransport.held()
         var configuration = ServiceConfiguration(dispatchQueue: DispatchQueue(label: "completions"))
         configuration.transport = transport
@@ -30,9 +33,17 @@ struct ExchangeListenerTests {
             let kept = Screen()
             screen = kept
             isDone = kept.isDone
-            kept.task = atom.enqueue(isShared ? SharedEndpoint() : RecordingEndpoint() as any Requestable).resume { _ in
-                kept.isDone.raise()
-            }
+            let service = atom.enqueue(kind == .shared ? SharedEndpoint() : RecordingEndpoint() as any Requestable)
+            let progress = { @Sendable (_: TransferProgress) in _ = kept }
+            let completion = { @Sendable (_: Result<AtomResponse, AtomError>) in kept.isDone.raise() }
+            kept.task =
+                switch kind {
+                case .alone, .shared: service.resume(completion)
+                case .withProgress:
+                    service.resume(expecting: Data.self, progress: progress) { _ in kept.isDone.raise() }
+                case .download:
+                    service.download(to: folder["file"], progress: progress, completion: completion)
+                }
         }
         #expect(screen != nil)
         transport.exchanges[0].answer()

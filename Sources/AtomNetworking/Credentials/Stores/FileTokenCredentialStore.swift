@@ -44,9 +44,10 @@ import Foundation
 /// wait is limited, because a process may be paused while it holds the lock. On a
 /// network file system the lock works between machines only if `flock` does.
 ///
-/// **Calls.** `load` doesn't wait for a refresh in another process. `save` and
-/// `exchange` return when the tokens are on the disk; when they throw, the old
-/// ones are still there, unless the disk itself failed. After it has got the
+/// **Calls.** `load` doesn't wait for a refresh in another process. `save`,
+/// `exchange` and the ones for the refresh note return when what they write is on
+/// the disk; when they throw, the old tokens are still there, unless the disk
+/// itself failed. After it has got the
 /// lock, `exchange` writes what its body returns even if the task is cancelled.
 /// The body must not call the store's other methods, except `load` and the ones
 /// for the refresh note: they would wait for the end of the exchange. All

@@ -41,7 +41,7 @@
 
             init(pem: String) throws(AtomError) {
                 guard try PEMText.check(pem, label: { $0 == "CERTIFICATE" }, of: "certificates") > 0 else {
-                    throw PEMText.invalid("certificates", "there is no “-----BEGIN CERTIFICATE-----”")
+                    throw PEMText.invalid("certificates", "no line begins with “-----BEGIN CERTIFICATE-----”")
                 }
                 bytes = Data(pem.utf8)
             }
@@ -71,7 +71,7 @@
             init(chain: Certificates, privateKey: String, passphrase: String? = nil) throws(AtomError) {
                 guard try PEMText.check(privateKey, label: { $0.hasSuffix("PRIVATE KEY") }, of: "private key") > 0
                 else {
-                    throw PEMText.invalid("private key", "there is no “-----BEGIN PRIVATE KEY-----”")
+                    throw PEMText.invalid("private key", "no line begins with “-----BEGIN PRIVATE KEY-----”")
                 }
                 self.chain = chain
                 self.privateKey = Data(privateKey.utf8)
@@ -161,17 +161,24 @@
             _ text: String, label isWanted: (Substring) -> Bool, of subject: String
         ) throws(AtomError) -> Int {
             var count = 0
-            let blocks = text.matches(
-                of: /-----BEGIN ([^-]*)-----(.*?)(-----END |\z)/.dotMatchesNewlines())
-            for block in blocks where isWanted(block.1) {
-                guard !block.3.isEmpty else { throw invalid(subject, "a PEM block has no end") }
-                let content = block.2.filter { !$0.isWhitespace }
-                // A DER sequence. The header fields of an encrypted key are not base64.
-                guard content.contains(":") || Data(base64Encoded: content)?.first == 0x30 else {
-                    throw invalid(subject, "a PEM block can't be decoded")
+            var content: String?
+            // OpenSSL, too, sees a mark only at the beginning of a line.
+            for line in text.split(whereSeparator: \.isNewline) {
+                if let label = line.prefixMatch(of: /-----BEGIN ([^-]*)-----/)?.1 {
+                    guard content == nil else { break }
+                    content = isWanted(label) ? "" : nil
+                } else if let block = content, line.hasPrefix("-----END ") {
+                    // A DER sequence. The header fields of an encrypted key are not base64.
+                    guard block.contains(":") || Data(base64Encoded: block)?.first == 0x30 else {
+                        throw invalid(subject, "a PEM block can't be decoded")
+                    }
+                    count += 1
+                    content = nil
+                } else {
+                    content?.append(contentsOf: line.filter { !$0.isWhitespace })
                 }
-                count += 1
             }
+            guard content == nil else { throw invalid(subject, "a PEM block has no end") }
             return count
         }
     }

@@ -29,6 +29,11 @@
                 "", "hush", TestPEM.key, TestPEM.block("CERTIFICATE", ""), TestPEM.block("CERTIFICATE", "hush!"),
                 TestPEM.block("CERTIFICATE", "aHVzaA=="), "-----BEGIN CERTIFICATE-----\nMAA=\n",
                 TestPEM.certificate + TestPEM.block("CERTIFICATE", "hush!"),
+                // OpenSSL reads none of these.
+                TestPEM.certificate.replacingOccurrences(of: "\n", with: " "),
+                TestPEM.certificate.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"),
+                "\u{FEFF}\(TestPEM.certificate)", "x-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
+                "-----BEGIN CERTIFICATE-----\nMAA=\n\(TestPEM.certificate)",
             ])
         func invalidCertificates(text: String) {
             #expect(subject { () throws(AtomError) in try CurlTransport.Certificates(pem: text) } == "certificates")
