@@ -77,17 +77,10 @@ extension Attempt {
     ///
     /// - Parameters:
     ///   - own: The SDK's own fields, in place of the app's with these names.
-    ///   - authorization: The SDK's credential.
-    ///   - cookie: The SDK's cookies.
     ///   - signed: All header fields, if the app's signers have added to them.
-    ///   - idleTimeout: The longest idle time.
-    ///   - needsFreshConnection: Whether it needs a connection of its own.
-    ///   - wantsMetrics: Whether somebody observes it.
-    ///   - number: Which attempt it is.
     func transportRequest(
         own: [HeaderItem] = [], authorization: String?, cookie: String?, replacedBy signed: HeaderFields? = nil,
-        idleTimeout: Duration,
-        needsFreshConnection: Bool, wantsMetrics: Bool = false, number: Int
+        idleTimeout: Duration, needsFreshConnection: Bool, wantsMetrics: Bool = false, number: Int
     ) -> TransportRequest {
         var fields = signed ?? headerFields
         if signed == nil {

@@ -2,15 +2,10 @@ import Foundation
 
 /// One attempt of an exchange, until the transport's last event for it.
 final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
-    /// The time for which the rest of an unwanted response is read.
-    ///
-    /// It is short, because the next attempt may need this connection.
+    /// How long the rest of an unwanted response is read: the next attempt may need its connection.
     static let unwantedRestDuration = Duration.milliseconds(50)
 
-    /// The time for which the body of a 401 is read while the session decides.
-    ///
-    /// It is longer, because the caller gets this 401 if there is nothing to
-    /// refresh with.
+    /// The same for a 401 while the session decides: the caller gets it if there is nothing to refresh with.
     static let keptRestDuration = Duration.milliseconds(500)
 
     let exchange: Exchange
@@ -22,9 +17,7 @@ final class AttemptOnWire: DeadlineBearer, @unchecked Sendable {
 
     var deadlinePlace = DeadlinePlace()
 
-    /// The state after the exchange has let go of the attempt; `nil` before.
-    ///
-    /// Used under the exchange's lock.
+    /// The state after the exchange has let go of the attempt, under the exchange's lock.
     private var afterlife: Afterlife?
 
     private struct Afterlife {
@@ -65,18 +58,13 @@ extension AttemptOnWire {
     /// The exchange goes on without this attempt, or has ended.
     func letGo(_ running: (any TransportExchange)?) { afterlife = Afterlife(running: running) }
 
-    /// The attempt has to stop.
-    ///
-    /// - Returns: The handle to cancel, if the transport has returned it.
+    /// The attempt has to stop: returns the handle to cancel, if the transport has returned it.
     func stop() -> (any TransportExchange)? {
         afterlife?.isStopped = true
         return afterlife?.running
     }
 
-    /// The transport has returned the handle of an attempt that the exchange
-    /// has let go of.
-    ///
-    /// - Returns: The handle, if it has to be cancelled.
+    /// The transport has returned the handle, which is returned if it has to be cancelled.
     func started(_ running: any TransportExchange) -> (any TransportExchange)? {
         guard let afterlife, !afterlife.isOver else { return nil }
         self.afterlife?.running = running
@@ -111,9 +99,7 @@ extension AttemptOnWire {
         isSinkOpen = true
     }
 
-    /// Drops a part of an unwanted body.
-    ///
-    /// - Returns: Whether more was dropped than is worth reading.
+    /// Drops a part of an unwanted body, and says whether more was dropped than is worth reading.
     func discard(_ part: Data) -> Bool {
         discarded += min(part.count, ExchangeMachine.maximumRest + 1)
         return discarded > ExchangeMachine.maximumRest

@@ -27,14 +27,10 @@ struct AttemptSigning: Sendable {
         fileprivate var isKnown = true
 
         /// To be asked for.
-        static var unknown: Signature {
-            var signature = Signature()
-            signature.isKnown = false
-            return signature
-        }
+        static let unknown = Signature(isKnown: false)
 
-        fileprivate init(authorization: String? = nil, departures: Int = 0) {
-            (self.authorization, self.departures) = (authorization, departures)
+        fileprivate init(authorization: String? = nil, departures: Int = 0, isKnown: Bool = true) {
+            (self.authorization, self.departures, self.isKnown) = (authorization, departures, isKnown)
         }
 
         init(_ signature: SessionSignature, _ departures: Int) {
@@ -71,12 +67,7 @@ struct AttemptSigning: Sendable {
         wantsMetrics = observation != nil
     }
 
-    /// What is added to the next attempt.
-    ///
-    /// - Parameters:
-    ///   - signature: With what the session has just admitted it.
-    ///   - attempt: The next attempt as it is now.
-    /// - Throws: Why it isn't sent.
+    /// What is added to the next attempt, which the session may just have admitted with a signature.
     func additions(
         _ signature: Signature, for waiter: any SessionWaiter, attempt: (_ isSigned: Bool) -> NextAttempt
     ) throws(AuthenticationError) -> Additions {
@@ -132,9 +123,7 @@ struct AttemptSigning: Sendable {
         return manager.cookies.field(for: attempt.target.cookieAddress, of: era, at: manager.time.date)
     }
 
-    /// Lets the app's signers add to the attempt.
-    ///
-    /// - Returns: All its header fields; `nil` if it isn't sent, or if nothing may be added.
+    /// All header fields with those of the app's signers; `nil` if it isn't sent, or if nothing may be added.
     private func signed(_ next: NextAttempt, _ additions: Additions) throws(AuthenticationError) -> HeaderFields? {
         guard next.isReady, !next.attempt.hasLeftOrigin else { return nil }
         var draft = SignableRequest(

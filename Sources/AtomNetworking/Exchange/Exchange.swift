@@ -138,12 +138,12 @@ extension Exchange {
         perform(commands, wire, signature: signature)
     }
 
-    private func queuedBySession(hasSlot: Bool) {
+    /// - Parameter origin: Of the slot that it has in hand; it may have gone on already, and be elsewhere.
+    private func queuedBySession(slotOf origin: Origin?) {
         let now = observation == nil ? nil : manager.time.now
-        handle { content in
-            // It may have ended, or gone on already.
+        handle(slotOf: origin) { content in
             if let now, content.machine.isWaitingForSession { content.events.queued(for: .refresh, at: now) }
-            return content.machine.queuedBySession(hasSlot: hasSlot)
+            return content.machine.queuedBySession(hasSlot: origin != nil)
         }
     }
 
@@ -291,7 +291,7 @@ extension Exchange {
     /// and performs its commands outside of it.
     @inline(__always)
     private func handle(
-        _ wire: AttemptOnWire? = nil, part: Data = Data(),
+        _ wire: AttemptOnWire? = nil, part: Data = Data(), slotOf origin: Origin? = nil,
         _ event: (inout Content) -> ExchangeMachine.Commands, telling: () -> Void = {}
     ) {
         let (commands, letGo, tells) = content.withLock { content in
@@ -303,27 +303,25 @@ extension Exchange {
         }
         telling()
         if tells, let observation { tellNoted(observation) }
-        perform(commands, letGo ?? wire, part: part)
+        perform(commands, letGo ?? wire, part: part, slotOf: origin)
     }
 
-    /// Performs commands in their order.
-    ///
-    /// The answer to one of them is an event, whose commands come before the
-    /// others.
+    /// Performs commands in their order; those of an event that answers one come before the others.
     ///
     /// - Parameters:
     ///   - wire: The attempt that the event was about, or that was let go of.
     ///   - signature: With what the session has just admitted the request.
+    ///   - slotOrigin: Of a slot that was taken before the event.
     private func perform(
         _ commands: ExchangeMachine.Commands, _ wire: AttemptOnWire?, part: Data = Data(),
-        signature: AttemptSigning.Signature = .unknown
+        signature: AttemptSigning.Signature = .unknown, slotOf slotOrigin: Origin? = nil
     ) {
         for index in 0..<commands.count {
             switch commands[index] {
             case .nothing: break
             // The session and its queue.
             case .askSession: askSession(at: origin)
-            case .askSessionWithSlot(let place): askSession(isAnew: false, withSlotAt: place)
+            case .askSessionWithSlot(let place): askSession(at: origin, isAnew: false, withSlotAt: place)
             case .leaveSession: manager.session?.left(self)
             case .tokenAccepted(let version): manager.gate?.accepted(version: version)
             case .tokenRejected(let version): manager.session?.rejected(version: version)
@@ -331,7 +329,7 @@ extension Exchange {
             // The lane.
             case .enterLane(let place): enterLane(of: origin, place: place)
             case .leaveLane(let place): manager.slots.leave(place: place, origin: origin)
-            case .giveSlotBack: manager.slots.release(origin: wire?.target.origin ?? origin)
+            case .giveSlotBack: manager.slots.release(origin: slotOrigin ?? wire?.target.origin ?? origin)
             // The attempt.
             case .sign(let place): sign(place: place, signature)
             case .send: if let wire { send(wire) }
@@ -390,17 +388,18 @@ extension Exchange {
 
     /// Asks with a slot in hand if one is free: it is signed with the answer.
     private func askSession(at origin: Origin) {
-        askSession(isAnew: true, withSlotAt: signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0)
+        let place = signing.policy.takesSlot ? manager.slots.take(origin: origin) : 0
+        askSession(at: origin, isAnew: true, withSlotAt: place)
     }
 
-    private func askSession(isAnew: Bool, withSlotAt place: Int?) {
+    private func askSession(at origin: Origin, isAnew: Bool, withSlotAt place: Int?) {
         switch manager.gate?.admit(self, anew: isAnew) {
         case .go(let signature, let departures):
             admitted(AttemptSigning.Signature(signature, departures), withSlotAt: place)
         case .askSession(let read)
         where manager.session?.ask(for: self, until: totalDeadline, anew: isAnew, read: read) == .go:
             admitted(.unknown, withSlotAt: place)
-        case .askSession, nil: queuedBySession(hasSlot: place != nil)
+        case .askSession, nil: queuedBySession(slotOf: place == nil ? nil : origin)
         }
     }
 

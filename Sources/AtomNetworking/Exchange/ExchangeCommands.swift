@@ -6,8 +6,7 @@ extension ExchangeMachine {
         // The session and its queue.
         /// Ask for admission anew: it joins the end of the queue.
         case askSession
-        /// Ask for admission and keep the slot meanwhile, and the place in the
-        /// queue.
+        /// Ask for admission, and keep the slot and the place in the queue meanwhile.
         case askSessionWithSlot(place: Int)
         case leaveSession
         case tokenAccepted(version: Int)
@@ -28,11 +27,8 @@ extension ExchangeMachine {
         case send
         /// Stop the attempt, and let go of it.
         case stop
-        /// Read the rest of the response for a while only, so that its
-        /// connection can be used again.
-        ///
-        /// - Parameter isKept: Whether the caller may get this response after
-        ///   all; otherwise the exchange lets go of the attempt.
+        /// Read the rest of the response for a while only, so that its connection can be used again. The caller
+        /// may get it after all; otherwise the exchange lets go of the attempt.
         case limitRest(isKept: Bool)
 
         // The response.
@@ -45,10 +41,7 @@ extension ExchangeMachine {
         /// End the sink, and give its data to the machine.
         case keepBody
         case abandonBody
-        /// End the sink, and tell the caller the response.
-        ///
-        /// - Parameter isError: As part of an error: the request's body would have
-        ///   to be sent again, and can't be.
+        /// End the sink, and tell the caller the response, or the error that the request's body can't be sent again.
         case deliver(isError: Bool)
         /// Tell the caller the outcome.
         case tell
@@ -72,10 +65,7 @@ extension ExchangeMachine {
         case noteRedirect
     }
 
-    /// What an event comes to, in the order in which it is to be done.
-    ///
-    /// It has a fixed size and holds no references, because every event returns
-    /// one.
+    /// What an event comes to, in order: of a fixed size and without references, as every event returns one.
     struct Commands: Sendable {
         /// No event comes to more; the table of all events in all states and the model show that.
         static let capacity = 6

@@ -3,20 +3,13 @@ import Foundation
 // The values of which an exchange's machine is made, and what they say.
 extension ExchangeMachine {
     enum State: Sendable {
-        /// It asks the session, or waits for a refresh.
-        ///
-        /// - Parameters:
-        ///   - rejection: The 401 that a refresh was asked for.
-        ///   - place: Its place in the lane, if it got a slot and could not use it.
+        /// It asks the session, or waits for a refresh, perhaps after a 401; its place in the lane, if it could
+        /// not use its slot.
         case waitingForSession(rejection: Rejection?, place: Int?)
-        /// It asks for a slot, or waits in the lane.
-        ///
-        /// - Parameter place: Its place in the lane, as soon as it is known.
+        /// It asks for a slot, or waits in the lane, at a place as soon as that is known.
         case waitingForSlot(place: Int?)
-        /// The transport has the request; no head has arrived.
-        ///
-        /// - Parameter version: The version of the session's credential that
-        ///   signed it; `nil` if no session did.
+        /// The transport has the request, signed by this version of the session's credential, if by any; no
+        /// head has arrived.
         case sending(version: Int?)
         /// It pays for another attempt, in the thread of the event that asked for it.
         case paying(Retry)
@@ -24,10 +17,7 @@ extension ExchangeMachine {
         case pausing(until: MonotonicInstant)
         /// The head has been judged: the caller gets this response.
         case receiving(TransportResponse, Reception)
-        /// The outcome is known.
-        ///
-        /// - Parameter holdsSlot: Whether the last event of the attempt still has
-        ///   to give the slot back.
+        /// The outcome is known; the last event of the attempt may still have to give the slot back.
         case ended(Outcome, holdsSlot: Bool)
     }
 
@@ -35,16 +25,11 @@ extension ExchangeMachine {
     enum Reception: Sendable, Equatable {
         /// As it is.
         case whole
-        /// As part of an error: another attempt would follow, for which the
-        /// body of the request can't be read again.
+        /// As part of an error: the body of the request can't be read again for another attempt.
         case bodyNotRepeatable
-        /// Through a file or a stream, which has its own pace.
-        ///
-        /// - Parameter isPaused: Whether its reader doesn't keep up. Then silence
-        ///   is not the server's.
+        /// Through a file or a stream. If its reader doesn't keep up, silence is not the server's.
         case streamed(isPaused: Bool)
-        /// As a 401 that nothing can be done about: the slot is free already, and
-        /// the app hears of the session's end afterwards.
+        /// As a 401 that nothing can be done about: the app hears of the session's end afterwards.
         case rejected
     }
 
@@ -80,9 +65,7 @@ extension ExchangeMachine {
         let hasSession: Bool
         let timeouts: RequestTimeouts
         let deadline: MonotonicInstant
-        /// Whether the body is read while it is sent.
-        ///
-        /// Then the resource timeout counts from the last byte that was sent.
+        /// Whether the body is read while it is sent: the resource timeout counts from its last byte.
         var hasStreamedBody = false
     }
 }

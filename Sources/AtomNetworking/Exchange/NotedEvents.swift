@@ -16,16 +16,10 @@ struct NotedEvents: Sendable {
         let isAfterSending: Bool
     }
 
-    /// An attempt that has not been told; it comes before the others.
-    ///
-    /// It has a place of its own, because each request has one: it is noted when
-    /// the request is handed to the transport, and told afterwards.
+    /// An attempt that has not been told, and comes before the others: each request has one, without an array.
     private var sending: SentRequest?
     private(set) var sentAt = MonotonicInstant(nanoseconds: .min)
-    /// When the last event happened.
-    ///
-    /// Threads read the clock before they take the lock, and don't take it in the
-    /// order in which they have read it.
+    /// When the last event happened: threads don't take the lock in the order in which they read the clock.
     private var latest = MonotonicInstant(nanoseconds: .min)
     private var others: Others?
     /// Whether a thread is telling events.
@@ -65,9 +59,7 @@ extension NotedEvents {
         append(.queued(reason), at: now)
     }
 
-    /// The request goes on.
-    ///
-    /// - Returns: Whether it has waited.
+    /// The request goes on, and perhaps has waited.
     mutating func admitted(at now: MonotonicInstant) -> Bool {
         guard isQueued else { return false }
         isQueued = false
@@ -98,8 +90,7 @@ extension NotedEvents {
 // MARK: - Telling
 
 extension NotedEvents {
-    /// The turn to tell an event that has not been noted; `nil` if it has to be,
-    /// because others come first, or if it comes too late.
+    /// The turn to tell an event that isn't noted; `nil` if others come first, or if it comes too late.
     mutating func turn(at now: MonotonicInstant) -> Turn? {
         guard !isTelling, !isClosed, !hasOthers else { return nil }
         isTelling = true

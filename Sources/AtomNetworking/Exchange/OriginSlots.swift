@@ -18,17 +18,12 @@ final class OriginSlots: Sendable {
         var limit: Int
         var taken = 0
         var waiting = TicketQueue<Waiting>()
-        /// Whether a thread is granting slots.
-        ///
-        /// Other threads leave that to it, else two waiters could start in the
-        /// wrong order.
+        /// Whether a thread is granting slots: two could start waiters in the wrong order.
         var isDraining = false
 
         var isIdle: Bool { taken == 0 && waiting.isEmpty && !isDraining }
 
-        var canGrant: Bool {
-            taken < limit && waiting.isEmpty && !isDraining
-        }
+        var canGrant: Bool { taken < limit && waiting.isEmpty && !isDraining }
     }
 
     fileprivate struct Waiting {
@@ -39,10 +34,7 @@ final class OriginSlots: Sendable {
     fileprivate struct Lanes {
         /// The lanes in use, without the recent one.
         var others: [Origin: Lane] = [:]
-        /// The lane that was used last; at first one that no request uses.
-        ///
-        /// Most requests go to one origin, and a comparison costs less than a
-        /// lookup.
+        /// The lane that was used last, at first nobody's: to compare its origin costs less than a lookup.
         var recent: Lane
         /// The limits of origins that differ from the others.
         var learned: [Origin: Int] = [:]
@@ -58,25 +50,17 @@ final class OriginSlots: Sendable {
     /// So many origins with a limit of their own are remembered.
     private static let maximumLearned = 1_000
 
-    /// - Parameters:
-    ///   - limit: The number of slots of an origin; `nil` for no limit.
-    ///   - isFixed: Whether the limit holds for every origin, whatever the
-    ///     transport learns.
+    /// - Parameter isFixed: Whether the limit holds whatever the transport learns.
     init(limit: Int?, isFixed: Bool = false) {
         isUnlimited = limit == nil
         self.isFixed = isFixed
         let limit = limit.map { max($0, 1) } ?? .max
         lanes = Guarded(
-            Lanes(
-                recent: Lane(origin: Origin(scheme: .https, host: "", port: 0), limit: limit), limit: limit))
+            Lanes(recent: Lane(origin: Origin(scheme: .https, host: "", port: 0), limit: limit), limit: limit))
     }
 
-    /// Takes a slot, or joins the lane.
-    ///
-    /// - Parameter place: The place in the lane of a waiter that got a slot
-    ///   before and could not use it; `nil` for the end.
-    /// - Returns: The place in the lane, and whether the waiter has a slot now.
-    ///   Otherwise it is told later.
+    /// Takes a slot, or joins the lane, and is told later: at the end, or at the place where it got a slot that
+    /// it could not use.
     func enter(_ waiter: any SlotWaiter, origin: Origin, place: Int? = nil) -> (place: Int, isGranted: Bool) {
         guard !isUnlimited else { return (0, true) }
         return lanes.withLock { lanes in
@@ -93,9 +77,7 @@ final class OriginSlots: Sendable {
         }
     }
 
-    /// Takes a slot if there is a free one.
-    ///
-    /// - Returns: The place in the lane; `nil` if there is none.
+    /// Takes a slot if there is a free one, and returns the place in the lane.
     func take(origin: Origin) -> Int? {
         guard !isUnlimited else { return 0 }
         return lanes.withLock { lanes in
@@ -150,9 +132,7 @@ final class OriginSlots: Sendable {
         }
     }
 
-    /// Runs the body under the lock, with the lane of an origin.
-    ///
-    /// That lane is the recent one afterwards.
+    /// Runs the body under the lock, with the lane of an origin, which is the recent one then.
     @inline(__always)
     private func withLane<T: Sendable>(of origin: Origin, _ body: (inout Lane) -> T) -> T {
         lanes.withLock { lanes in

@@ -19,8 +19,7 @@ struct OutcomeTerms: Sendable {
     let manager: RequestableQueueManager
     let destination: (any ResponseDestination)?
 
-    /// Whether a status is a success: for the endpoint, or for what the SDK
-    /// itself has asked for.
+    /// Whether a status is a success: for the endpoint, or for what the SDK itself has asked for.
     func accepts(_ statusCode: Int) -> Bool {
         acceptableStatusCodes.contains(statusCode) || destination?.takes(statusCode, isAcceptable: false) == true
     }
@@ -53,8 +52,6 @@ struct OutcomeTerms: Sendable {
     }
 
     /// The error with its request, the attempts before, and when to come back.
-    ///
-    /// - Parameter fields: Those of the attempt that met it, if it is known.
     func completed(
         _ error: AtomError, to target: TargetURL, _ story: borrowing ExchangeStory, fields: HeaderFields?
     ) -> AtomError {

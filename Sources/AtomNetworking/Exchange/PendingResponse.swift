@@ -17,22 +17,14 @@ protocol RunningRequest: AnyObject, Sendable {
     func takeOutcome() -> Result<AtomResponse, AtomError>?
 }
 
-/// A started request, for an async caller that will await the outcome.
-///
-/// The request starts before the caller suspends, so the outcome may be known
-/// before it is awaited.
+/// A started request, for an async caller; its outcome may be known before it is awaited.
 struct PendingResponse: Sendable {
     private let running: any RunningRequest
 
     /// - Parameter running: A request whose listener is `awaiting`.
     init(_ running: any RunningRequest) { self.running = running }
 
-    /// Waits for the outcome.
-    ///
-    /// Cancelling the task cancels the request.
-    ///
-    /// It isn't isolated to the caller. In a function that isn't isolated either,
-    /// the code after this call runs off the caller's actor. It is called once.
+    /// Waits for the outcome, off the caller's actor; called once.
     func result() async -> Result<AtomResponse, AtomError> {
         await waitForOutcome()
         return outcome()
@@ -63,9 +55,7 @@ struct PendingResponse: Sendable {
 
     // These are never inlined: else a frame would reserve memory for the response while it waits.
 
-    /// The outcome, which is known here.
-    ///
-    /// It is taken only here.
+    /// The outcome, which is known here, and taken only here.
     @inline(never)
     private func outcome() -> Result<AtomResponse, AtomError> { running.takeOutcome() ?? .failure(.unexpected) }
 

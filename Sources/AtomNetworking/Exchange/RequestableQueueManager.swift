@@ -43,8 +43,6 @@ final class RequestableQueueManager: Sendable {
 
     /// Whose credential signs requests; `nil` for nobody's.
     let signatory: Signatory?
-
-    /// The options of bearer authentication.
     private let bearer: BearerAuthentication?
     private let timeout: ServiceTimeout
     /// The same after validation, once for all requests.
@@ -54,8 +52,6 @@ final class RequestableQueueManager: Sendable {
     /// Why nothing can be sent, or nothing signed, with this configuration.
     private let refusal: RequestableError?
     private let signingRefusal: AtomError?
-    /// Whether there is a ``signingRefusal``, which is more than a word to read.
-    private let refusesSigning: Bool
     /// Where the credential may be sent.
     private let allowedOrigins: AllowedOrigins
     private let adapters: [any RequestAdapter]
@@ -96,20 +92,15 @@ final class RequestableQueueManager: Sendable {
         timeout = configuration.timeout
         timeouts = Result { [timeout] () throws(AtomError) in try timeout.checked() }
 
+        let items = configuration.headerItems
         commonFields =
-            configuration.headerItems.isEmpty
-            ? nil
-            : Result { [items = configuration.headerItems] () throws(AtomError) in
-                try PreparedRequest.CommonFields(items)
-            }
-
+            items.isEmpty ? nil : Result { () throws(AtomError) in try PreparedRequest.CommonFields(items) }
         var session: SessionActor?
         var bearer: BearerAuthentication?
         var basicAuthorization: String?
         var signingRefusal: AtomError?
         switch configuration.authenticationMethod {
-        case .none:
-            break
+        case .none: break
         case .basic(let credential):
             do {
                 basicAuthorization = try credential.authorization()
@@ -130,7 +121,6 @@ final class RequestableQueueManager: Sendable {
         refreshMeans = bearer.map(RefreshMeans.init) ?? .refreshToken
         self.basicAuthorization = basicAuthorization
         self.signingRefusal = signingRefusal
-        refusesSigning = signingRefusal != nil
         allowedOrigins =
             switch configuration.authenticationMethod {
             case .basic(let credential): credential.allowedOrigins
@@ -180,10 +170,8 @@ final class RequestableQueueManager: Sendable {
                     encoder: encoder, common: commonFields)
                 : try adaptedRequest(description, of: requestable)
             if request.requiresAuthorization {
-                if refusesSigning, let signingRefusal { throw signingRefusal }
-                if !allowedOrigins.allows(request.target.origin) {
-                    throw refusal(of: request.target.origin)
-                }
+                if let signingRefusal { throw signingRefusal }
+                guard allowedOrigins.allows(request.target.origin) else { throw refusal(of: request.target.origin) }
             }
             return request
         } catch {
@@ -210,7 +198,13 @@ final class RequestableQueueManager: Sendable {
         var common = commonFields
         let isTrusted = description.link.map { allowedOrigins.signs($0, by: signatory) } ?? true
         if isTrusted {
-            description = try adapted(description, of: endpoint)
+            for adapter in adapters {
+                do {
+                    try adapter.adapt(&description, of: endpoint)
+                } catch {
+                    throw adapter.error(error)
+                }
+            }
         } else {
             description.requiresAuthorization = false
             common = common?.map { $0.harmless }
@@ -220,18 +214,10 @@ final class RequestableQueueManager: Sendable {
             takesSigners: isTrusted)
     }
 
-    private func adapted(
-        _ description: RequestDescription, of endpoint: any Requestable
-    ) throws(AtomError) -> RequestDescription {
-        var description = description
-        for adapter in adapters {
-            do {
-                try adapter.adapt(&description, of: endpoint)
-            } catch {
-                throw adapter.error(error)
-            }
-        }
-        return description
+    /// Who hears of a request; `nil` for nobody.
+    @inline(__always)
+    func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
+        observers == nil ? nil : RequestObservation(request, time: time)
     }
 
     /// Whether the app adds to each attempt.
@@ -240,12 +226,6 @@ final class RequestableQueueManager: Sendable {
     /// Lets the app's signers add to a request that is about to be sent.
     func sign(_ request: inout SignableRequest) throws {
         for signer in signers { try signer.sign(&request) }
-    }
-
-    /// Who hears of a request; `nil` for nobody.
-    @inline(__always)
-    func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
-        observers == nil ? nil : RequestObservation(request, time: time)
     }
 
     /// How many people have gone from the session; the app's variable is read for
@@ -353,10 +333,7 @@ extension RequestableQueueManager: RefreshService {
         return failure
     }
 
-    var provider: (any TokenCredentialProvider)? {
-        bearer?.refresh.provider
-    }
-
+    var provider: (any TokenCredentialProvider)? { bearer?.refresh.provider }
     var providerDeadline: Duration? { bearer?.providerDeadline?.bounded }
 
     /// The longest time a refresh may take.

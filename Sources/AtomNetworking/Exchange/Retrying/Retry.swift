@@ -59,10 +59,7 @@ final class RetryQuestion: Sendable {
         self.isOffline = isOffline
     }
 
-    /// Another attempt, if the policy allows one.
-    ///
-    /// - Parameters:
-    ///   - deadline: When the exchange's time is over.
+    /// Another attempt, if the policy allows one before the exchange's time is over.
     func retry(
         of attempt: Attempt, after made: Retries?, until deadline: MonotonicInstant?, or alternative: Retry.Alternative,
         at now: MonotonicInstant
@@ -83,9 +80,7 @@ final class RetryQuestion: Sendable {
             of: policy.quota, or: alternative)
     }
 
-    /// A wait for a network, if there is none and the policy has time for one.
-    ///
-    /// For an attempt, or for a refresh that has failed.
+    /// A wait for a network, for an attempt or a failed refresh, if there is none and the policy has time for one.
     func networkWait(after made: Retries?, or alternative: Retry.Alternative, at now: MonotonicInstant) -> Retry? {
         guard isOffline, setback.isOfflineFailure, let wait = policy.connectivityWait else { return nil }
         let end = made?.networkDeadline ?? now.advanced(by: wait)
@@ -106,8 +101,7 @@ final class Retries: Sendable {
     let cost: Int
     /// The attempt that the last one follows.
     let lastNumber: Int
-    /// When the exchange doesn't wait for a network any more; `nil` if it has
-    /// not done so.
+    /// When the exchange doesn't wait for a network any more; `nil` if it has not done so.
     let networkDeadline: MonotonicInstant?
 
     init(

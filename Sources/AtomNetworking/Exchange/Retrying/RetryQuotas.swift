@@ -9,11 +9,7 @@ final class RetryQuotas: Sendable {
     /// So many servers are remembered.
     private static let maximumOrigins = 1_000
 
-    /// Pays for a retry.
-    ///
-    /// - Parameters:
-    ///   - quota: How much may be spent at this server.
-    /// - Returns: Whether it could be paid.
+    /// Pays for a retry, if there is enough left.
     func pay(_ cost: Int, of quota: Int, at origin: Origin) -> Bool {
         spent.withLock { spent in
             let before = spent[origin] ?? 0
