@@ -124,9 +124,7 @@ extension Exchange {
 
     func slotGranted(of origin: Origin, place: Int) { sign(place: place, .unknown) }
 
-    /// The session admits the request.
-    ///
-    /// - Parameter signature: What it is signed with, if it is sent at once.
+    /// The session admits the request, and may have said what it is signed with.
     private func admitted(_ signature: AttemptSigning.Signature, withSlotAt place: Int? = nil) {
         let now = observation == nil ? nil : manager.time.now
         let (commands, wire, tells) = content.withLock { content in
@@ -135,7 +133,8 @@ extension Exchange {
             return (commands, commands.letGo ? content.letGo() : nil, now != nil && content.events.beginsDelivery())
         }
         if tells, let observation { tellNoted(observation) }
-        perform(commands, wire, signature: signature)
+        // Observers take their time, and the token may have been rejected meanwhile.
+        perform(commands, wire, signature: tells ? .unknown : signature)
     }
 
     /// - Parameter origin: Of the slot that it has in hand; it may have gone on already, and be elsewhere.
@@ -178,11 +177,11 @@ extension Exchange {
 
     private func sent(_ count: Int, of wire: AttemptOnWire) {
         let now = manager.time.now
-        content.withLock { content in
-            content.machine.sent(count, by: wire.number, at: now)
+        let counts = content.withLock { content in
             if observation != nil { content.events.countSent(count) }
+            return content.machine.sent(count, by: wire.number, at: now)
         }
-        guard let progress, count > 0 else { return }
+        guard counts, let progress, count > 0 else { return }
         // The body counts anew in each attempt.
         wire.sent += Int64(count)
         let completed = bodyLength.map { min(wire.sent, $0) } ?? wire.sent
@@ -199,7 +198,6 @@ extension Exchange {
             question = self.question(
                 after: RetryPolicy.Setback(.status(head.statusCode), delivery: .answered, serverDelay: delay))
         }
-        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
         var turn: NotedEvents.Turn?
         if wire.head == nil { wire.head = head }
         handle(wire) { content in
@@ -214,6 +212,8 @@ extension Exchange {
             guard let turn, let observation else { return }
             tell(.answered(ReceivedHead(head, attempt: wire.number)), in: turn, observation)
         }
+        // Afterwards: it may grant slots, and a rejected token must sign nothing more.
+        if let limit = head.exchangesPerOrigin { manager.slots.learn(limit, of: wire.target.origin) }
     }
 
     private func received(_ part: Data, from wire: AttemptOnWire) {
@@ -287,8 +287,7 @@ extension Exchange {
 // MARK: - What is done
 
 extension Exchange {
-    /// Handles an event, about an attempt or not, under the lock, tells observers,
-    /// and performs its commands outside of it.
+    /// Handles an event under the lock, tells observers, and performs its commands outside of it.
     @inline(__always)
     private func handle(
         _ wire: AttemptOnWire? = nil, part: Data = Data(), slotOf origin: Origin? = nil,
@@ -434,6 +433,8 @@ extension Exchange {
         do {
             let response = response(head, Data(), of: wire)
             if let sink = try destination?.sink(for: response, of: wire) { wire.replaceSink(sink) }
+            let now = manager.time.now
+            content.withLock { $0.machine.partKept(of: wire.number, at: now) }
         } catch {
             sinkFailed(error, of: wire)
         }

@@ -33,7 +33,7 @@ struct ExchangeMachine: Sendable {
     var reach = AtomError.Delivery.notSent
     /// Whether a 401 has been retried.
     var hasRetried = false
-    /// Whether a file or a stream is taking a part: then silence is not the server's.
+    /// Whether a file or a stream is being opened, or is taking a part: then silence is not the server's.
     private(set) var isKeeping = false
 
     @inline(__always)
@@ -107,9 +107,7 @@ extension ExchangeMachine {
         return commands
     }
 
-    /// The session doesn't admit the request, or whoever it belongs to has gone.
-    ///
-    /// - Parameter question: Whether it waits for a network instead.
+    /// The session doesn't admit the request, or whoever it belongs to has gone; it may wait for a network instead.
     mutating func refused(
         _ error: AuthenticationError, _ question: RetryQuestion? = nil, at now: MonotonicInstant
     ) -> Commands {
@@ -145,8 +143,9 @@ extension ExchangeMachine {
     mutating func queuedForSlot(place: Int) -> Commands {
         var commands = Commands()
         switch state {
-        case .waitingForSlot:
-            state = .waitingForSlot(place: place)
+        case .waitingForSlot(let known):
+            // Another thread may have sent it from there already, and it may wait elsewhere.
+            state = .waitingForSlot(place: max(place, known ?? place))
             arm(&commands)
         case .ended: commands.append(.leaveLane(place: place))
         case .waitingForSession, .sending, .paying, .pausing, .receiving: break
@@ -188,20 +187,20 @@ extension ExchangeMachine {
 // MARK: - The transport's events
 
 extension ExchangeMachine {
-    /// Bytes of the request's body were sent.
-    mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) {
-        guard number == self.number else { return }
+    /// Bytes of the request's body were sent, and count for an attempt that goes on.
+    @discardableResult
+    mutating func sent(_ count: Int = 1, by number: Int, at now: MonotonicInstant) -> Bool {
+        guard number == self.number else { return false }
         clock.lastActivity = now
         // A body may be as large as it likes, also after an early response; the deadline queue asks again.
         if count > 0, terms.hasStreamedBody, clock.end != nil, isOnWire { clock.restart(at: now) }
+        return isOnWire
     }
 
     /// The head of a response has arrived, and decides how the exchange goes on.
     ///
-    /// - Parameters:
-    ///   - isBodySpent: Whether the request's body has been read and can't be read again.
-    ///   - isStreamed: Whether the response goes to a file or a stream, which has
-    ///     its own pace: the head ends the resource timeout, and gives the slot back.
+    /// - Parameter isStreamed: Whether the response goes to a file or a stream: its head ends the resource timeout,
+    ///   and gives the slot back.
     mutating func headArrived(
         _ head: TransportResponse, of number: Int, isBodySpent: Bool = false, isStreamed: Bool = false,
         _ question: RetryQuestion? = nil, at now: MonotonicInstant
@@ -268,9 +267,10 @@ extension ExchangeMachine {
         state = .receiving(head, reception)
         guard case .streamed = reception else { return }
         clock.end = nil
+        isKeeping = true
         arm(&commands)
-        commands.append(.openDestination)
         if givesSlotBack { commands.append(.giveSlotBack) }
+        commands.append(.openDestination)
     }
 
     /// The reader of a streamed response doesn't keep up, or wants more.
@@ -301,7 +301,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// A file or a stream has taken a part.
+    /// A file or a stream has been opened, or has taken a part.
     mutating func partKept(of number: Int, at now: MonotonicInstant) {
         guard number == self.number else { return }
         clock.lastActivity = now

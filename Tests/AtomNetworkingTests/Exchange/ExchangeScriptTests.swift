@@ -121,6 +121,28 @@ struct ExchangeScriptTests {
             ])
     }
 
+    @Test("What is heard too late of a place in one lane doesn't hide the place in another")
+    func placeInAnotherLane() throws {
+        var machine = try ExchangeFixture.machine(upTo: [.admitted])
+        for place in [9, 3] { _ = machine.queuedForSlot(place: place) }
+        let commands = machine.cancelled()
+        #expect(commands.all.contains(.leaveLane(place: 9)))
+    }
+
+    @Test("Silence while a file is being opened is not the server's")
+    func opening() throws {
+        var machine = try ExchangeFixture.machine(upTo: [.admitted, .slotSigned])
+        let head = TransportResponse(statusCode: 200)
+        _ = machine.headArrived(head, of: 1, isStreamed: true, at: ExchangeFixture.instant(1))
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(50))
+        #expect(machine.outcome == nil)
+        machine.partKept(of: 1, at: ExchangeFixture.instant(60))
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(69))
+        #expect(machine.outcome == nil)
+        _ = machine.deadlinePassed(at: ExchangeFixture.instant(70))
+        #expect(machine.outcome != nil)
+    }
+
     @Test("A cancelled exchange takes back what is performed too late, and gives its slot back at the last event")
     func cancelled() throws {
         #expect(

@@ -93,7 +93,7 @@ enum ExchangeTable {
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent401: receiving 401 spent, rejected 7
         spent307: receiving 307 spent, accepted 7
-        streamed200: streaming 200, accepted 7, deadline 11, openDestination, giveSlotBack
+        streamed200: streaming 200, accepted 7, deadline 11, giveSlotBack, openDestination
         lostUnsent: ended -1004 notSent, abandonBody, no deadline, tell, giveSlotBack
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
@@ -118,7 +118,7 @@ enum ExchangeTable {
         headWithCookie: receiving 200, keepCookies, accepted 7
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent307: receiving 307 spent, accepted 7
-        streamed200: streaming 200, accepted 7, deadline 11, openDestination, giveSlotBack
+        streamed200: streaming 200, accepted 7, deadline 11, giveSlotBack, openDestination
         lostUnsent: ended -1004 answered, abandonBody, no deadline, tell, giveSlotBack
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
@@ -143,7 +143,7 @@ enum ExchangeTable {
         headWithCookie: receiving 200, keepCookies
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent307: receiving 307 spent
-        streamed200: streaming 200, deadline 11, openDestination, giveSlotBack
+        streamed200: streaming 200, deadline 11, giveSlotBack, openDestination
         lostUnsent: ended -1004 notSent, abandonBody, no deadline, tell, giveSlotBack
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause
@@ -214,7 +214,7 @@ enum ExchangeTable {
         finished: ended -1011 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         spent401: receiving 401 spent, rejected 7
         spent307: receiving 307 spent, accepted 7
-        streamed200: streaming 200, accepted 7, deadline 11, openDestination, giveSlotBack
+        streamed200: streaming 200, accepted 7, deadline 11, giveSlotBack, openDestination
         lostUnsent: ended -1004 notSent, abandonBody, no deadline, tell, giveSlotBack
         lost: ended -1005 maybeSent, abandonBody, no deadline, tell, giveSlotBack
         offline: pausing until 6, abandonBody, giveSlotBack, noteRetry, pause

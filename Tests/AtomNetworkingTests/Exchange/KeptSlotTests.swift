@@ -4,6 +4,23 @@ import Testing
 
 @testable import AtomNetworking
 
+@Suite("Slots that a response frees", .timeLimit(.minutes(1)))
+struct LearnedSlotTests {
+    @Test("are granted after the session knows of a rejected token")
+    func rejected() async throws {
+        let session = try SessionFixture(exchangesPerOrigin: 1)
+        let calls = (0..<3).map { session.call("/\($0)") }
+        // Over HTTP/2: the others need not wait any more.
+        let head = TransportResponse(statusCode: 401, exchangesPerOrigin: 100)
+        session.sent[0].send(.response(head))
+        session.sent[0].send(.finished)
+        await session.refresh().grant(1)
+        for index in 1...3 { await session.transport.exchange(index + 1).answer() }
+        for call in calls { #expect(await call.status() == 200) }
+        #expect(session.sent.map(\.token) == ["A0", "A1", "A1", "A1"])
+    }
+}
+
 @Suite("A slot that a request keeps while it asks the session", .timeLimit(.minutes(1)))
 struct KeptSlotTests {
     /// Stops the thread that has created it once, in `now`, as soon as a condition holds.

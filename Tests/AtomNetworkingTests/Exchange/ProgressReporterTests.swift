@@ -1,3 +1,4 @@
+import AtomNetworkingTesting
 import Foundation
 import Testing
 
@@ -36,6 +37,29 @@ struct ProgressReporterTests {
         }
         queue.sync {}
         #expect(heard.value == 1)
+    }
+
+    @Test("Nothing is reported after the completion")
+    func afterTheEnd() async throws {
+        let queue = DispatchQueue(label: "progress")
+        let transport = ScriptedTransport.held(endsOnCancel: false)
+        var configuration = ServiceConfiguration(dispatchQueue: queue)
+        configuration.transport = transport
+        let heard = Locked<[Int64]>([])
+        let call = Call()
+        let service = Atom(serviceConfiguration: configuration).enqueue(RecordingEndpoint())
+        let task = service.resume(
+            expecting: Data.self, progress: { progress in heard.with { $0.append(progress.completed) } },
+            completion: { result in
+                heard.with { $0.append(-1) }
+                call.heard(result.map { _ in .success })
+            })
+        transport.exchanges[0].send(.sent(3))
+        task.cancel()
+        transport.exchanges[0].send(.sent(4))
+        guard case .failure(.cancelled) = await call.outcome() else { return #expect(Bool(false), "it was not cancelled") }
+        queue.sync {}
+        #expect(heard.value == [3, -1])
     }
 
     @Test func aFractionIsNeverAboveOne() {

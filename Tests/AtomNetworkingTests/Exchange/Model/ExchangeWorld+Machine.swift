@@ -46,7 +46,8 @@ extension ExchangeWorld {
         _ before: ExchangeMachine
     ) throws(Violation) -> [Operation] {
         switch command {
-        case .nothing, .keepCookies, .openDestination, .noteRetryAfter, .noteRedirect: return []
+        case .nothing, .keepCookies, .noteRetryAfter, .noteRedirect: return []
+        case .openDestination: return number.map { [.event(index, .partKept($0))] } ?? []
         case .askSession: return [.askSession(index)]
         case .askSessionWithSlot(let place): return [.askWithSlot(index, place: place)]
         case .leaveSession: return [.leaveSession(index)]
