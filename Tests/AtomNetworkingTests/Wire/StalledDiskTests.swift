@@ -36,8 +36,10 @@ import Testing
         }
     }
 
-    @Test("A disk that stalls for 40 seconds times out neither its own response nor a hundred beside it")
-    func noTimeout() async throws {
+    @Test(
+        "A disk that stalls for 40 seconds times out neither its own response nor a hundred beside it",
+        arguments: TransportUnderTest.all)
+    func noTimeout(over transport: TransportUnderTest) async throws {
         let server = try LoopbackServer {
             $0.path == "/file" ? .text(String(repeating: "x", count: 100_000)) : .text("")
         }
@@ -45,7 +47,7 @@ import Testing
         let (gate, isAsked) = (Gate(), Signal())
         defer { gate.open() }
         let time = ManualClock()
-        let atom = Atom.forTest(over: TransportUnderTest.all[0], request: 10, time: time)
+        let atom = Atom.forTest(over: transport, request: 10, time: time)
         let download = Call()
         let exchange = atom.manager.run(
             try atom.manager.prepare(server.endpoint("/file")), listener: .completion({ download.heard($0) }),

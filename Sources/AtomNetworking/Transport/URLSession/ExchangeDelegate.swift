@@ -63,7 +63,7 @@ final class ExchangeDelegate: NSObject, @unchecked Sendable {
 
     /// Sends an event of the transport's own.
     func tell(_ exchange: DataTaskExchange, _ event: TransportEvent) {
-        queue.add { exchange.receive(event) }
+        queue.add { exchange.pass(event) }
     }
 
     /// Cancels the task soon, unless it completes before.
@@ -137,14 +137,14 @@ extension ExchangeDelegate: URLSessionDataDelegate {
             #else
                 let exchangesAtOnce = protocols.exchanges(with: dataTask.originalRequest?.url)
             #endif
-            exchange?.receive(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce)))
+            exchange?.pass(.response(TransportResponse(response, exchangesPerOrigin: exchangesAtOnce)))
         }
         completionHandler(.allow)
         endIfAnswered(dataTask)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchange(of: dataTask)?.receive(.data(data))
+        exchange(of: dataTask)?.pass(.data(data))
         endIfAnswered(dataTask, after: data.count)
     }
 
@@ -163,7 +163,7 @@ extension ExchangeDelegate: URLSessionDataDelegate {
     ) {
         let exchange = exchange(of: task)
         exchange?.sent += bytesSent
-        exchange?.receive(.sent(Int(clamping: bytesSent)))
+        exchange?.pass(.sent(Int(clamping: bytesSent)))
     }
 
     #if !canImport(FoundationNetworking)
@@ -208,27 +208,27 @@ extension ExchangeDelegate: URLSessionDataDelegate {
         }
         // On Linux a redirect without a valid target is only here, without its body.
         if error == nil, !hasResponse, let response = task.response as? HTTPURLResponse, response.isFinal {
-            exchange.receive(.response(TransportResponse(response)))
+            exchange.pass(.response(TransportResponse(response)))
         }
         var trace = RequestTrace.unknown
         #if !canImport(FoundationNetworking)
             trace = RequestTrace(exchange.metrics, of: task)
             if exchange.wantsMetrics, let last = exchange.metrics?.transactionMetrics.last {
-                exchange.receive(.measured(TransportMetrics(last)))
+                exchange.pass(.measured(TransportMetrics(last)))
             }
         #endif
-        guard let error else { return exchange.receive(.finished) }
+        guard let error else { return exchange.pass(.finished) }
         if let bodyFailure, !isCancelled {
             let delivery = hasResponse ? AtomError.Delivery.answered : bodyFailure.delivery
-            exchange.receive(.failed(TransportFailure(bodyFailure, delivery: delivery)))
+            exchange.pass(.failed(TransportFailure(bodyFailure, delivery: delivery)))
         } else if exchange.isAnsweredEarly || hasResponse && exchange.isChallenged && !isCancelled {
-            exchange.receive(.finished)
+            exchange.pass(.finished)
         } else {
             // A caller that also cancelled the exchange doesn't get this error.
             let failure = WireFailure(
                 error: isBodyLost ? URLError(.networkConnectionLost) : error, hasResponse: hasResponse,
                 isSecure: task.originalRequest?.url?.scheme == "https", trace: trace)
-            exchange.receive(.failed(failure.transportFailure))
+            exchange.pass(.failed(failure.transportFailure))
         }
     }
 }
@@ -279,9 +279,20 @@ extension TransportResponse {
 
 /// One exchange of a session, until its task has completed.
 final class DataTaskExchange: TransportExchange, @unchecked Sendable {
+    /// How many bytes may wait for the receiver until the system stops reading.
+    private static let maximumBacklog = 1 << 20
+
+    private struct Backlog {
+        var size = 0
+        var isFull = false
+    }
+
     let delegate: ExchangeDelegate
-    let receive: @Sendable (TransportEvent) -> Void
     let wantsMetrics: Bool
+    private let receive: @Sendable (TransportEvent) -> Void
+    /// Apart from the delegate's queue, which all exchanges share: a disk or code of the app may hold it up.
+    private let delivery = DispatchQueue(label: "AtomNetworking.URLSessionTransport", qos: .userInitiated)
+    private let backlog = Guarded(Backlog())
 
     // These are accessed only under the delegate's lock.
     /// The task; `nil` until the exchange has been started.
@@ -321,8 +332,38 @@ final class DataTaskExchange: TransportExchange, @unchecked Sendable {
         delegate.cancel(self)
     }
 
-    #if !canImport(FoundationNetworking)
-        // On Linux a suspended task loses its connection.
+    /// Passes an event on, after those before it; called on the delegate's queue.
+    func pass(_ event: TransportEvent) {
+        guard case .data(let part) = event else { return delivery.async { [receive] in receive(event) } }
+        let isFull = backlog.withLock { backlog in
+            backlog.size += part.count
+            guard !backlog.isFull, backlog.size > Self.maximumBacklog else { return false }
+            backlog.isFull = true
+            return true
+        }
+        delivery.async { [self] in
+            receive(event)
+            let goesOn = backlog.withLock { backlog in
+                backlog.size -= part.count
+                guard backlog.isFull, backlog.size <= Self.maximumBacklog / 4 else { return false }
+                backlog.isFull = false
+                return true
+            }
+            if goesOn { goOn() }
+        }
+        if isFull { holdBack() }
+    }
+
+    #if canImport(FoundationNetworking)
+        /// Lets the session wait: a suspended task would lose its connection.
+        private func holdBack() { delivery.sync {} }
+
+        private func goOn() {}
+    #else
+        private func holdBack() { _ = pause() }
+
+        /// Not before the call of `holdBack`, which runs on this queue.
+        private func goOn() { delegate.queue.add { [self] in resume() } }
 
         func pause() -> Bool { delegate.change(self) { $0.suspend() } }
 
