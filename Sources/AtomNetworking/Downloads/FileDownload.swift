@@ -373,12 +373,20 @@ struct ContentRange: Equatable {
 
     /// Reads `bytes 0-99/200`; `nil` for anything else.
     init?(_ value: String?) {
-        guard let match = value?.wholeMatch(of: /(?i)bytes ([0-9]+)-([0-9]+)\/(\*|[0-9]+)/),
-            let first = Int64(match.1), let last = Int64(match.2), first <= last
+        guard let value, value.lowercased().hasPrefix("bytes ") else { return nil }
+        let parts = value.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let bounds = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2, let first = Self.number(bounds[0]), let last = Self.number(bounds[1]), first <= last
         else { return nil }
         (self.first, self.last) = (first, last)
-        guard match.3 != "*" else { return }
-        guard let total = Int64(match.3), last < total else { return nil }
-        self.total = total
+        if parts[1] != "*" {
+            guard let total = Self.number(parts[1]), last < total else { return nil }
+            self.total = total
+        }
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }
