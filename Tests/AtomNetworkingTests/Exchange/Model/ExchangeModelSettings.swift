@@ -235,6 +235,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         // The session and its queue.
         PlantedExchangeBug("askSession", .leftOut, in: "401s and refreshes"),
         PlantedExchangeBug("askSessionWithSlot", .leftOut, in: "a token that dies in the lane"),
+        PlantedExchangeBug("askSessionWithSlot", .doubled, in: "a token that dies in the lane"),
         PlantedExchangeBug("leaveSession", .leftOut, in: "401s while callers leave"),
         PlantedExchangeBug("tokenRejected", .leftOut, in: "401s and refreshes"),
         PlantedExchangeBug("tokenRejected", .late, in: "401s and refreshes"),
@@ -242,6 +243,7 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("releaseNotice", .doubled, in: "401s that nothing can be done about"),
         // The lane.
         PlantedExchangeBug("enterLane", .leftOut, in: "answers and a lost attempt"),
+        PlantedExchangeBug("enterLane", .doubled, in: "answers and a lost attempt"),
         PlantedExchangeBug("leaveLane", .leftOut, in: "401s while callers leave"),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "401s and refreshes", after: "head"),
         PlantedExchangeBug("giveSlotBack", .leftOut, in: "answers and a lost attempt", after: "finished"),
@@ -254,11 +256,14 @@ struct PlantedExchangeBug: Sendable, Equatable, CustomTestStringConvertible {
         PlantedExchangeBug("giveSlotBack", .doubled, in: "401s and refreshes"),
         // The attempt.
         PlantedExchangeBug("sign", .leftOut, in: "a token that dies in the lane"),
+        PlantedExchangeBug("sign", .doubled, in: "a token that dies in the lane"),
         PlantedExchangeBug("send", .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug("send", .doubled, in: "answers and a lost attempt"),
         PlantedExchangeBug("stop", .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug("limitRest", .leftOut, in: "redirects"),
         // The response.
+        PlantedExchangeBug("openDestination", .leftOut, in: "a slow reader while time runs out"),
+        PlantedExchangeBug("keepPart", .leftOut, in: "a slow reader while time runs out"),
         PlantedExchangeBug("keepBody", .leftOut, in: "401s with long bodies", isDeep: true),
         PlantedExchangeBug("abandonBody", .leftOut, in: "answers and a lost attempt"),
         PlantedExchangeBug("deliver", .leftOut, in: "answers and a lost attempt"),

@@ -176,6 +176,9 @@ extension ExchangeWorld {
                 if isOnWire(index), !exchange.isSilenceWatched, !isPaused(index) {
                     throw Violation("nobody watches for silence on exchange \(index)'s wire (G14)")
                 }
+                if isOnWire(index), machine.isKeeping {
+                    throw Violation("silence on exchange \(index)'s wire counts as a slow disk's (G14)")
+                }
             }
             for (place, wire) in exchange.wires.enumerated() {
                 if !wire.isOver, settings.takesSlots, !wire.isPassed, !wire.isStreaming { holders += 1 }
