@@ -6,9 +6,18 @@ import Foundation
 final class DownloadFile: Sendable {
     private struct State {
         var size: Int64
-        /// Whether nothing may be written any more: another download may.
+        var isWriting = false
+        /// Whether nothing more is written: another download may.
         var isOver = false
+        /// Whether it is removed then.
+        var isUseless = false
+        /// Whoever has given it up while it was written.
+        var waiting: DispatchSemaphore?
     }
+
+    /// How long whoever gives it up waits for what is being written: it may be the main actor, and the disk may
+    /// stall.
+    private static let patience = DispatchTimeInterval.milliseconds(50)
 
     private let path: String
     private let descriptor: Descriptor
@@ -53,12 +62,20 @@ final class DownloadFile: Sendable {
 
     /// Adds a part, unless the file has been given up.
     func append(_ part: Data) throws(AtomError) {
-        let code = state.withLock { state -> Int32 in
-            guard !state.isOver else { return 0 }
-            guard descriptor.write(part, at: state.size) else { return errno }
-            state.size += Int64(part.count)
-            return 0
+        let offset = state.withLock { state -> Int64? in
+            guard !state.isOver else { return nil }
+            state.isWriting = true
+            return state.size
         }
+        guard let offset else { return }
+        let code = descriptor.write(part, at: offset) ? 0 : errno
+        let waiting = state.withLock { state in
+            state.isWriting = false
+            if code == 0 { state.size += Int64(part.count) }
+            if state.isOver { letGo(state) }
+            return state.waiting.take()
+        }
+        waiting?.signal()
         guard code == 0 else { throw Self.failure(code, "written", path) }
     }
 
@@ -72,14 +89,20 @@ final class DownloadFile: Sendable {
     /// - Returns: Whether there is a file for a later download.
     @discardableResult
     func giveUp(isUseless: Bool = false) -> Bool {
-        state.withLock { state in
-            guard !state.isOver else { return isKept && state.size > 0 }
+        let (remains, waiting) = state.withLock { state -> (Bool, DispatchSemaphore?) in
+            guard !state.isOver else { return (isKept && state.size > 0, nil) }
             state.isOver = true
-            let remains = isKept && state.size > 0 && !isUseless
-            if !remains { unlink(path) }
-            descriptor.unlock()
-            return remains
+            state.isUseless = isUseless || !isKept || state.size == 0
+            if state.isWriting { state.waiting = DispatchSemaphore(value: 0) } else { letGo(state) }
+            return (!state.isUseless, state.waiting)
         }
+        _ = waiting?.wait(timeout: .now() + Self.patience)
+        return remains
+    }
+
+    private func letGo(_ state: State) {
+        if state.isUseless { unlink(path) }
+        descriptor.unlock()
     }
 
     /// Moves the file to its destination, in place of what is there; without a mode

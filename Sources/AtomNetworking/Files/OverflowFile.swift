@@ -1,7 +1,6 @@
 import Foundation
 
-/// Parts of a body that a reader has not taken, in a temporary file without a
-/// name; used under the lock of its stream.
+/// Parts of a body that a reader has not taken, in a temporary file without a name.
 struct OverflowFile {
     private let file: Descriptor
     private var written: Int64 = 0
@@ -26,6 +25,7 @@ struct OverflowFile {
         guard let part = file.read(Int(min(written - taken, 64 << 10)), at: taken) else { throw Self.failure(errno) }
         guard !part.isEmpty else { throw Self.failure(EIO) }
         taken += Int64(part.count)
+        if taken == written, file.truncate(to: 0) { (taken, written) = (0, 0) }
         return part
     }
 

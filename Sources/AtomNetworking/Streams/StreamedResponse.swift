@@ -19,7 +19,10 @@ final class StreamedResponse: ResponseDestination {
     private struct State {
         var head: AtomResponse?
         var parts = PartQueue()
-        var overflow: OverflowFile?
+        /// How many bytes are in the file, or on their way there: then all that follow go there too.
+        var overflowing = 0
+        /// How many of them are in the file.
+        var overflowed = 0
         /// How the exchange ended.
         var end: Result<Void, AtomError>?
         var reader: CheckedContinuation<Void, Never>?
@@ -50,6 +53,8 @@ final class StreamedResponse: ResponseDestination {
     }
 
     private let state: Guarded<State>
+    /// For the sink and the reader alone: its disk may stall.
+    private let overflow = Guarded<OverflowFile?>(nil)
     private let session: SessionActor?
     private let time: any TimeSource
     private let isContinued: Bool
@@ -119,13 +124,21 @@ final class StreamedResponse: ResponseDestination {
     }
 
     private func add(_ part: Data) throws(AtomError) {
-        let reader = try state.withLock { state throws(AtomError) -> CheckedContinuation<Void, Never>? in
-            guard !state.isDropped else { return nil }
-            if state.overflow == nil, state.parts.size + part.count > Self.maximumInMemory {
-                state.overflow = try OverflowFile()
+        let overflows = state.withLock { state in
+            guard !state.isDropped else { return false }
+            let overflows = state.overflowing > 0 || state.parts.size + part.count > Self.maximumInMemory
+            if overflows { state.overflowing += part.count } else { state.parts.append(part) }
+            if overflows || state.parts.size > Self.highWater { state.wantsPause = true }
+            return overflows
+        }
+        if overflows {
+            try overflow.withLock { file throws(AtomError) in
+                if file == nil { file = try OverflowFile() }
+                try file?.append(part)
             }
-            if try state.overflow?.append(part) == nil { state.parts.append(part) }
-            if state.overflow != nil || state.parts.size > Self.highWater { state.wantsPause = true }
+        }
+        let reader = state.withLock { state in
+            if overflows { state.overflowed += part.count }
             return state.reader.take()
         }
         reader?.resume()
@@ -235,7 +248,7 @@ final class StreamedResponse: ResponseDestination {
                     }
                     return part
                 case .end: return nil
-                case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflow != nil || $0.isDropped }
+                case .later: await wait { $0.end != nil || !$0.parts.isEmpty || $0.overflowed > 0 || $0.isDropped }
                 }
             }
         } catch {
@@ -275,24 +288,28 @@ final class StreamedResponse: ResponseDestination {
     }
 
     private func takePart() throws(AtomError) -> Part {
-        try state.withLock { state throws(AtomError) -> Part in
+        let known = try state.withLock { state throws(AtomError) -> Part? in
             if let part = state.parts.popFirst() {
-                if state.parts.size <= Self.lowWater, state.overflow == nil { state.wantsPause = false }
+                if state.parts.size <= Self.lowWater, state.overflowing == 0 { state.wantsPause = false }
                 return .part(part)
             }
-            if state.overflow != nil {
-                if let part = try state.overflow?.read() { return .part(part) }
-                // All has been read: the next parts stay in memory again.
-                state.overflow = nil
-                state.wantsPause = false
-            }
             if state.isDropped { throw .cancelled(.answered) }
+            if state.overflowed > 0 { return nil }
             switch state.end {
             case .success: return .end
             case .failure(let error): throw error
             case nil: return .later
             }
         }
+        if let known { return known }
+        guard let part = try overflow.withLock({ file throws(AtomError) in try file?.read() }) else { return .later }
+        state.withLock { state in
+            state.overflowing -= part.count
+            state.overflowed -= part.count
+            // All has been read: the next parts stay in memory again.
+            if state.overflowing == 0 { state.wantsPause = false }
+        }
+        return .part(part)
     }
 
     /// Waits until the condition may hold.
@@ -315,12 +332,12 @@ final class StreamedResponse: ResponseDestination {
 
     /// Nobody reads any more: the exchange is closed.
     func drop() {
-        let entered = state.withLock { state in
+        let (entered, isWriting) = state.withLock { state in
             state.isDropped = true
             state.parts = PartQueue()
-            state.overflow = nil
-            return state.entered.take()
+            return (state.entered.take(), state.overflowing > state.overflowed)
         }
+        if !isWriting { overflow.withLock { $0 = nil } }
         if let entered { session?.pauseEnded(entered) }
         close()
     }
