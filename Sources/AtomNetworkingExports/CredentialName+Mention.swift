@@ -10,7 +10,7 @@ extension CredentialName {
     }
 
     /// Whether a name is `code`, also as a list: `code[]`.
-    static func isCode(_ name: String) -> Bool { name.utf8.filter(isLetter).map { $0 | 0x20 } == Array("code".utf8) }
+    static func isCode(_ name: String) -> Bool { name.utf8.filter(\.isLetter).map { $0 | 0x20 } == Array("code".utf8) }
 
     /// Whether a `code` beside a value of this name is an authorization code
     /// (RFC 6749 §4.1.3), as no other code is.
@@ -22,7 +22,7 @@ extension CredentialName {
     /// Whether a text of unknown grammar mentions a credential by name, or has a
     /// JSON Web Token in it.
     static func isMentioned(in bytes: some Collection<UInt8>) -> Bool {
-        let letters = bytes.filter { isLetter($0) }.map { $0 | 0x20 }
+        let letters = bytes.filter(\.isLetter).map { $0 | 0x20 }
         // No name is shorter. Many texts are only numbers and dates.
         guard letters.count > 1 else { return false }
         if hasFragment(letters) { return true }

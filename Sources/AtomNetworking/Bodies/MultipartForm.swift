@@ -124,7 +124,7 @@ public struct MultipartForm: Sendable {
         var segments: [BodySegments.Segment] = []
         var data = Data()
         for part in parts {
-            if let type = part.contentType, !MediaTypeGrammar.isValid(type) {
+            if let type = part.contentType, !HTTPGrammar.isMediaType(type) {
                 let reason = "the media type of a part is a type and a subtype, such as image/png (RFC 9110 §8.3.1)"
                 throw .requestable(.invalidBody(.init(subject: type, reason: reason)))
             }

@@ -1,14 +1,12 @@
 import Foundation
 
 /// The parts of a URL that matter for cookies (RFC 6265 §8.5).
-struct CookieAddress: Sendable, Equatable {
+struct CookieAddress: Equatable {
     /// In lower case; an IPv6 address with its brackets.
     let host: String
     let path: String
     let isSecure: Bool
-}
 
-extension CookieAddress {
     /// The host and every domain above it.
     var domains: [String] {
         guard !Cookie.isAddress(host) else { return [host] }
@@ -96,7 +94,7 @@ extension Cookie {
     /// A host that ends in a number is an IPv4 address.
     static func isAddress(_ host: String) -> Bool {
         let last = host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }
-        return host.utf8.first == UInt8(ascii: "[") || (!last.isEmpty && last.allSatisfy { (0x30...0x39).contains($0) })
+        return host.utf8.first == UInt8(ascii: "[") || (!last.isEmpty && last.allSatisfy(\.isDigit))
     }
 
     /// A domain must be the host or a parent domain with at least two labels:

@@ -17,8 +17,7 @@ import Foundation
 /// or when the app removes the cookies. The jar is empty then, and what an
 /// attempt of an older era brings home isn't kept.
 final class CookieStore: @unchecked Sendable {
-    /// How many `Set-Cookie` lines of one response are read, from the first on,
-    /// as with curl: as many as a domain may have.
+    /// How many `Set-Cookie` lines of one response are read, as with curl.
     static let maximumPerAnswer = 50
 
     // Foundation's storage is thread-safe.
@@ -40,9 +39,8 @@ final class CookieStore: @unchecked Sendable {
     /// - Parameter system: `nil` for a jar with the lifetime of this object.
     init(system: HTTPCookieStorage?) { storage = system }
 
-    /// The era in which an attempt is sent, and whether there may be cookies for it.
-    ///
-    /// It is none if more people have gone from the session than when it was signed.
+    /// The era in which an attempt is sent, and whether there may be cookies for it;
+    /// none if more people have gone from the session than when it was signed.
     func era(since departures: Int) -> (Int, mayHaveCookies: Bool) {
         content.withLock { content in
             if departures > content.departures {
@@ -62,25 +60,20 @@ final class CookieStore: @unchecked Sendable {
 
     /// The value of the `Cookie` field for a request of an era, if there is one.
     func field(for address: CookieAddress, of era: Int, at now: Date) -> String? {
-        let (isCurrent, field) = content.withLock { content in
-            guard era == content.era else { return (false, nil as String?) }
-            return (true, storage == nil ? content.jar.field(for: address, at: now) : nil)
+        guard let storage else {
+            return content.withLock { era == $0.era ? $0.jar.field(for: address, at: now) : nil }
         }
-        if isCurrent, let storage {
-            var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
-            // The order of creation isn't known: the name decides.
-            for index in matching.indices { matching[index].creation = UInt64(index) }
-            return CookieField(of: matching).value
-        }
-        return field
+        guard content.withLock({ era == $0.era }) else { return nil }
+        var matching = storage.kept(at: now).filter { $0.isFor(address) }.sorted { $0.name < $1.name }
+        // The order of creation isn't known: the name decides.
+        for index in matching.indices { matching[index].creation = UInt64(index) }
+        return CookieField(of: matching).value
     }
 
     /// Stores the cookies that a response to an attempt of an era sets.
     func keep(_ fields: HeaderFields, from address: CookieAddress, of era: Int, at now: Date) {
-        var count = 0
-        for field in fields where count < Self.maximumPerAnswer && HeaderFields.isSameName(field.name, "Set-Cookie") {
-            count += 1
-            guard let cookie = SetCookie(field.value, at: now).flatMap({ Cookie($0, from: address) }) else { continue }
+        for line in fields.values(for: "Set-Cookie").prefix(Self.maximumPerAnswer) {
+            guard let cookie = SetCookie(line, at: now).flatMap({ Cookie($0, from: address) }) else { continue }
             let isCurrent = content.withLock { content in
                 guard era == content.era else { return false }
                 if storage == nil { content.jar.keep(cookie, from: address, at: now) }

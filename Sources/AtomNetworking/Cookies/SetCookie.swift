@@ -18,14 +18,15 @@ struct SetCookie: Sendable, Equatable {
     static let maximumPairLength = 4_096
     static let maximumAttributeLength = 1_024
 
-    /// Parses a line; `nil` if it contains no cookie.
+    /// Parses a line.
     ///
-    /// One without a name is ignored, as in RFC 6265 §5.2: by RFC 6265bis only its
+    /// A cookie without a name is ignored, as in RFC 6265 §5.2: by RFC 6265bis only its
     /// value is sent, and `=session=EVIL` could imitate any name.
     init?(_ line: String, at now: Date) {
         // A line break would start another header field when it is sent back.
         guard !Self.holdsControlCharacter(line) else { return nil }
-        var parts = Self.split(line.utf8, at: ";")
+        // By bytes: a delimiter may be part of a longer `Character`.
+        var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         let pair = Self.pair(parts.removeFirst())
         guard let value = pair.value, !pair.name.isEmpty,
             pair.name.utf8.count + value.utf8.count <= Self.maximumPairLength
@@ -47,7 +48,7 @@ struct SetCookie: Sendable, Equatable {
             } else if isNamed("Domain") {
                 domain = text.isEmpty ? nil : Self.canonicalDomain(text)
             } else if isNamed("Expires") {
-                expires = CookieDate.date(from: text) ?? expires
+                expires = HTTPDate.cookieDate(text) ?? expires
             } else if isNamed("Max-Age") {
                 lifetime = Self.expiry(maximumAge: text, now: now) ?? lifetime
             }
@@ -70,7 +71,7 @@ extension SetCookie {
     private static func expiry(maximumAge text: String, now: Date) -> Date? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         // A number that doesn't fit is a very long time.
         let seconds = Int64(String(decoding: digits, as: UTF8.self)) ?? .max
         if isNegative || seconds == 0 { return .distantPast }
@@ -81,7 +82,7 @@ extension SetCookie {
     /// lower case within ASCII, which would be another domain.
     private static func canonicalDomain(_ text: String) -> String {
         let bytes = text.utf8.first == UInt8(ascii: ".") ? text.utf8.dropFirst() : text.utf8[...]
-        return String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        return String(decoding: bytes.map { $0.isCapital ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?) {
@@ -89,20 +90,9 @@ extension SetCookie {
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
     }
 
-    /// Splits by bytes: a delimiter may be part of a longer `Character`.
-    private static func split(_ text: String.UTF8View, at separator: Unicode.Scalar) -> [Substring.UTF8View] {
-        text.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false)
-    }
-
     private static func trimmed(_ part: Substring.UTF8View) -> String {
         let isText = { (byte: UInt8) in byte != 0x20 && byte != 0x09 }
         guard let first = part.firstIndex(where: isText), let last = part.lastIndex(where: isText) else { return "" }
         return String(decoding: part[first...last], as: UTF8.self)
     }
-}
-
-/// The dates of cookies, in all formats that servers use (RFC 6265 §5.1.1).
-enum CookieDate {
-    /// The date in a text, with its parts in any position.
-    static func date(from text: String) -> Date? { HTTPDate.date(inAnyOrder: text) { $0 + ($0 < 70 ? 2_000 : 1_900) } }
 }

@@ -91,7 +91,7 @@ extension TokenCredential {
         if let date = try Self.expiresAt(in: container, key) {
             expiresAt = date >= LooseTime.never ? .distantFuture : max(date, .distantPast)
         } else if let lifetime = try container.decodeIfPresent(LooseTime.self, forKey: key(.expiresIn)) {
-            expiresAt = DecodingDate.current + (try lifetime.seconds(at: container.codingPath))
+            expiresAt = ResponseDecoder.date + (try lifetime.seconds(at: container.codingPath))
         } else {
             expiresAt = .distantFuture
         }

@@ -18,11 +18,12 @@ enum HTTPDate {
         return dates.first { $0 <= latest } ?? dates.first
     }
 
-    /// Parses a date with its parts in any position; `nil` if one is missing or
-    /// invalid.
-    ///
-    /// - Parameter fullYear: The year that two digits mean.
-    static func date(inAnyOrder text: String, lastSecond: Int64 = 59, fullYear: (Int64) -> Int64) -> Date? {
+    /// The date of a cookie, in any format that servers use (RFC 6265 §5.1.1).
+    static func cookieDate(_ text: String) -> Date? { date(inAnyOrder: text) { $0 + ($0 < 70 ? 2_000 : 1_900) } }
+
+    /// Parses a date with its parts in any position; `fullYear` says which year two
+    /// digits mean.
+    private static func date(inAnyOrder text: String, lastSecond: Int64 = 59, fullYear: (Int64) -> Int64) -> Date? {
         // 64 bits, because seconds since 1970 exceed 32 bits in 2038.
         var time: [Int64]?
         var day: Int64?
@@ -40,10 +41,11 @@ enum HTTPDate {
                 year = number.digits == 2 ? fullYear(number.value) : number.value
             }
         }
-        guard let time, let day, let month, let year, year >= 1_601, day >= 1,
-            day <= days(in: month, of: year), time[0] < 24, time[1] < 60, time[2] <= lastSecond
+        guard let time, let day, let month, let year, year >= 1_601, time[0] < 24, time[1] < 60, time[2] <= lastSecond
         else { return nil }
-        return Date(timeIntervalSince1970: seconds(year, month, day, time))
+        let date = days(until: month, of: year) + day - 1
+        guard day >= 1, date < days(until: month + 1, of: year) else { return nil }
+        return Date(timeIntervalSince1970: Double(date * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]))
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -55,7 +57,7 @@ enum HTTPDate {
 
     /// The leading digits of a token, at most five.
     private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int64, digits: Int) {
-        let digits = token.prefix(5).prefix { (0x30...0x39).contains($0) }
+        let digits = token.prefix(5).prefix(while: \.isDigit)
         return (digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }, digits.count)
     }
 
@@ -72,22 +74,12 @@ enum HTTPDate {
             .firstIndex(of: name).map { Int64($0) + 1 }
     }
 
-    private static func days(in month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Seconds since 1970 in the proleptic Gregorian calendar.
-    private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: [Int64]) -> Double {
+    /// Days from 1970 to the first of a month in the Gregorian calendar; the 13th is the
+    /// next January.
+    private static func days(until month: Int64, of year: Int64) -> Int64 {
+        // A leap day is the last one of a year that begins in March.
         let shifted = month > 2 ? year : year - 1
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = era * 146_097 + dayOfEra - 719_468
-        return Double(days * Duration.day.components.seconds + time[0] * 3_600 + time[1] * 60 + time[2])
+        let daysOfMonths = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + daysOfMonths - 719_468
     }
 }

@@ -19,7 +19,6 @@ enum HTTPGrammar {
         return !text.isEmpty && text.withUTF8 { bytes in bytes.allSatisfy { tokenBytes.contains($0) } }
     }
 
-    /// Whether a token can contain the byte.
     static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes.contains(byte) }
 
     /// The text up to the first character that isn't allowed in a token: the rest may
@@ -40,20 +39,15 @@ enum HTTPGrammar {
         }
     }
 
-    /// The rule that a field value breaks, or `nil` if it is valid.
+    /// The rule that a field value breaks.
     static func violation(inFieldValue value: String) -> String? {
-        var text = value
-        // Values rarely contain control characters, and long values are common.
-        guard text.withUTF8({ bytes in bytes.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
-        for byte in value.utf8 where byte < 0x20 || byte == 0x7F {
-            switch byte {
-            case 0x09: continue
-            case 0x0A, 0x0D: return "its value contains a line break, which would start another header field"
-            case 0x00: return "its value contains a NUL character"
-            default: return "its value contains a control character"
-            }
+        var value = value
+        return switch value.withUTF8({ bytes in bytes.first { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } }) {
+        case nil: nil
+        case 0x0A, 0x0D: "its value contains a line break, which would start another header field"
+        case 0x00: "its value contains a NUL character"
+        default: "its value contains a control character"
         }
-        return nil
     }
 
     /// Whether a field can't be a secret, and may go anywhere.
@@ -64,9 +58,7 @@ enum HTTPGrammar {
 
     /// Whether the transport writes this field, because it delimits the message
     /// or belongs to one connection (RFC 9110 §7.6.1, RFC 9112 §6).
-    static func isReservedFieldName(_ name: String) -> Bool {
-        reservedFieldNames.contains(name.lowercased())
-    }
+    static func isReservedFieldName(_ name: String) -> Bool { reservedFieldNames.contains(name.lowercased()) }
 
     private static let reservedFieldNames: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te", "trailer",
@@ -74,6 +66,24 @@ enum HTTPGrammar {
     ]
 
     private static let tokenBytes = ByteSet.alphanumeric.union("!#$%&'*+-.^_`|~")
+
+    /// Whether the text is a media type, with or without parameters (RFC 9110 §8.3.1).
+    static func isMediaType(_ text: String) -> Bool { text.range(of: mediaType, options: .regularExpression) != nil }
+
+    private static let mediaType: String = {
+        let token = #"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"#
+        // `quoted-string` (§5.6.4).
+        let quoted = #""(?:[^\x00-\x08\x0A-\x1F\x7F"\\]|\\[^\x00-\x08\x0A-\x1F\x7F])*+""#
+        // A parameter may be missing (§5.6.6).
+        return #"\A\#(token)/\#(token)(?:[ \t]*+;[ \t]*+(?:\#(token)=(?:\#(token)|\#(quoted)))?+)*+\z"#
+    }()
+}
+
+// ASCII alone.
+extension UInt8 {
+    package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+    var isCapital: Bool { (0x41...0x5A).contains(self) }
+    var isDigit: Bool { (0x30...0x39).contains(self) }
 }
 
 /// A set of bytes with a fast lookup.
@@ -93,18 +103,4 @@ package struct ByteSet: Sendable {
     }
 
     package static let alphanumeric = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-}
-
-/// Media types (RFC 9110 §8.3.1).
-enum MediaTypeGrammar {
-    /// Whether the text is a type and a subtype, with or without parameters.
-    static func isValid(_ text: String) -> Bool { text.range(of: pattern, options: .regularExpression) != nil }
-
-    private static let pattern: String = {
-        let token = #"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"#
-        // `quoted-string` (§5.6.4).
-        let quoted = #""(?:[^\x00-\x08\x0A-\x1F\x7F"\\]|\\[^\x00-\x08\x0A-\x1F\x7F])*+""#
-        // A parameter may be missing (§5.6.6).
-        return #"\A\#(token)/\#(token)(?:[ \t]*+;[ \t]*+(?:\#(token)=(?:\#(token)|\#(quoted)))?+)*+\z"#
-    }()
 }

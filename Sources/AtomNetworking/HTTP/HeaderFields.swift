@@ -2,29 +2,22 @@ import Foundation
 
 /// The header fields of a message, in order, with repeats.
 ///
-/// Names are compared without regard to case (RFC 9110 §5.1). This type
-/// validates nothing: an endpoint's fields are checked before, and a server's
-/// fields are kept as received.
+/// Names are compared without regard to case (RFC 9110 §5.1). Nothing is checked: an
+/// endpoint's fields are before, and a server's are kept as received.
 public struct HeaderFields: Sendable {
     private var fields: [HeaderItem]
 
     /// Creates an empty list.
-    public init() {
-        fields = []
-    }
+    public init() { fields = [] }
 
     /// Creates a list of the given fields, in their order.
-    public init(_ fields: [HeaderItem]) {
-        self.fields = fields
-    }
+    public init(_ fields: [HeaderItem]) { self.fields = fields }
 
     /// The value of the first field with this name.
     ///
     /// Setting it replaces every field with the name; `nil` removes them.
     public subscript(_ name: String) -> String? {
-        get {
-            firstIndex(of: name).map { fields[$0].value }
-        }
+        get { firstIndex(of: name).map { fields[$0].value } }
         set {
             let place = firstIndex(of: name)
             if place != nil { fields.removeAll { Self.isSameName($0.name, name) } }
@@ -38,9 +31,7 @@ public struct HeaderFields: Sendable {
     }
 
     /// Whether there is a field with this name.
-    public func contains(_ name: String) -> Bool {
-        firstIndex(of: name) != nil
-    }
+    public func contains(_ name: String) -> Bool { firstIndex(of: name) != nil }
 
     /// By index: otherwise the references in each field would be counted.
     private func firstIndex(of name: String) -> Int? {
@@ -62,9 +53,7 @@ public struct HeaderFields: Sendable {
         fields.removeAll(where: shouldRemove)
     }
 
-    mutating func reserveCapacity(_ capacity: Int) {
-        fields.reserveCapacity(capacity)
-    }
+    mutating func reserveCapacity(_ capacity: Int) { fields.reserveCapacity(capacity) }
 
     /// Compares two field names by bytes, with ASCII case folding.
     static func isSameName(_ first: String, _ second: String) -> Bool {
@@ -95,9 +84,5 @@ extension HeaderFields: Hashable {}
 
 extension HeaderFields: Redacted {
     /// Shows only the names: a value may be a credential.
-    public var description: String {
-        "[" + shownNames.joined(separator: ", ") + "]"
-    }
-
-    private var shownNames: [String] { fields.map { Redaction.name($0.name) } }
+    public var description: String { "[" + fields.map { Redaction.name($0.name) }.joined(separator: ", ") + "]" }
 }

@@ -19,6 +19,15 @@ final class FirstValue<T: Sendable>: Sendable {
         return isFirst
     }
 
+    /// The value, which this one is when the caller's task is cancelled before.
+    func value(ifCancelled last: T) async -> T {
+        await withTaskCancellationHandler {
+            await value()
+        } onCancel: {
+            settle(last)
+        }
+    }
+
     func value() async -> T {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state in

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The end of a request.
 public struct RequestSummary: Sendable {
     /// The status of the response; `nil` if there is none.
@@ -50,18 +46,7 @@ extension RequestSummary: CustomStringConvertible {
 /// An ``AtomError`` without what it carries: no response and no error of the
 /// app's.
 public struct RequestFailure: Sendable, Hashable {
-    package enum Kind: String, Sendable, Hashable {
-        case requestable
-        case response
-        case session
-        case authentication
-        case decoder
-        case transfer
-        case cancelled
-        case unexpected
-    }
-
-    package let kind: Kind
+    package let kind: AtomError.Kind
     /// The name of the error's case, such as `session` or `cancelled`.
     public var name: String { kind.rawValue }
     /// The code of an ``AtomError/session(_:)``.
@@ -74,17 +59,7 @@ public struct RequestFailure: Sendable, Hashable {
     public let description: String
 
     init(_ error: AtomError) {
-        kind =
-            switch error {
-            case .requestable: .requestable
-            case .response: .response
-            case .session: .session
-            case .authentication: .authentication
-            case .decoder: .decoder
-            case .transfer: .transfer
-            case .cancelled: .cancelled
-            case .unexpected: .unexpected
-            }
+        kind = error.kind
         if case .session(let cause) = error { code = (cause as? URLError)?.code } else { code = nil }
         delivery = error.delivery
         isConnectivityFailure = error.isConnectivityFailure

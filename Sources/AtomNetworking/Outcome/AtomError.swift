@@ -1,27 +1,21 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The only error type of the SDK's calls.
 ///
-/// The case says what happened, ``request`` says to which request, and
-/// ``delivery`` says how far it got. ``situation`` is what the person who uses
-/// the app needs to know.
+/// The case says what happened, ``request`` to which request, ``delivery`` how
+/// far it got, and ``situation`` what the person who uses the app needs to know.
 ///
-/// ``description`` is for developers. It names hosts, paths, status codes and
-/// causes, but never a credential or a query value; everything that looks like a
-/// token is hidden. `localizedDescription` is for people.
+/// ``description`` is for developers: hosts, paths, status codes and causes, but
+/// never a credential, a query value or what looks like a token.
+/// `localizedDescription` is for people.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public indirect enum AtomError: Error, Sendable {
     /// The response was acceptable but could not be decoded.
     ///
-    /// The context's description ends with an outline of the body in which
-    /// values, and keys that look like tokens, are hidden. Such keys are also
-    /// hidden in its coding path.
+    /// The context's description ends with an outline of the body. Values, and
+    /// keys that look like tokens, are hidden in it; such keys also in the path.
     case decoder(DecodingError)
 
     /// The request breaks a rule and was never sent.
@@ -30,10 +24,8 @@ public indirect enum AtomError: Error, Sendable {
     /// The server answered with a status that isn't acceptable.
     case response(AtomResponse)
 
-    /// The exchange failed.
-    ///
-    /// The error is a `URLError` whose code says what happened. The cause is
-    /// its underlying error.
+    /// The exchange failed, with a `URLError` whose code says what happened; the
+    /// cause is its underlying error.
     case session(any Error)
 
     /// The caller cancelled its task, the handle of a completion call, or the
@@ -51,8 +43,7 @@ public indirect enum AtomError: Error, Sendable {
 
     /// How far a request got before its result was decided.
     public enum Delivery: String, Sendable, Hashable, Codable {
-        /// Nothing of the request reached the server; it is safe to send it
-        /// again.
+        /// Nothing of it reached the server; it is safe to send it again.
         case notSent
         /// The server may have received and processed it.
         case maybeSent
@@ -77,9 +68,8 @@ extension AtomError {
 
     /// The request that failed.
     ///
-    /// It is `nil` for an error that isn't about one request: the endpoint breaks a
-    /// rule, the caller has cancelled, a sign-in or sign-out failed, or it is the
-    /// session's; and for errors that the app makes.
+    /// It is `nil` if the endpoint breaks a rule, the caller has cancelled, or a
+    /// sign-in or sign-out failed, and for errors of the session or of the app's own.
     public var request: Request? {
         switch self {
         case .response(let response): response.notes?.request
@@ -98,27 +88,18 @@ extension AtomError {
 
     /// Whether the server's response was a 401 (RFC 9110 §15.5.2).
     ///
-    /// This is the final response to the request. If the credential could not
-    /// be obtained, it is the token endpoint's response, or the one in the
-    /// error that the app's ``TokenCredentialProvider`` threw.
-    /// ``isAccessTokenRefreshFailure`` distinguishes the two.
-    public var isAuthorizationFailure: Bool {
-        response?.statusCode == 401
-    }
+    /// It is the final ``response-property``. ``isAccessTokenRefreshFailure`` says
+    /// whether that is about the credential.
+    public var isAuthorizationFailure: Bool { response?.statusCode == 401 }
 
-    /// Whether the server's response was a 400 (RFC 9110 §15.5.1).
-    ///
-    /// ``isAuthorizationFailure`` explains which response that is.
-    public var isBadRequest: Bool {
-        response?.statusCode == 400
-    }
+    /// Whether the server's final ``response-property`` was a 400 (RFC 9110 §15.5.1).
+    public var isBadRequest: Bool { response?.statusCode == 400 }
 
     /// Whether the network is the cause: there is no connection, the server's
     /// name wasn't found, it can't be reached, or the connection was lost.
     ///
-    /// A timeout isn't included, nor over libcurl a server that closes a new connection
-    /// without a response: it was reached. Of a failed refresh and a transfer, the cause
-    /// counts.
+    /// Not so a timeout, nor over libcurl a server that closes a new connection without
+    /// a response: it was reached. Of a failed refresh and a transfer, the cause counts.
     public var isConnectivityFailure: Bool { connectivityCode != nil }
 
     /// What the network lacked, here or in the cause.
@@ -130,15 +111,10 @@ extension AtomError {
             case .transfer(let error): error.underlyingError
             case .decoder, .requestable, .response, .cancelled, .unexpected: nil
             }
-        return cause.flatMap(Self.connectivityCode)
-    }
-
-    private static func connectivityCode(of error: any Error) -> URLError.Code? {
-        switch error {
-        case let error as AtomError: error.connectivityCode
-        case let error as URLError: error.connectivityProblem == nil || error.isOfServer ? nil : error.code
-        case let error as any ErrorWithCause: connectivityCode(of: error.cause)
-        default: nil
+        switch cause?.innermost {
+        case let error as AtomError: return error.connectivityCode
+        case let error as URLError where error.connectivityProblem != nil && !error.isOfServer: return error.code
+        default: return nil
         }
     }
 
@@ -146,24 +122,21 @@ extension AtomError {
     ///
     /// The last one is what this error is about, unless it is a transfer that failed
     /// after its response had begun. There are several if a ``RetryPolicy`` has sent
-    /// the request again, also ``RetryPolicy/none``. The list is empty for an error
-    /// that isn't about an attempt: the request is invalid or was cancelled, it
-    /// could not be signed, or its response could not be decoded.
+    /// the request again, also ``RetryPolicy/none``, and none if the request is invalid,
+    /// was cancelled, or could not be signed, or its response not be decoded.
     public var attempts: [AttemptFailure] {
         switch self {
-        case .response(let response): earlierAttempts + (response.statusCode.map { [.status($0)] } ?? [])
+        case .response, .transfer: earlierAttempts + (response?.statusCode.map { [.status($0)] } ?? [])
         case .session(let error as URLError): earlierAttempts + [.connection(error.code)]
-        case .transfer(let error): earlierAttempts + (error.response?.statusCode.map { [.status($0)] } ?? [])
         case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: []
         }
     }
 
-    /// When another attempt makes sense, if the server or the session has said
-    /// so.
+    /// When another attempt makes sense, if the `Retry-After` of ``response(_:)`` or
+    /// the session says so.
     ///
-    /// It comes from the `Retry-After` of ``response(_:)``, or from
-    /// ``authentication(_:)``. The SDK has not waited for it: the policy doesn't
-    /// say so, or it is after the request's deadline.
+    /// The SDK has not waited for it: the policy doesn't say so, or it is after the
+    /// request's deadline.
     public var retryAt: Date? {
         switch self {
         case .response(let response): response.notes?.retryAt
@@ -184,18 +157,12 @@ extension AtomError {
     }
 
     /// The same error with its request, and with what is known of the attempts.
-    ///
-    /// The server's words are shown only if the secrets are known, and without them.
     func noting(
         _ request: Request, earlier: [AttemptFailure] = [], retryAt: Date? = nil, secrets: [String]? = nil
     ) -> AtomError {
         switch self {
         case .response(let response):
-            .response(
-                response.noting(
-                    AttemptNotes(
-                        earlier: earlier, retryAt: retryAt, request: request,
-                        words: secrets.flatMap { response.words(without: $0) })))
+            .response(response.noting(request, earlier: earlier, retryAt: retryAt, secrets: secrets))
         case .session(let error as URLError): .session(error.noting(request, earlier: earlier))
         case .transfer(let error): .transfer(error.noting(request, earlier: earlier))
         case .authentication(let error): .authentication(error.about(request))
@@ -217,13 +184,12 @@ extension AtomError {
 
     /// Decodes the body of an unsuccessful response, ``response-property``.
     ///
-    /// The decoder is that of the service's configuration, and a default `JSONDecoder`
-    /// if that fails: the keys of an error often follow other rules than the models'.
+    /// The decoder is the service's, and a default `JSONDecoder` if that fails: the
+    /// keys of an error often follow other rules than the models'.
     ///
     /// - Returns: The model, or `nil` when this error has no body.
-    /// - Throws: The `DecodingError` of the service's decoder when the body has
-    ///   another format; no ``AtomError``, because apps cast to what `JSONDecoder`
-    ///   throws.
+    /// - Throws: The `DecodingError` of the service's decoder, and no ``AtomError``:
+    ///   apps cast to what `JSONDecoder` throws.
     public func decodeIfPresent<T: Decodable>(as type: T.Type) throws -> T? {
         guard let response, !response.data.isEmpty else { return nil }
         do {
@@ -239,8 +205,8 @@ extension AtomError {
 
     /// The response that caused this error; `nil` if none did.
     ///
-    /// It is the server's, or the one of the token endpoint because of which
-    /// there is no credential.
+    /// It is the server's, or the one because of which there is no credential: the
+    /// token endpoint's, or that in the error of the ``TokenCredentialProvider``.
     public var response: AtomResponse? {
         switch self {
         case .response(let response): response
@@ -259,9 +225,7 @@ extension AtomError: ErrorForPeople {
     /// The ``description`` without words of the server.
     var wordless: String { naming(explanation) }
 
-    private func naming(_ explanation: String) -> String {
-        request.map { $0.naming(explanation) } ?? explanation
-    }
+    private func naming(_ explanation: String) -> String { request?.naming(explanation) ?? explanation }
 
     /// The ``wordless`` description without the request.
     var explanation: String { explanation(withWords: false) }
@@ -276,23 +240,19 @@ extension AtomError: ErrorForPeople {
             text += " There were \(earlier.count + 1) attempts"
             text += isSame ? "." : "; before the last one: \(Self.counted(earlier))."
         }
-        if case .response = self, let retryAt {
-            text += " Another attempt makes sense after \(AuthenticationError.format(retryAt))."
-        }
+        if case .response = self { text += AuthenticationError.advice(retryAt) }
         return text
     }
 
     /// Each of them once, with their number.
     private static func counted(_ attempts: [AttemptFailure]) -> String {
-        var counts: [(text: String, count: Int)] = []
-        for text in attempts.map(\.description) {
-            if let index = counts.firstIndex(where: { $0.text == text }) {
-                counts[index].count += 1
-            } else {
-                counts.append((text, 1))
-            }
+        let texts = attempts.map(\.description)
+        let distinct = texts.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return distinct.map { text in
+            let count = texts.count { $0 == text }
+            return count == 1 ? text : "\(text), \(count) times"
         }
-        return counts.map { $0.count == 1 ? $0.text : "\($0.text), \($0.count) times" }.joined(separator: "; ")
+        .joined(separator: "; ")
     }
 
     private func explanationOfLastAttempt(withWords: Bool) -> String {
@@ -325,16 +285,23 @@ extension AtomError: CustomNSError {
 
     /// The code of the error as an `NSError`; the numbers of existing cases
     /// don't change.
-    public var errorCode: Int {
+    public var errorCode: Int { Kind.allCases.prefix { $0 != kind }.count }
+
+    /// A case without what it carries, at the place of its number.
+    package enum Kind: String, Sendable, CaseIterable {
+        case decoder, requestable, response, session, unexpected, cancelled, authentication, transfer
+    }
+
+    var kind: Kind {
         switch self {
-        case .decoder: 0
-        case .requestable: 1
-        case .response: 2
-        case .session: 3
-        case .unexpected: 4
-        case .cancelled: 5
-        case .authentication: 6
-        case .transfer: 7
+        case .decoder: .decoder
+        case .requestable: .requestable
+        case .response: .response
+        case .session: .session
+        case .unexpected: .unexpected
+        case .cancelled: .cancelled
+        case .authentication: .authentication
+        case .transfer: .transfer
         }
     }
 
@@ -366,17 +333,15 @@ extension URLError {
     }
 
     private static let deliveryKey = "AtomNetworking.delivery"
+    private static let serverKey = "AtomNetworking.isOfServer"
+    private static let attemptsKey = "AtomNetworking.attempts"
 
     var delivery: AtomError.Delivery? {
         (userInfo[Self.deliveryKey] as? String).flatMap(AtomError.Delivery.init(rawValue:))
     }
 
-    private static let serverKey = "AtomNetworking.isOfServer"
-
     /// Whether the server was reached, and has closed the connection.
     var isOfServer: Bool { userInfo[Self.serverKey] as? Bool ?? false }
-
-    private static let attemptsKey = "AtomNetworking.attempts"
 
     var earlierAttempts: [AttemptFailure] {
         (userInfo[Self.attemptsKey] as? [Int] ?? []).map(AttemptFailure.init(code:))
@@ -406,8 +371,6 @@ extension URLError {
     }
 
     func delivered(_ delivery: AtomError.Delivery) -> URLError {
-        var userInfo = Redaction.userInfo(userInfo)
-        userInfo[Self.deliveryKey] = delivery.rawValue
-        return URLError(code, userInfo: userInfo)
+        URLError(code, userInfo: Redaction.userInfo(userInfo).merging([Self.deliveryKey: delivery.rawValue]) { $1 })
     }
 }

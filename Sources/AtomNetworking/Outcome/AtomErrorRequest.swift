@@ -1,18 +1,14 @@
 import Foundation
 
 extension AtomError {
-    /// The request that an error is about.
-    ///
-    /// ``AtomError/request`` has it. It shows what logs show: no value of the
-    /// query, and nothing that looks like a token.
+    /// The request that an error is about, without the values of its query and
+    /// without what looks like a token.
     public struct Request: Sendable, Hashable {
         /// The method, as the endpoint names it.
         public let method: String
 
-        /// How often the request was sent; 0 if it never was.
-        ///
-        /// Redirects, the attempt after a 401 and those of a ``RetryPolicy``
-        /// count.
+        /// How often it was sent, with redirects, the attempt after a 401 and those
+        /// of a ``RetryPolicy``; 0 if it never was.
         public let attempts: Int
 
         /// The time from `resume` to the error, with all waiting.
@@ -21,9 +17,6 @@ extension AtomError {
         private let address: String
         private let finalAddress: String?
 
-        /// - Parameters:
-        ///   - address: The URL of the endpoint.
-        ///   - finalAddress: The URL of the last attempt.
         init(method: String, address: String, finalAddress: String?, attempts: Int, duration: Duration) {
             self.method = method
             self.address = address
@@ -46,9 +39,7 @@ extension AtomError.Request: Redacted {
     public var description: String {
         "\(Redaction.name(method)) \(url)" + (redirectedURL.map { ", redirected to \($0)" } ?? "")
     }
-}
 
-extension AtomError.Request {
     /// A text about the request, behind it.
     func naming(_ text: String) -> String {
         let first = text.prefix { $0 != " " }
@@ -57,14 +48,14 @@ extension AtomError.Request {
         return "\(self): " + (goesOn ? first.lowercased() + text.dropFirst(first.count) : text)
     }
 
-    /// Where it is in the `userInfo` of an error.
     static let key = "AtomNetworking.request"
 
     /// For the `userInfo` of an error, which may be archived and shown.
     var propertyList: [String: Any] {
-        var list: [String: Any] = ["method": Redaction.name(method), "url": url, "attempts": attempts]
+        var list: [String: Any] = [
+            "method": Redaction.name(method), "url": url, "attempts": attempts, "seconds": duration.seconds,
+        ]
         list["redirectedURL"] = redirectedURL
-        list["seconds"] = duration.seconds
         return list
     }
 

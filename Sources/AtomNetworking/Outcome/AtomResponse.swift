@@ -15,10 +15,8 @@ public struct AtomResponse: Sendable {
     /// The header fields, looked up without regard to case.
     public let headerFields: HeaderFields
 
-    /// The URL of the response, after redirects; it contains no user
-    /// information.
-    ///
-    /// It is parsed at each access.
+    /// The URL of the response, after redirects and without user information;
+    /// parsed at each access.
     public var url: URL? { address.flatMap(HTTPGrammar.url) }
 
     let address: String?
@@ -32,7 +30,6 @@ public struct AtomResponse: Sendable {
     /// Which request it belongs to; `nil` for a response of the app's own.
     let record: RequestRecord?
 
-    /// What an error with this response says of the request.
     private(set) var notes: AttemptNotes?
 
     /// Creates a response, for tests and for custom transports.
@@ -60,9 +57,15 @@ public struct AtomResponse: Sendable {
         return response
     }
 
-    func noting(_ notes: AttemptNotes) -> AtomResponse {
+    /// The same response with what an error says of its request.
+    ///
+    /// The server's words are shown only if the secrets are known, and without them.
+    func noting(
+        _ request: AtomError.Request, earlier: [AttemptFailure], retryAt: Date?, secrets: [String]?
+    ) -> AtomResponse {
         var response = self
-        response.notes = notes
+        response.notes = AttemptNotes(
+            earlier: earlier, retryAt: retryAt, request: request, words: secrets.flatMap(words(without:)))
         return response
     }
 
@@ -76,14 +79,10 @@ public struct AtomResponse: Sendable {
     public static let success = AtomResponse(statusCode: 200)
 
     /// Whether the status is in 200…299.
-    public var isSuccess: Bool {
-        statusCode.map { (200...299).contains($0) } ?? false
-    }
+    public var isSuccess: Bool { statusCode.map { (200...299).contains($0) } ?? false }
 
     /// Whether the status is missing or outside 200…299.
-    public var isFailure: Bool {
-        !isSuccess
-    }
+    public var isFailure: Bool { !isSuccess }
 
     /// Decodes the body, as `resume(expecting:)` does.
     ///
@@ -99,8 +98,8 @@ public struct AtomResponse: Sendable {
     /// The response as Foundation's class, created at each access; `nil`
     /// without a status.
     ///
-    /// Its URL is `/` if the response has none, as ``success``. Repeated header
-    /// fields are joined with a comma, as in Foundation.
+    /// Its URL is `/` if the response has none. Repeated header fields are joined
+    /// with a comma, as in Foundation.
     public var httpResponse: HTTPURLResponse? {
         guard let statusCode, let url = url ?? URL(string: "/") else { return nil }
         var fields: [String: (name: String, values: [String])] = [:]
@@ -132,10 +131,8 @@ extension AtomResponse: Equatable {
 }
 
 extension AtomResponse: Redacted {
-    /// Shows the status, media type and size.
-    ///
-    /// It never shows the body or another header value, which may contain a
-    /// credential, or a media type that isn't plain.
+    /// Shows the status, media type and size; never the body, another header value
+    /// or a media type that isn't plain, which may contain a credential.
     public var description: String {
         var text = statusCode.map { "HTTP \($0) \(HTTPStatus.reasonPhrase(for: $0))" } ?? "no HTTP status"
         if let type = headerFields["Content-Type"] {
@@ -169,10 +166,24 @@ extension AtomResponse: Redacted {
     }
 }
 
-package enum HTTPStatus {
-    package static func reasonPhrase(for code: Int) -> String {
-        phrases[code] ?? "Status"
+/// What an error says of its request; nearly every response has none.
+final class AttemptNotes: Sendable {
+    let earlier: [AttemptFailure]
+    let retryAt: Date?
+    let request: AtomError.Request
+    /// What the server says, as far as it may be shown.
+    let words: String?
+
+    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request, words: String?) {
+        self.earlier = earlier
+        self.retryAt = retryAt
+        self.request = request
+        self.words = words
     }
+}
+
+package enum HTTPStatus {
+    package static func reasonPhrase(for code: Int) -> String { phrases[code] ?? "Status" }
 
     private static let phrases: [Int: String] = [
         100: "Continue", 101: "Switching Protocols", 200: "OK", 201: "Created", 202: "Accepted",

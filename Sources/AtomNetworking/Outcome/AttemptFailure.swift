@@ -1,12 +1,7 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
-/// What one attempt to send a request met instead of a usable response.
-///
-/// ``AtomError/attempts`` lists one for each attempt.
+/// What one attempt to send a request met instead of a usable response; see
+/// ``AtomError/attempts``.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -30,24 +25,7 @@ extension AttemptFailure: CustomStringConvertible {
     }
 }
 
-/// What an error says of its request; nearly every response has none.
-final class AttemptNotes: Sendable {
-    let earlier: [AttemptFailure]
-    let retryAt: Date?
-    let request: AtomError.Request?
-    /// What the server says, as far as it may be shown.
-    let words: String?
-
-    init(earlier: [AttemptFailure], retryAt: Date?, request: AtomError.Request?, words: String?) {
-        self.earlier = earlier
-        self.retryAt = retryAt
-        self.request = request
-        self.words = words
-    }
-}
-
 extension AttemptFailure {
-    /// What was wrong with the connection, if that was it.
     var connectionCode: URLError.Code? { if case .connection(let code) = self { code } else { nil } }
 
     /// As a number, which a property list can hold.

@@ -5,26 +5,27 @@ protocol ErrorWithCause: Error {
     var cause: any Error { get }
 }
 
+extension Error {
+    /// The error that all others around it only add information to.
+    var innermost: any Error { (self as? any ErrorWithCause)?.cause.innermost ?? self }
+}
+
 /// The error response of an authorization server (RFC 6749 §5.2).
 ///
-/// An app that asks a token endpoint itself, for a sign-in, reads it with
-/// ``AtomError/decodeIfPresent(as:)``. Two errors are equal if code, explanation
-/// and URI are equal.
+/// An app that asks a token endpoint itself reads it with
+/// ``AtomError/decodeIfPresent(as:)``. Two are equal if code, explanation and URI are.
 public struct OAuthError: Error, Sendable {
     /// The code, such as `invalid_grant`.
     public let code: String
 
-    /// The server's explanation for developers, shortened and without text that
-    /// looks like a token.
+    /// The server's explanation for developers, shortened and without what looks
+    /// like a token.
     public let explanation: String?
 
-    /// A page with more information about the error, without the values of its
-    /// query.
+    /// A page with more about the error, without the values of its query.
     public let uri: String?
 
-    /// The response that contained the error.
-    ///
-    /// It is never shown, because a server may repeat what it was sent.
+    /// Never shown, because a server may repeat what it was sent.
     let response: AtomResponse?
 
     /// Creates an error, for tests and for an app's own providers.
@@ -42,7 +43,6 @@ public struct OAuthError: Error, Sendable {
         self.uri = uri.map { Redaction.url(Redaction.excerpt($0, limit: 200)) }
     }
 
-    /// Whether the error says that the refresh token itself is invalid.
     var endsSession: Bool { code == Self.deadRefreshToken }
 
     static let deadRefreshToken = "invalid_grant"
@@ -81,15 +81,13 @@ extension OAuthError: Hashable {
 
 extension OAuthError: RedactedError {
     /// The code and the server's explanation.
-    public var description: String {
-        explanation.map { "\(code): \($0)" } ?? code
-    }
+    public var description: String { explanation.map { "\(code): \($0)" } ?? code }
 }
 
 /// Why a request could not be signed.
 ///
-/// To distinguish the reasons, match a case without its payload. All requests
-/// that waited for one failed refresh get the same description.
+/// Match a case without its payload. All requests that waited for one failed
+/// refresh get the same description.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -97,21 +95,19 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// There is no credential, or none that can be used or refreshed.
     case missingCredential(delivery: Reach)
 
-    /// The authorization server rejected the refresh token. The user has to
-    /// sign in again.
+    /// The authorization server rejected the refresh token: the user has to sign in
+    /// again.
     case refreshRejected(OAuthError, delivery: Reach)
 
-    /// The authorization server rejected the refresh token, and the result of
-    /// an earlier refresh with it was never stored: a process was killed, or
-    /// the response was lost. The user has to sign in again.
+    /// The same, but the result of an earlier refresh with that token was never
+    /// stored: a process was killed, or the response was lost.
     case refreshInterrupted(OAuthError, delivery: Reach)
 
     /// The refresh failed this time; the session continues.
     ///
     /// - Parameters:
-    ///   - cause: The reason: an ``AtomError``, an ``OAuthError``, an error of the
-    ///     token store, or one whose description says what is wrong with the
-    ///     response of the token endpoint.
+    ///   - cause: An ``AtomError``, an ``OAuthError``, an error of the token store, or
+    ///     one that describes what is wrong with the token endpoint's response.
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case refreshFailed(cause: any Error, retryAt: Date?, delivery: Reach)
 
@@ -122,16 +118,13 @@ public indirect enum AuthenticationError: Error, Sendable {
     ///   - retryAt: When another attempt makes sense; `nil` for at once.
     case credentialNotProvided(cause: any Error, retryAt: Date?, delivery: Reach)
 
-    /// The token store could not be read.
+    /// The token store could not be read; the next request reads it again.
     ///
-    /// This doesn't mean that no user is signed in. The next request reads the
-    /// store again.
+    /// This doesn't mean that no user is signed in.
     case credentialNotReadable(cause: any Error, delivery: Reach)
 
-    /// The token store could not be written.
-    ///
-    /// The result of the refresh, sign-in or sign-out is kept in memory, and
-    /// the write is retried.
+    /// The token store could not be written: the result of the refresh, sign-in or
+    /// sign-out is kept in memory, and the write is retried.
     case credentialNotStored(cause: any Error, delivery: Reach)
 
     /// The app has signed out, but the token could not be revoked: it stays
@@ -160,7 +153,6 @@ public indirect enum AuthenticationError: Error, Sendable {
     /// How far the request got before it had to wait.
     public var delivery: AtomError.Delivery { reach.delivery }
 
-    /// The request, and how far it got.
     var reach: Reach {
         switch self {
         case .missingCredential(let delivery), .refreshRejected(_, let delivery),
@@ -197,9 +189,7 @@ public indirect enum AuthenticationError: Error, Sendable {
     var isRefreshFailure: Bool {
         switch self {
         case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
-        case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked, .signedOut,
-            .noSession, .notSigned, .waitedTooLong:
-            false
+        default: false
         }
     }
 }
@@ -207,9 +197,8 @@ public indirect enum AuthenticationError: Error, Sendable {
 extension AuthenticationError {
     /// How far a request got, and which one it was.
     ///
-    /// One failure of the session is told to all requests that waited for it.
-    /// This is what differs between their errors. Compare it with `.notSent`,
-    /// `.maybeSent` or `.answered`, or write one of them in its place.
+    /// It is what differs between the errors of requests that waited for one failure
+    /// of the session. Compare it with `.notSent`, `.maybeSent` or `.answered`.
     public struct Reach: Sendable, Equatable {
         /// How far the request got.
         public let delivery: AtomError.Delivery
@@ -243,18 +232,14 @@ extension AuthenticationError.Reach: Redacted {
     public var description: String { delivery.rawValue }
 }
 
-// MARK: - What it came of
-
 extension AuthenticationError {
-    /// The response of the token endpoint, or the one in the error of the app's
-    /// provider.
+    /// The response of the token endpoint, or that in the error of the app's provider.
     var response: AtomResponse? {
         switch self {
         case .refreshRejected(let error, _), .refreshInterrupted(let error, _): error.response
-        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _): Self.response(of: cause)
-        case .missingCredential, .credentialNotReadable, .credentialNotStored, .credentialNotRevoked,
-            .tooManyRefreshes, .signedOut, .noSession, .notSigned, .waitedTooLong:
-            nil
+        case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _):
+            (cause.innermost as? AtomError)?.response ?? (cause.innermost as? OAuthError)?.response
+        default: nil
         }
     }
 
@@ -264,15 +249,6 @@ extension AuthenticationError {
         case .refreshFailed(let cause, _, _), .credentialNotProvided(let cause, _, _),
             .credentialNotRevoked(let cause, _):
             cause
-        default: nil
-        }
-    }
-
-    private static func response(of cause: any Error) -> AtomResponse? {
-        switch cause {
-        case let error as AtomError: error.response
-        case let error as OAuthError: error.response
-        case let error as any ErrorWithCause: response(of: error.cause)
         default: nil
         }
     }
@@ -299,8 +275,7 @@ extension AuthenticationError: ErrorForPeople {
             "The session has ended: an earlier refresh was interrupted before its response was stored, and the "
                 + "authorization server rejected the refresh token (\(error.named)). Sign in again."
         case .credentialNotProvided(let cause, let retryAt, _):
-            "The app's provider returned no credential: \(Self.describe(cause))"
-                + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
+            "The app's provider returned no credential: \(Self.describe(cause))" + Self.advice(retryAt)
         case .credentialNotReadable(let cause, _):
             "The stored credential could not be read: \(Self.describe(cause))"
         case .credentialNotStored(let cause, _):
@@ -310,10 +285,9 @@ extension AuthenticationError: ErrorForPeople {
             "The session has ended on this device, but the token could not be revoked: \(Self.describe(cause)) "
                 + "It stays valid at the server until it expires."
         case .refreshFailed(let cause, let retryAt, _):
-            "The access token could not be refreshed: \(Self.describe(cause))"
-                + (retryAt.map { " Another attempt makes sense after \(Self.format($0))." } ?? "")
+            "The access token could not be refreshed: \(Self.describe(cause))" + Self.advice(retryAt)
         case .tooManyRefreshes(let retryAt, _):
-            "The server rejects new access tokens; no more are requested until \(Self.format(retryAt))."
+            "The server rejects new access tokens; no more are requested until \(retryAt.formatted(.iso8601))."
         case .signedOut:
             "The session was signed out while the request waited or its stream was read."
         case .noSession:
@@ -328,7 +302,7 @@ extension AuthenticationError: ErrorForPeople {
     private static func describe(_ cause: any Error) -> String {
         let text =
             switch cause {
-            case let error as AtomError where error.isLostAnswer:
+            case let error as AtomError where error.kind == .session && error.delivery != .notSent:
                 "\(error.wordless) The server may have issued a new token that was lost."
             case let error as AtomError: error.wordless
             case let error as OAuthError: error.named
@@ -340,25 +314,16 @@ extension AuthenticationError: ErrorForPeople {
         return text.hasSuffix(".") ? text : text + "."
     }
 
-    static func format(_ date: Date) -> String {
-        date.formatted(.iso8601)
-    }
-}
-
-extension AtomError {
-    /// Whether a server may have done what was requested although its response
-    /// was lost.
-    fileprivate var isLostAnswer: Bool {
-        if case .session = self { delivery != .notSent } else { false }
+    /// A sentence that says when to try again, if that is known.
+    static func advice(_ retryAt: Date?) -> String {
+        retryAt.map { " Another attempt makes sense after \($0.formatted(.iso8601))." } ?? ""
     }
 }
 
 /// Why a token endpoint's response contains no token (RFC 6749 §5.1).
-struct TokenResponseError: Error, Hashable, Sendable, CustomStringConvertible {
+struct TokenResponseError: Error, Hashable, CustomStringConvertible {
     /// Which request it was, and what was wrong with the response; never its content.
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A decoded body together with the response that it came in.
 ///
-/// ``Service/resume(decoding:)`` returns one. Elsewhere expect it in place of
-/// the model, for example with a completion.
+/// ``Service/resume(decoding:)`` returns one; elsewhere expect it in place of the
+/// model.
 ///
 /// <!-- given:
 /// import AtomNetworking

@@ -41,7 +41,7 @@ enum ResponseText {
         guard let text = String(data: response.data, encoding: encoding) else {
             throw .undecodable("The text is not valid in its charset, “\(Redaction.name(name))”.")
         }
-        // A mark at the start says how the text is encoded, and is no part of it.
+        // A byte order mark is no part of the text.
         return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
     }
 

@@ -3,8 +3,8 @@ import Foundation
 /// What a server says of an error in a document of the type
 /// `application/problem+json` (RFC 9457).
 ///
-/// ``AtomError/problemDetails`` has it. An app that wants members of its own
-/// reads its own type with ``AtomError/decodeIfPresent(as:)``.
+/// An app that wants members of its own reads its own type with
+/// ``AtomError/decodeIfPresent(as:)``.
 public struct ProblemDetails: Codable, Sendable, Hashable {
     /// A URI that identifies the kind of problem; `about:blank` if the status
     /// code says all.
@@ -30,13 +30,7 @@ public struct ProblemDetails: Codable, Sendable, Hashable {
         self.instance = instance
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case type, title, status, detail, instance
-    }
-
-    /// Reads a document.
-    ///
-    /// A member of another type is left out (RFC 9457 §3.1).
+    /// Reads a document, without members of another type (RFC 9457 §3.1).
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         func member<T: Decodable>(_ key: CodingKeys) -> T? { try? container.decode(T.self, forKey: key) }
@@ -54,10 +48,7 @@ public struct ProblemDetails: Codable, Sendable, Hashable {
 }
 
 extension AtomError {
-    /// What the server says of the error in a problem document (RFC 9457); `nil`
-    /// if it has sent none.
-    ///
-    /// It is that of the ``response-property``. The media type has to be
-    /// `application/problem+json`.
+    /// The problem document (RFC 9457) of the ``response-property``; `nil` if its
+    /// media type isn't `application/problem+json`.
     public var problemDetails: ProblemDetails? { response.flatMap(ProblemDetails.init(of:)) }
 }

@@ -2,10 +2,9 @@ import Foundation
 
 /// Why a request was rejected before the SDK used the network.
 ///
-/// Each case has a ``Violation`` that says what was wrong. Match it with or without
-/// its payload (`case .requestable(.invalidURLPath)`); your own endpoints may throw
-/// the three cases without one. Errors with the same case are equal, with any
-/// payload; ``violation`` can be compared separately.
+/// Match a case with or without its ``Violation``, which says what was wrong; your
+/// own endpoints may throw the three cases without one. Errors with the same case are
+/// equal; ``violation`` can be compared separately.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -28,18 +27,15 @@ public enum RequestableError: Error, Sendable {
     case invalidTimeout(Violation)
     /// The configuration requires something that isn't supported.
     case unsupportedConfiguration(Violation)
-    /// The service's credential may not be sent to this origin.
-    ///
+    /// The service's credential may not be sent to this origin: see
     /// ``BearerAuthentication/allowedOrigins`` and
-    /// ``BasicCredential/allowedOrigins`` say where it may go.
+    /// ``BasicCredential/allowedOrigins``.
     case originNotAllowed(Violation)
-    /// A member of the endpoint threw an error that isn't an ``AtomError``.
-    ///
-    /// The cause is that error. Only its type is in the description.
+    /// A member of the endpoint threw this error, which isn't an ``AtomError``; only
+    /// its type is in the description.
     case endpointFailed(Violation, cause: any Error)
-    /// A ``RequestAdapter`` threw an error that isn't an ``AtomError``.
-    ///
-    /// The cause is that error. Only its type is in the description.
+    /// A ``RequestAdapter`` threw this error, which isn't an ``AtomError``; only its
+    /// type is in the description.
     case adapterFailed(Violation, cause: any Error)
 
     /// A description of what was wrong.
@@ -47,7 +43,6 @@ public enum RequestableError: Error, Sendable {
         /// The value that was checked, shortened, without user information and
         /// control characters; never a header value or a password.
         public let subject: String
-
         /// The rule that the value breaks and, where there is one, the fix.
         public let reason: String
 
@@ -59,11 +54,11 @@ public enum RequestableError: Error, Sendable {
     }
 
     /// An invalid base URL without details.
-    public static var invalidBaseURL: RequestableError { .invalidBaseURL(.unspecified) }
+    public static var invalidBaseURL: RequestableError { .invalidBaseURL(.init(reason: "")) }
     /// An invalid URL without details.
-    public static var invalidURL: RequestableError { .invalidURL(.unspecified) }
+    public static var invalidURL: RequestableError { .invalidURL(.init(reason: "")) }
     /// An invalid path without details.
-    public static var invalidURLPath: RequestableError { .invalidURLPath(.unspecified) }
+    public static var invalidURLPath: RequestableError { .invalidURLPath(.init(reason: "")) }
 
     /// What was wrong and why.
     public var violation: Violation {
@@ -102,10 +97,6 @@ extension RequestableError: Hashable {
         case .adapterFailed: "Failed adapter"
         }
     }
-}
-
-extension RequestableError.Violation {
-    static var unspecified: Self { Self(reason: "") }
 }
 
 extension RequestableError: ErrorForPeople {

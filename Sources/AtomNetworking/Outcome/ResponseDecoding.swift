@@ -4,9 +4,8 @@ import Foundation
 enum ResponseDecoding {
     /// Decodes the body, or one value of JSON in it, as the expected type.
     ///
-    /// `Data` is the raw body, also as an optional. An empty body is `nil` for an
-    /// optional, and ``NoContent`` accepts it. `String` is text, unless the
-    /// media type is JSON. Everything else uses the decoder.
+    /// `Data` is the raw body. `String` is text, unless the media type is JSON. An empty
+    /// body is `nil` for an optional, and ``NoContent`` accepts it.
     static func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, with decoder: JSONDecoder, isWholeBody: Bool = true
     ) throws(AtomError) -> T {
@@ -40,7 +39,7 @@ enum ResponseDecoding {
             return try decoder.decode(T.self, from: response.data)
         } catch let error as DecodingError {
             if isWholeBody, let format = markup(in: response, error) {
-                throw .undecodable("The response is \(format), not JSON.", cause: error.withoutText)
+                throw .undecodable("The response is \(format), not JSON.", cause: DecodingError.malformed)
             }
             throw .decoder(error.showing(Redaction.jsonOutline(response.data)))
         } catch {
@@ -59,7 +58,6 @@ enum ResponseDecoding {
         return !type.isJSON
     }
 
-    /// HTML or XML, if the body isn't JSON because it is that.
     private static func markup(in response: AtomResponse, _ error: DecodingError) -> String? {
         let type = MediaType(response.headerFields["Content-Type"])
         if firstByte(of: response.data) == UInt8(ascii: "<") {
@@ -72,16 +70,13 @@ enum ResponseDecoding {
         return "HTML"
     }
 
-    /// The first byte that isn't a space.
-    private static func firstByte(of data: Data) -> UInt8? {
-        data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-    }
+    private static func firstByte(of data: Data) -> UInt8? { data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 
     /// What was expected, where, and what was found instead.
     static func describe(_ error: DecodingError) -> String {
         let context = error.context
         let path = context?.codingPath.reduce(into: "") { path, key in
-            if key is RequestKey { return }
+            if (key as? TextKey)?.request != nil { return }
             if let index = key.intValue {
                 path += "[\(index)]"
             } else {
@@ -114,35 +109,43 @@ extension DecodingError {
         }
     }
 
+    private static let malformedText = "The given data was not valid JSON."
+    fileprivate static let malformed = DecodingError.dataCorrupted(
+        Context(codingPath: [], debugDescription: malformedText))
+
     /// The same error with an outline of the body instead of the decoder's and the
     /// model's texts, which may quote a value.
     fileprivate func showing(_ outline: String) -> DecodingError {
-        func context(_ context: Context, _ explanation: String) -> Context {
+        let explanation =
+            switch self {
+            case .dataCorrupted(let context) where context.debugDescription == Self.malformedText: Self.malformedText
+            case .dataCorrupted: "The decoder rejected the value."
+            case .keyNotFound(let key, _): "There is no value for “\(Redaction.name(key.stringValue))”."
+            case .typeMismatch(let type, let context):
+                "The value can't be read as \(Self.words(for: type))"
+                    + (type == String.self && context.codingPath.isEmpty ? "; Data is the text of any body." : ".")
+            case .valueNotFound(let type, _): "The value is null, but \(Self.words(for: type)) is expected."
+            @unknown default: "It is not the expected model."
+            }
+        return withContext { context in
             Context(
                 codingPath: context.codingPath.map(TextKey.hiding), debugDescription: "\(explanation) In: \(outline)",
                 underlyingError: context.underlyingError.map(Self.withoutText))
         }
+    }
+
+    private func withContext(_ changed: (Context) -> Context) -> DecodingError {
         switch self {
-        case .dataCorrupted(let old):
-            let malformed = "The given data was not valid JSON."
-            let isMalformed = old.debugDescription == malformed
-            return .dataCorrupted(context(old, isMalformed ? malformed : "The decoder rejected the value."))
-        case .keyNotFound(let key, let old):
-            let key = TextKey.hiding(key)
-            return .keyNotFound(key, context(old, "There is no value for “\(Redaction.name(key.stringValue))”."))
-        case .typeMismatch(let type, let old):
-            let remedy = type == String.self && old.codingPath.isEmpty ? "; Data is the text of any body" : ""
-            return .typeMismatch(type, context(old, "The value can't be read as \(Self.words(for: type))\(remedy)."))
-        case .valueNotFound(let type, let old):
-            return .valueNotFound(type, context(old, "The value is null, but \(Self.words(for: type)) is expected."))
-        @unknown default: return self
+        case .dataCorrupted(let context): .dataCorrupted(changed(context))
+        case .keyNotFound(let key, let context): .keyNotFound(TextKey.hiding(key), changed(context))
+        case .typeMismatch(let type, let context): .typeMismatch(type, changed(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, changed(context))
+        @unknown default: self
         }
     }
-}
 
-extension DecodingError {
     /// What a decoder expects, in the words of JSON.
-    fileprivate static func words(for type: Any.Type) -> String {
+    private static func words(for type: Any.Type) -> String {
         switch type {
         case is [Any].Type: "a list"
         case is [String: Any].Type: "an object"
@@ -150,42 +153,29 @@ extension DecodingError {
         }
     }
 
-    fileprivate var withoutText: DecodingError {
-        .dataCorrupted(Context(codingPath: [], debugDescription: "The given data was not valid JSON."))
-    }
-
     /// The domain and code of a Foundation error, whose texts may quote the value.
-    fileprivate static func withoutText(_ error: any Error) -> any Error {
+    private static func withoutText(_ error: any Error) -> any Error {
         guard type(of: error) is NSError.Type else { return error }
         let error = error as NSError
         return NSError(domain: error.domain, code: error.code)
     }
-}
 
-extension DecodingError {
     /// The same error about this request, which stands before the place if a model has
     /// thrown: its error stays where apps look for it.
     func about(_ request: AtomError.Request) -> DecodingError {
-        func noted(_ context: Context) -> Context {
+        withContext { context in
             let cause = context.underlyingError
             let isOfModel = cause.map { !($0 is DecodingError || type(of: $0) is NSError.Type) } ?? false
             return Context(
-                codingPath: (isOfModel ? [RequestKey(request: request)] : []) + context.codingPath,
+                codingPath: (isOfModel ? [TextKey(request)] : []) + context.codingPath,
                 debugDescription: context.debugDescription,
                 underlyingError: isOfModel ? cause : UndecodedResponse(request: request, cause: cause))
-        }
-        switch self {
-        case .dataCorrupted(let context): return .dataCorrupted(noted(context))
-        case .keyNotFound(let key, let context): return .keyNotFound(key, noted(context))
-        case .typeMismatch(let type, let context): return .typeMismatch(type, noted(context))
-        case .valueNotFound(let type, let context): return .valueNotFound(type, noted(context))
-        @unknown default: return self
         }
     }
 
     /// The request that ``about(_:)`` has noted.
     var request: AtomError.Request? {
-        (context?.underlyingError as? UndecodedResponse)?.request ?? (context?.codingPath.first as? RequestKey)?.request
+        (context?.underlyingError as? UndecodedResponse)?.request ?? (context?.codingPath.first as? TextKey)?.request
     }
 }
 
@@ -203,28 +193,18 @@ struct UndecodedResponse: Error, CustomNSError, CustomStringConvertible {
     }
 }
 
-/// Which request it was, in a path of keys.
-private struct RequestKey: CodingKey {
-    let request: AtomError.Request
-
-    init(request: AtomError.Request) { self.request = request }
-    init?(stringValue: String) { nil }
-    init?(intValue: Int) { nil }
-
-    var stringValue: String { request.description }
-    var intValue: Int? { nil }
-}
-
 /// A key of a coding path, or of what is decoded.
 struct TextKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
+    /// Which request it was, in front of a path.
+    fileprivate let request: AtomError.Request?
 
-    init(_ text: String) { stringValue = text }
-    init?(stringValue: String) { self.stringValue = stringValue }
+    init(_ text: String) { (stringValue, request) = (text, nil) }
+    fileprivate init(_ request: AtomError.Request) { (stringValue, self.request) = (request.description, request) }
+    init?(stringValue: String) { self.init(stringValue) }
     init?(intValue: Int) { nil }
 
-    /// Replaces a key that looks like a token.
     fileprivate static func hiding(_ key: any CodingKey) -> any CodingKey {
         Redaction.looksLikeToken(key.stringValue) ? TextKey("…") : key
     }

@@ -19,30 +19,25 @@ public enum SessionState: Sendable {
     case refreshing
 
     /// The user has to sign in again, for the given reason.
-    ///
-    /// It is an ``AuthenticationError``, because nothing else can end a session:
-    /// see ``SessionEvent``.
     case ended(AuthenticationError)
 }
 
 extension SessionState {
-    /// Whether both are the same case; the reasons of an end aren't compared.
+    /// The reasons of an end aren't compared.
     func isSame(as other: SessionState) -> Bool {
         switch (self, other) {
         case (.unknown, .unknown), (.signedOut, .signedOut), (.signedIn, .signedIn), (.refreshing, .refreshing),
             (.ended, .ended):
             true
-        case (.unknown, _), (.signedOut, _), (.signedIn, _), (.refreshing, _), (.ended, _): false
+        default: false
         }
     }
 }
 
 /// An event of a session of bearer tokens.
 ///
-/// Listeners get it after the requests that waited. It contains no token.
-///
-/// Its errors are those of the session alone; a network or a response is the cause
-/// of one. `AtomError.authentication(reason)` is the error that the requests get.
+/// Listeners get it after the requests that waited. It contains no token. The
+/// requests get `AtomError.authentication` with the same error.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -76,20 +71,17 @@ public enum SessionEvent: Sendable {
 }
 
 extension SessionEvent {
-    /// Why the session can't continue without a new sign-in, if the event says so: apps
-    /// sign users out on it.
+    /// Why the session can't continue without a new sign-in: apps sign users out on it.
     var reasonToSignIn: AuthenticationError? {
         switch self {
         case .ended(let error): error
         case .refreshFailed(let error) where error.isRefusedRefresh: error
-        case .refreshFailed, .signedIn, .signedOut, .refreshed, .credentialChanged, .credentialNotStored,
-            .credentialStored:
-            nil
+        default: nil
         }
     }
 
-    /// Why a refresh that the token endpoint answered with a 401 has failed, if the
-    /// event says so: the same request won't succeed (RFC 6749 §5.2).
+    /// Why a refresh has failed that the token endpoint answered with a 401: the same
+    /// request won't succeed (RFC 6749 §5.2).
     var unauthorizedRefresh: AuthenticationError? {
         switch self {
         // The failure comes first as `refreshFailed`, and once more here.
@@ -100,7 +92,7 @@ extension SessionEvent {
             }
         case .refreshFailed(let error):
             if case .refreshFailed = error, error.response?.statusCode == 401 { error } else { nil }
-        case .signedIn, .signedOut, .refreshed, .credentialChanged, .credentialNotStored, .credentialStored: nil
+        default: nil
         }
     }
 }

@@ -1,15 +1,10 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 extension AtomError {
     /// What an error means for the person who uses the app.
     ///
-    /// It is decided by what the person can do. Its ``description`` is a sentence
-    /// in English that can be shown as it is; for other words or languages,
-    /// switch over it:
+    /// It is decided by what the person can do. Its ``description`` is in English; for
+    /// other words or languages, switch over it:
     ///
     /// ```swift
     /// import AtomNetworking
@@ -69,6 +64,8 @@ protocol ErrorForPeople: Redacted, LocalizedError {
 }
 
 extension ErrorForPeople {
+    var situation: AtomError.Situation { .other }
+
     /// One short sentence in English, without a host, a code or a cause.
     public var errorDescription: String? { situation.description }
 }
@@ -136,18 +133,17 @@ extension AuthenticationError {
 
     /// A status of the token endpoint is about the app, unless it is temporary.
     private static func situation(of cause: any Error) -> AtomError.Situation? {
-        switch cause {
-        case let error as AtomError:
-            if case .response(let response) = error { situation(of: response) } else { error.situation }
-        case let error as OAuthError: error.response.flatMap { situation(of: $0) }
-        case let error as any ErrorWithCause: situation(of: error.cause)
+        switch cause.innermost {
+        case AtomError.response(let response): situation(of: response)
+        case let error as AtomError: error.situation
+        case let error as OAuthError: error.response.flatMap(situation)
         case is CancellationError: .cancelled
         default: nil
         }
     }
 
     private static func situation(of response: AtomResponse) -> AtomError.Situation? {
-        AtomError.response(response).situation == .serverProblem ? .serverProblem : nil
+        AtomError.Situation(statusCode: response.statusCode) == .serverProblem ? .serverProblem : nil
     }
 }
 
@@ -160,8 +156,4 @@ extension TransferError {
             .other
         }
     }
-}
-
-extension RequestableError {
-    var situation: AtomError.Situation { .other }
 }

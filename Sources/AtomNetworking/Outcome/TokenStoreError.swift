@@ -2,16 +2,14 @@ import Foundation
 
 /// Why one of the SDK's token stores failed.
 ///
-/// To distinguish the reasons, match a case without its payload. It contains no
-/// part of a token.
+/// Match a case without its payload. It contains no part of a token.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum TokenStoreError: Error, Hashable, Sendable {
     /// The stored data is not a credential, for the given reason.
     ///
-    /// A file has been moved to the given location. A file that can't be moved,
-    /// and a Keychain item, stay unchanged.
+    /// A file has been moved to the given location, if it could be.
     case corrupt(String, keptAt: URL?)
 
     /// A newer version of the SDK wrote the data in a format that this version

@@ -2,29 +2,25 @@ import Foundation
 
 /// Why a body could not be sent, or a download or stream not be completed.
 ///
-/// ``AtomError/transfer(_:)`` carries it. Two errors are equal if their
-/// ``reason`` is the same.
+/// Two are equal if their ``reason`` is the same.
 public struct TransferError: Error {
     /// What went wrong.
     public let reason: Reason
 
-    /// A sentence that says what happened, and the fix if there is one.
-    ///
-    /// It may name a file, but never its content.
+    /// A sentence that says what happened, and the fix if there is one; it may name a
+    /// file, but never its content.
     public let explanation: String
 
     /// How far the request got.
     public let delivery: AtomError.Delivery
 
-    /// The server's response, if it explains the error: the one after which the
-    /// body could not be sent again.
+    /// The response after which the body could not be sent again, if that is it.
     public let response: AtomResponse?
 
     /// The error of the system, or the one that the app's stream threw.
     public let underlyingError: (any Error)?
 
     private(set) var earlier: [AttemptFailure] = []
-
     private(set) var request: AtomError.Request?
 
     /// What can go wrong with a body, a download or a stream.

@@ -17,8 +17,7 @@ public struct TransferProgress: Sendable, Hashable {
         total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }
     }
 
-    /// Makes a closure for `progress:` that reports on the main actor, whatever
-    /// the configuration's queue is.
+    /// Makes a closure for `progress:` that reports on the main actor.
     ///
     /// <!-- given:
     /// import AtomNetworking
@@ -35,8 +34,7 @@ public struct TransferProgress: Sendable, Hashable {
     /// }
     /// ```
     ///
-    /// The calls keep their order. The last one may come after the call that it
-    /// belongs to has returned.
+    /// The calls keep their order. The last may come after the transfer has returned.
     public static func onMainActor(
         _ report: @escaping @MainActor (TransferProgress) -> Void
     ) -> @Sendable (TransferProgress) -> Void {

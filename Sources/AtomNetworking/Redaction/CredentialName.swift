@@ -13,11 +13,11 @@ package enum CredentialName {
     /// `pass`, `db_pass`, `newPass`, `new_pass_confirm`, `dbpass2` and `userpwd`, but not
     /// `boarding_pass` or `bypass`.
     package static func isPassword(_ words: [String]) -> Bool {
-        let words = words.dropLast(words.reversed().prefix { $0.utf8.allSatisfy(isDigit) }.count)
+        let words = words.dropLast(words.reversed().prefix { $0.utf8.allSatisfy(\.isDigit) }.count)
         guard let last = words.last else { return false }
         let others = words.filter { !passwordForms.contains($0) }
         if others == ["pass"], words.count > 1, passwordForms.contains(last) { return true }
-        let name = last.utf8.reversed().drop { isDigit($0) }
+        let name = last.utf8.reversed().drop(while: \.isDigit)
         if name.starts(with: "dwp".utf8) { return true }
         guard name.starts(with: "ssap".utf8) else { return false }
         let prefix = String(decoding: Array(name.dropFirst(4).reversed()), as: UTF8.self)
@@ -70,23 +70,15 @@ package enum CredentialName {
 
     /// `X-Api-Key` and `apiKey` are three words and two, in lower case.
     package static func words(of name: some Sequence<UInt8>) -> [String] {
-        var words: [String] = []
-        var word: [UInt8] = []
+        var words: [[UInt8]] = [[]]
         var last: UInt8 = 0
         for byte in name {
-            let startsWord = isCapital(byte) && isLetter(last) && !isCapital(last)
-            if startsWord || !(isLetter(byte) || isDigit(byte)) {
-                if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
-                word = []
-            }
-            if isLetter(byte) { word.append(byte | 0x20) } else if isDigit(byte) { word.append(byte) }
+            let isPartOfWord = byte.isLetter || byte.isDigit
+            if !isPartOfWord || byte.isCapital && last.isLetter && !last.isCapital { words.append([]) }
+            // A digit has this bit already.
+            if isPartOfWord { words[words.count - 1].append(byte | 0x20) }
             last = byte
         }
-        if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
-        return words
+        return words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
     }
-
-    package static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-    private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

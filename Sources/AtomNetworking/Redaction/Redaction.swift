@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 package enum Redaction {
     /// What stands in the place of what isn't shown.
     package static let hidden = "…"
@@ -14,16 +10,13 @@ package enum Redaction {
     /// At most 100 characters, with those escaped that can't be seen, and without what
     /// looks like a token, what ``url(_:mark:)`` hides, and user information.
     static func excerpt(_ text: String, limit: Int = 100, mark: String = hidden) -> String {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        let shown =
-            words.contains(where: isAddress)
-            ? words.map { isAddress($0) ? url(String($0), mark: mark) : String($0) }.joined(separator: " ") : text
-        let bare = withoutUserInformation(withoutTokens(shown, mark: mark), mark)
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            // It may be a URL, or a path with a query.
+            word.contains("?") || word.contains("://") ? url(String(word), mark: mark) : String(word)
+        }
+        let bare = withoutUserInformation(withoutTokens(words.joined(separator: " "), mark: mark), mark)
         return clipped(bare, limit: limit, mark: mark)
     }
-
-    /// Whether a word may be a URL, or a path with a query.
-    private static func isAddress(_ word: Substring) -> Bool { word.contains("?") || word.contains("://") }
 
     /// The visible part of a host, a path or a name that was rejected: the text may be
     /// a whole URL with its secrets.
@@ -31,21 +24,14 @@ package enum Redaction {
         clipped(withoutTokens(withoutSecrets(text)), limit: 100)
     }
 
-    /// Whether a text contains something that looks like a token.
-    ///
-    /// That is a piece of 16 or more characters that
-    ///
-    /// - changes between letters and digits three times or more, or
-    /// - consists of words with an average length of less than three
-    ///   characters, separated by their capitals, such as `QwErTyUiOpAsDfGh`,
-    ///
-    /// or a word of more than 24 letters, or a number of more than 12 digits.
+    /// Whether a text contains something that looks like a token: a word of more than 24
+    /// letters, a number of more than 12 digits, or a piece of 16 or more characters that
+    /// changes between letters and digits three times or more, or consists of words of
+    /// less than three characters on average, such as `QwErTyUiOpAsDfGh`.
     ///
     /// It is a heuristic, which keeps names such as `numberOfBagsInTheHold`; pass known
     /// secrets to ``withoutTokens(_:secrets:mark:)``.
-    static func looksLikeToken(_ text: String) -> Bool {
-        SecretSearch(text).findsLikelyToken
-    }
+    static func looksLikeToken(_ text: String) -> Bool { SecretSearch(text).findsLikelyToken }
 
     /// The text with the mark in place of everything that looks like a token,
     /// and of everything that it shares with a secret: eight or more characters, a
@@ -86,40 +72,25 @@ package enum Redaction {
     /// At most `limit` characters, with those escaped that can't be seen, and the
     /// mark for the rest; a mark in the text is never cut.
     static func clipped(_ text: String, limit: Int, mark: String = hidden) -> String {
-        var shown = ""
-        shown.reserveCapacity(min(text.utf8.count, limit) + 8)
-        var count = 0
+        var (shown, count) = ("", 0)
         let mark = mark.unicodeScalars
         var rest = text.unicodeScalars[...]
         while let scalar = rest.first {
-            guard count < limit else {
-                shown.unicodeScalars += mark
-                break
-            }
-            if scalar == mark.first, rest.starts(with: mark) {
-                shown.unicodeScalars += mark
-                rest = rest.dropFirst(mark.count)
+            guard count < limit else { return shown + String(mark) }
+            let isMark = scalar == mark.first && rest.starts(with: mark)
+            if isMark || !isControl(scalar) {
+                shown.unicodeScalars += rest.prefix(isMark ? mark.count : 1)
             } else {
-                append(scalar, to: &shown)
-                rest.removeFirst()
+                shown += "\\u{\(String(scalar.value, radix: 16))}"
             }
+            rest.removeFirst(isMark ? mark.count : 1)
             count += 1
         }
         return shown
     }
 
-    /// The text without new lines, and what changes the order of others.
     private static func visible(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.reduce(into: "") { append($1, to: &$0) }
-    }
-
-    private static func append(_ scalar: Unicode.Scalar, to shown: inout String) {
-        if isControl(scalar) {
-            shown += "\\u{\(String(scalar.value, radix: 16))}"
-        } else {
-            shown.unicodeScalars.append(scalar)
-        }
+        text.unicodeScalars.contains(where: isControl) ? clipped(text, limit: .max) : text
     }
 
     /// Line breaks of Unicode are controls too, and so are the marks, embeddings
@@ -240,8 +211,7 @@ package enum Redaction {
             }
     }
 
-    /// Removes `user:password@` from a text that looks like
-    /// `…user:password@host`.
+    /// Removes `user:password@` from a text such as `…user:password@host`.
     private static func withoutUserInformation(_ text: String, _ mark: String) -> String {
         let start = text.range(of: "://")?.upperBound ?? text.startIndex
         // A path may contain its own `@`.
@@ -308,10 +278,7 @@ package enum Redaction {
 
     /// The part of an error's `userInfo` that ``error(_:)`` keeps.
     static func userInfo(_ notes: [String: Any]) -> [String: Any] {
-        notes.compactMapValues { note in
-            Self.note(note)
-        }
-        .filter { !$0.key.contains("URLSessionTask") }
+        notes.filter { !$0.key.contains("URLSessionTask") }.compactMapValues(note)
     }
 
     private static func note(_ note: Any) -> Any? {

@@ -77,13 +77,13 @@ extension SecretSearch {
 
     private static func looksLikeToken(_ run: ArraySlice<UInt8>) -> Bool {
         run.split { "./".utf8.contains($0) }.contains { piece in
-            let segments = piece.split { !isLetter($0) && !isDigit($0) }.map(words)
-            if segments.joined().contains(where: { $0.count > (isDigit($0[$0.startIndex]) ? 12 : 24) }) { return true }
+            let segments = piece.split { !$0.isLetter && !$0.isDigit }.map(words)
+            if segments.joined().contains(where: { $0.count > ($0[$0.startIndex].isDigit ? 12 : 24) }) { return true }
             guard piece.count >= 16 else { return false }
             // In a name there are few digits, at the end of words.
             let changes = segments.reduce(0) { changes, words in
                 changes
-                    + zip(words, words.dropFirst()).count { isDigit($0[$0.startIndex]) != isDigit($1[$1.startIndex]) }
+                    + zip(words, words.dropFirst()).count { $0[$0.startIndex].isDigit != $1[$1.startIndex].isDigit }
             }
             return changes >= 3
                 || segments.contains { words in
@@ -99,9 +99,10 @@ extension SecretSearch {
         var start = segment.startIndex
         for index in segment.indices.dropFirst() {
             let (last, byte) = (segment[index - 1], segment[index])
-            let isLastCapital =
-                isCapital(byte) && isCapital(last) && index + 1 < segment.endIndex && isSmall(segment[index + 1])
-            if isDigit(last) != isDigit(byte) || isSmall(last) && isCapital(byte) || isLastCapital {
+            let isBeforeSmall =
+                index + 1 < segment.endIndex && segment[index + 1].isLetter
+                && !segment[index + 1].isCapital
+            if last.isDigit != byte.isDigit || byte.isCapital && (!last.isCapital || isBeforeSmall) {
                 words.append(segment[start..<index])
                 start = index
             }
@@ -110,13 +111,8 @@ extension SecretSearch {
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || "-._~+/".utf8.contains(byte)
+        byte.isLetter || byte.isDigit || "-._~+/".utf8.contains(byte)
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { isSmall(byte | 0x20) }
-    private static func isSmall(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-    private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
 // Known secrets.
@@ -157,31 +153,24 @@ extension SecretSearch {
     private mutating func hideShortened(_ secrets: [[UInt8]], in text: [UInt8]) {
         let isMark = marks(in: text)
         for piece in stretches({ Self.isTokenByte(bytes[$0]) && !isMark[$0] }) {
-            let isShortened =
-                piece.lowerBound > 0 && isMark[piece.lowerBound - 1]
-                || piece.upperBound < text.count && isMark[piece.upperBound]
             let part = text[piece]
-            guard isShortened, secrets.contains(where: { $0.starts(with: part) || $0.suffix(part.count) == part })
-            else {
-                continue
-            }
+            guard isBeside(piece, isMark),
+                secrets.contains(where: { $0.starts(with: part) || $0.suffix(part.count) == part })
+            else { continue }
             hide(piece)
         }
-        for mark in stretches({ isMark[$0] }) {
-            let isBesideHidden =
-                mark.lowerBound > 0 && isHidden[mark.lowerBound - 1]
-                || mark.upperBound < text.count && isHidden[mark.upperBound]
-            if isBesideHidden { hide(mark) }
-        }
+        for mark in stretches({ isMark[$0] }) where isBeside(mark, isHidden) { hide(mark) }
+    }
+
+    /// Whether the neighbour of a range is one of these.
+    private func isBeside(_ range: Range<Int>, _ those: [Bool]) -> Bool {
+        range.lowerBound > 0 && those[range.lowerBound - 1]
+            || range.upperBound < those.count && those[range.upperBound]
     }
 
     private func marks(in text: [UInt8]) -> [Bool] {
         var isMark = text.map { $0 == UInt8(ascii: "*") }
-        for index in text.indices.dropFirst() where text[index] == UInt8(ascii: ".") && text[index - 1] == text[index] {
-            isMark[index - 1] = true
-            isMark[index] = true
-        }
-        for sign in ["…", "•"].map({ Array($0.utf8) }) {
+        for sign in ["..", "…", "•"].map({ Array($0.utf8) }) {
             for index in text.indices where text[index...].starts(with: sign) {
                 for offset in sign.indices { isMark[index + offset] = true }
             }
@@ -191,7 +180,7 @@ extension SecretSearch {
 
     /// A secret and its form in a body or a log are the same then.
     private static func folded(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : isCapital($0) ? $0 | 0x20 : $0 }
+        bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0.isCapital ? $0 | 0x20 : $0 }
     }
 }
 
@@ -211,11 +200,8 @@ extension SecretSearch {
     }
 
     private static func value(ofHexAt index: Int, of source: [UInt8]) -> UInt8? {
-        guard index + 1 < source.count, source[index...index + 1].allSatisfy({ isHex($0) }) else { return nil }
-        return UInt8(String(decoding: source[index...index + 1], as: UTF8.self), radix: 16)
-    }
-
-    private static func isHex(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (0x61...0x66).contains(byte | 0x20)
+        guard index + 1 < source.count else { return nil }
+        let digits = source[index...index + 1].compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        return digits.count == 2 ? UInt8(digits[0] << 4 + digits[1]) : nil
     }
 }

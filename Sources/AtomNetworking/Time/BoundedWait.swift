@@ -4,8 +4,6 @@ import Foundation
 enum BoundedWait {
     /// The value of a task; `nil` if its time is up first, when it is cancelled,
     /// or if the caller's own task is cancelled first, when it goes on.
-    ///
-    /// - Parameter duration: The time that it has, bounded; `nil` for no limit.
     static func value<T: Sendable>(
         of task: Task<T, Never>, within duration: Duration? = nil, time: any TimeSource
     ) async -> T? {
@@ -21,18 +19,13 @@ enum BoundedWait {
         }
         // Detached: nobody can stop waiting for a task itself.
         Task.detached(priority: .userInitiated) { first.settle(await task.value) }
-        let value = await withTaskCancellationHandler {
-            await first.value()
-        } onCancel: {
-            first.settle(nil)
-        }
+        let value = await first.value(ifCancelled: nil)
         alarm?.invalidate()
         return value
     }
 }
 
 extension Result where Failure == any Error {
-    /// What an async function returned or threw.
     init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())

@@ -150,11 +150,7 @@ extension TimeSource {
     func sleep(for duration: Duration, until end: FirstValue<Void> = FirstValue()) async {
         let alarm = makeAlarm { end.settle(()) }
         alarm.set(now.advanced(by: duration))
-        await withTaskCancellationHandler {
-            await end.value()
-        } onCancel: {
-            end.settle(())
-        }
+        await end.value(ifCancelled: ())
         alarm.invalidate()
     }
 }

@@ -132,7 +132,7 @@ struct MultipartFormTests {
         }
         let type = MultipartForm().contentType(boundary: "AtomFormBoundary0")
         #expect(type == "multipart/form-data; boundary=AtomFormBoundary0")
-        #expect(MediaTypeGrammar.isValid(type))
+        #expect(HTTPGrammar.isMediaType(type))
     }
 
     /// What the generator's number `n`, `0` and `0` become.

@@ -21,7 +21,7 @@ import Testing
             let text = (0..<Int.random(in: 0...8, using: &random)).map { _ in
                 Self.parts[Int.random(in: 0..<Self.parts.count, using: &random)]
             }.joined(separator: [" ", "-", ",", ";", "/"][Int.random(in: 0..<5, using: &random)])
-            guard let date = CookieDate.date(from: text) else { continue }
+            guard let date = HTTPDate.cookieDate(text) else { continue }
             count += 1
             // From 1601 on; a year has at most four digits.
             #expect((-11_644_473_600...253_402_300_799).contains(date.timeIntervalSince1970), "\(text)")

@@ -11,7 +11,7 @@ import Testing
             "21 oct 2037 7:28:0", "2037 21 October 07:28:00 +0100",
         ])
     func date(text: String) {
-        #expect(CookieDate.date(from: text) == Date(timeIntervalSince1970: 2_139_722_880))
+        #expect(HTTPDate.cookieDate(text) == Date(timeIntervalSince1970: 2_139_722_880))
     }
 
     @Test(arguments: [
@@ -21,7 +21,7 @@ import Testing
         "29 Feb 2100 07:28:00", "30 Feb 2000 07:28:00",
     ])
     func whatIsNoDateIsNone(text: String) {
-        #expect(CookieDate.date(from: text) == nil)
+        #expect(HTTPDate.cookieDate(text) == nil)
     }
 
     @Test(arguments: [
@@ -30,6 +30,6 @@ import Testing
         ("31 Dec 9999 23:59:59", 253_402_300_799),
     ])
     func theFirstAndTheLastDatesAreReadToo(text: String, seconds: Double) {
-        #expect(CookieDate.date(from: text)?.timeIntervalSince1970 == seconds)
+        #expect(HTTPDate.cookieDate(text)?.timeIntervalSince1970 == seconds)
     }
 }

@@ -183,7 +183,6 @@
     }
 
     extension UInt8 {
-        fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
 
         fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
     }
