@@ -27,12 +27,11 @@ struct Cookie: Sendable, Equatable {
     let value: String
     /// In lower case, without a leading dot.
     let domain: String
-    /// Whether the cookie is sent only to this host and not to subdomains.
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
     var isHTTPOnly = false
-    /// `nil` for a cookie that lasts as long as the jar.
+    /// At most 400 days away; `nil` for a cookie that lasts as long as the jar.
     let expires: Date?
 
     /// When the cookie was first set, and when it was last set or sent, in steps of the
@@ -42,18 +41,84 @@ struct Cookie: Sendable, Equatable {
 }
 
 extension Cookie {
-    /// Checks what a server sets; `nil` if it isn't allowed.
-    init?(_ received: SetCookie, from address: CookieAddress) {
-        guard let scope = Self.scope(of: received.domain, host: address.host),
-            !received.isSecure || address.isSecure
-        else { return nil }
-        self.init(
-            name: received.name, value: received.value, domain: scope.domain, isHostOnly: scope.isHostOnly,
-            path: received.path ?? address.folder, isSecure: received.isSecure, isHTTPOnly: received.isHTTPOnly,
-            expires: received.expires)
+    /// Reads a `Set-Cookie` line (RFC 6265bis §5.6); `nil` if the server may not set it.
+    ///
+    /// A cookie without a name is ignored, as in RFC 6265 §5.2: by RFC 6265bis only its
+    /// value is sent, and `=session=EVIL` could imitate any name.
+    init?(_ line: String, from address: CookieAddress, at now: Date) {
+        // A line break would start another header field when it is sent back.
+        guard !Self.holdsControlCharacter(line) else { return nil }
+        // By bytes: a delimiter may be part of a longer `Character`.
+        var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        let (name, value) = Self.pair(parts.removeFirst())
+        guard let value, !name.isEmpty, name.utf8.count + value.utf8.count <= 4_096 else { return nil }
+        var (domain, path, isSecure, isHTTPOnly) = (nil as String?, nil as String?, false, false)
+        var (expires, lifetime) = (nil as Date?, nil as Date?)
+        for part in parts {
+            let attribute = Self.pair(part)
+            let text = attribute.value ?? ""
+            guard text.utf8.count <= 1_024 else { continue }
+            let isNamed = { HeaderFields.isSameName(attribute.name, $0) }
+            if isNamed("Secure") {
+                isSecure = true
+            } else if isNamed("HttpOnly") {
+                isHTTPOnly = true
+            } else if isNamed("Path") {
+                path = text.utf8.first == UInt8(ascii: "/") ? text : nil
+            } else if isNamed("Domain") {
+                domain = text.isEmpty ? nil : Self.canonicalDomain(text)
+            } else if isNamed("Expires") {
+                expires = HTTPDate.cookieDate(text) ?? expires
+            } else if isNamed("Max-Age") {
+                lifetime = Self.expiry(maximumAge: text, now: now) ?? lifetime
+            }
+        }
+        guard let scope = Self.scope(of: domain, host: address.host), !isSecure || address.isSecure else { return nil }
         // Many servers ignore the case of names (RFC 6265bis §4.1.3).
         if Self.begins(name, with: "__Secure-"), !isSecure { return nil }
-        if Self.begins(name, with: "__Host-"), !isSecure || !isHostOnly || received.path != "/" { return nil }
+        if Self.begins(name, with: "__Host-"), !isSecure || !scope.isHostOnly || path != "/" { return nil }
+        // Max-Age takes precedence (§5.7).
+        let end = (lifetime ?? expires).map { min($0, now.addingTimeInterval(Double(Self.maximumLifetime))) }
+        self.init(
+            name: name, value: value, domain: scope.domain, isHostOnly: scope.isHostOnly,
+            path: path ?? address.folder, isSecure: isSecure, isHTTPOnly: isHTTPOnly, expires: end)
+    }
+
+    /// All control characters except the tab (RFC 6265bis §5.6).
+    static func holdsControlCharacter(_ text: String) -> Bool {
+        text.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
+    }
+
+    /// 400 days in seconds (RFC 6265bis §5.5).
+    private static let maximumLifetime = 400 * Duration.day.components.seconds
+
+    /// A date in the past for zero and less (RFC 6265bis §5.6.2).
+    private static func expiry(maximumAge text: String, now: Date) -> Date? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
+        // A number that doesn't fit is a very long time.
+        let seconds = Int64(String(decoding: digits, as: UTF8.self)) ?? .max
+        if isNegative || seconds == 0 { return .distantPast }
+        return now.addingTimeInterval(Double(min(seconds, maximumLifetime)))
+    }
+
+    /// Letters outside ASCII stay as they are and match no host: some have a
+    /// lower case within ASCII, which would be another domain.
+    private static func canonicalDomain(_ text: String) -> String {
+        let bytes = text.utf8.first == UInt8(ascii: ".") ? text.utf8.dropFirst() : text.utf8[...]
+        return String(decoding: bytes.map { $0.isCapital ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?) {
+        guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
+        return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ part: Substring.UTF8View) -> String {
+        let isText = { (byte: UInt8) in byte != 0x20 && byte != 0x09 }
+        guard let first = part.firstIndex(where: isText), let last = part.lastIndex(where: isText) else { return "" }
+        return String(decoding: part[first...last], as: UTF8.self)
     }
 
     /// Whether it is sent with a request (RFC 6265bis §5.8.3).

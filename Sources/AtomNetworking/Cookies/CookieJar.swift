@@ -12,7 +12,6 @@ struct CookieJar: Equatable {
     /// By domain; no list is empty.
     private var domains: [String: [Cookie]] = [:]
     private(set) var count = 0
-    /// Counts operations on the jar, to order them.
     private var step: UInt64 = 0
 
     var isEmpty: Bool { count == 0 }
@@ -52,13 +51,10 @@ struct CookieJar: Equatable {
         }
         guard !matching.isEmpty else { return nil }
         step += 1
-        let access = step
         let field = CookieField(of: matching)
         for cookie in field.cookies {
-            change(cookie.domain) { kept in
-                guard let index = kept.firstIndex(where: { $0.isSame(as: cookie) }) else { return }
-                kept[index].lastAccess = access
-            }
+            guard let index = domains[cookie.domain]?.firstIndex(where: { $0.isSame(as: cookie) }) else { continue }
+            domains[cookie.domain]?[index].lastAccess = step
         }
         return field.value
     }
@@ -73,8 +69,7 @@ struct CookieJar: Equatable {
 
     private mutating func removeOne(at now: Date) {
         let order = { (cookie: Cookie) in (cookie.isExpired(at: now) ? 0 : 1, cookie.lastAccess, cookie.creation) }
-        let first = domains.values.joined().min { order($0) < order($1) }
-        guard let first else { return }
+        guard let first = domains.values.joined().min(by: { order($0) < order($1) }) else { return }
         change(first.domain) { kept in kept.removeAll { $0.isSame(as: first) } }
     }
 
@@ -89,24 +84,18 @@ struct CookieJar: Equatable {
 
 /// The `Cookie` field of one request (RFC 6265bis §5.8.3).
 ///
-/// A server can set more cookies than any server accepts, and every later request
-/// would get a 431. So the line has at most 8,190 octets, as with curl and Apache.
-/// The cookies that were set or sent last are chosen first; one that doesn't fit is
-/// skipped.
+/// A server can set more cookies than any server accepts: every later request would get
+/// a 431. So the line has at most 8,190 octets, as with curl and Apache, of the cookies
+/// that were set or sent last.
 struct CookieField: Equatable {
     static let maximumLength = 8_190 - "Cookie: ".utf8.count
 
     /// As they are sent: longer paths first, then those that were set first.
     let cookies: [Cookie]
 
-    init(of matching: [Cookie]) {
-        cookies = Self.fitting(matching).sorted(by: Self.isEarlier)
-    }
+    init(of matching: [Cookie]) { cookies = Self.fitting(matching).sorted(by: Self.isEarlier) }
 
-    /// `nil` for none.
-    var value: String? {
-        cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
-    }
+    var value: String? { cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ") }
 
     private static func fitting(_ matching: [Cookie]) -> [Cookie] {
         // No semicolon and space follow the last cookie.
@@ -122,9 +111,7 @@ struct CookieField: Equatable {
         }
     }
 
-    private static func length(of cookie: Cookie) -> Int {
-        cookie.name.utf8.count + 1 + cookie.value.utf8.count + 2
-    }
+    private static func length(of cookie: Cookie) -> Int { cookie.name.utf8.count + 1 + cookie.value.utf8.count + 2 }
 
     private static func isEarlier(_ one: Cookie, _ other: Cookie) -> Bool {
         (other.path.utf8.count, one.creation) < (one.path.utf8.count, other.creation)

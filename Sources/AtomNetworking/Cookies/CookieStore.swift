@@ -36,7 +36,6 @@ final class CookieStore: @unchecked Sendable {
 
     private let content = Guarded(Content())
 
-    /// - Parameter system: `nil` for a jar with the lifetime of this object.
     init(system: HTTPCookieStorage?) { storage = system }
 
     /// The era in which an attempt is sent, and whether there may be cookies for it;
@@ -58,7 +57,6 @@ final class CookieStore: @unchecked Sendable {
         for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
     }
 
-    /// The value of the `Cookie` field for a request of an era, if there is one.
     func field(for address: CookieAddress, of era: Int, at now: Date) -> String? {
         guard let storage else {
             return content.withLock { era == $0.era ? $0.jar.field(for: address, at: now) : nil }
@@ -70,10 +68,9 @@ final class CookieStore: @unchecked Sendable {
         return CookieField(of: matching).value
     }
 
-    /// Stores the cookies that a response to an attempt of an era sets.
     func keep(_ fields: HeaderFields, from address: CookieAddress, of era: Int, at now: Date) {
         for line in fields.values(for: "Set-Cookie").prefix(Self.maximumPerAnswer) {
-            guard let cookie = SetCookie(line, at: now).flatMap({ Cookie($0, from: address) }) else { continue }
+            guard let cookie = Cookie(line, from: address, at: now) else { continue }
             let isCurrent = content.withLock { content in
                 guard era == content.era else { return false }
                 if storage == nil { content.jar.keep(cookie, from: address, at: now) }
@@ -98,9 +95,7 @@ extension HTTPCookieStorage {
 extension Cookie {
     /// `nil` for a cookie that can't be sent.
     fileprivate init?(_ cookie: HTTPCookie) {
-        guard !SetCookie.holdsControlCharacter(cookie.name), !SetCookie.holdsControlCharacter(cookie.value) else {
-            return nil
-        }
+        guard !Self.holdsControlCharacter(cookie.name + cookie.value) else { return nil }
         let domain = cookie.domain.lowercased()
         // A leading dot means that subdomains get the cookie too.
         let isHostOnly = !domain.hasPrefix(".")

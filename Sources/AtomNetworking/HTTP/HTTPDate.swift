@@ -55,7 +55,6 @@ enum HTTPDate {
         }
     }
 
-    /// The leading digits of a token, at most five.
     private static func leadingNumber(of token: Substring.UTF8View) -> (value: Int64, digits: Int) {
         let digits = token.prefix(5).prefix(while: \.isDigit)
         return (digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }, digits.count)

@@ -39,7 +39,6 @@ enum HTTPGrammar {
         }
     }
 
-    /// The rule that a field value breaks.
     static func violation(inFieldValue value: String) -> String? {
         var value = value
         return switch value.withUTF8({ bytes in bytes.first { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } }) {

@@ -2,21 +2,18 @@
 public struct DescribedRequest: Sendable {
     /// The method.
     public let method: String
-    /// The number of bytes in the body; 0 for none, and `nil` if it isn't known
-    /// before the end.
+    /// The number of bytes in the body; `nil` if it isn't known before the end.
     public let bodyLength: Int64?
     private let target: TargetURL
 
-    /// Without the message itself: an app may keep events, and a body may be
-    /// large.
+    /// Without the message itself: an app may keep events, and a body may be large.
     init(_ message: RequestMessage) {
         method = message.method
         target = message.target
         bodyLength = message.body.map(\.length) ?? 0
     }
 
-    /// The URL without the values of its query; a piece of the path that looks
-    /// like a token is hidden.
+    /// The URL without the values of its query, and what looks like a token.
     public var url: String { target.description }
     /// The scheme of the URL.
     public var scheme: BaseURLScheme { target.scheme }

@@ -7,7 +7,6 @@ import Foundation
 class ObserverChain: @unchecked Sendable {
     // Unchecked, because it has a subclass; the properties of both are constant and `Sendable`.
     fileprivate let next: ObserverChain?
-    /// Whether one of the observers wants the bodies of responses.
     let wantsBodies: Bool
 
     fileprivate init(before next: ObserverChain?, wantsBodies: Bool) {
@@ -15,15 +14,11 @@ class ObserverChain: @unchecked Sendable {
         self.wantsBodies = wantsBodies || next?.wantsBodies ?? false
     }
 
-    /// Tells an event to this observer and to those behind it.
-    ///
-    /// It calls itself: a loop would count references.
+    /// Tells this observer and those behind it; a loop would count references.
     func tell(_ event: RequestEvent) { next?.tell(event) }
 
-    /// Tells a part of a body to those that want it.
     func tell(_ part: Data, of requestID: UInt64, attempt: Int) { next?.tell(part, of: requestID, attempt: attempt) }
 
-    /// - Returns: `nil` if there are none.
     static func of(_ observers: [any RequestObserver]) -> ObserverChain? {
         observers.reversed().reduce(nil as ObserverChain?) { chain, observer in link(observer, before: chain) }
     }

@@ -2,9 +2,9 @@ import Foundation
 
 /// Something that has happened to a request.
 ///
-/// Events are redacted. They show methods, URLs without the values of the query,
-/// status codes, sizes and times. Of header fields they show the values that
-/// can't be secret, and of all others the names. They never have a body.
+/// Events show methods, URLs without the values of the query, status codes, sizes and
+/// times; of header fields the values that can't be secret, and of all others the
+/// names. They never have a body.
 public struct RequestEvent: Sendable {
     /// Who has made the request.
     public enum Purpose: Sendable, Hashable {
@@ -23,16 +23,15 @@ public struct RequestEvent: Sendable {
     public enum Kind: Sendable {
         /// The endpoint has been read and checked; the request's first event.
         ///
-        /// It comes inside `resume`, on the caller's thread and in the caller's
-        /// task, so that task-local values of the caller can be read.
+        /// It comes inside `resume`, in the caller's task and on its thread: task-local
+        /// values can be read.
         case described
         /// The endpoint can't be sent, because of what it says or of the
         /// configuration; the request's only event.
         case refused(RequestFailure)
-        /// It takes part in a request that is running already, because
-        /// ``Requestable/sharesIdenticalRequests`` says so; with the number of
-        /// that request, unless it is only being started. The next event is
-        /// `finished`.
+        /// It shares a running request, because of
+        /// ``Requestable/sharesIdenticalRequests``; with that one's number, unless it
+        /// is only being started. The next event is `finished`.
         case joined(UInt64?)
         /// It waits in a queue.
         case queued(QueueReason)
@@ -42,29 +41,24 @@ public struct RequestEvent: Sendable {
         case sent(SentRequest)
         /// The head of a response has arrived.
         case answered(ReceivedHead)
-        /// The response leads to another URL, and the request goes there.
-        ///
-        /// The text is the URL without the values of its query.
+        /// The request goes to another URL, here without the values of its query.
         case redirected(to: String)
         /// The request will be sent again: after a 401, or because a
         /// ``RetryPolicy`` says so.
         ///
-        /// The delivery says how far this attempt got. The delay is `nil` if it is
-        /// sent again at once, or as soon as the event of kind `queued` that
-        /// follows allows it.
+        /// The delivery says how far this attempt got. The delay is `nil` for at once,
+        /// or as soon as the `queued` that follows allows it.
         case retried(after: AttemptFailure, delivery: AtomError.Delivery, delay: Duration?)
-        /// The transport has measured this attempt, which has
-        /// ended.
+        /// The transport has measured this attempt, which has ended.
         indirect case measured(TransportMetrics, attempt: Int)
         /// The outcome is known; the last event.
         case finished(RequestSummary)
         /// A refresh that a request of this service has started is over; the
-        /// failure is `nil` if there is a new access token. The event belongs to
-        /// no request. The request to the token endpoint has events of its own.
+        /// failure is `nil` if there is a new access token. It belongs to no request;
+        /// that to the token endpoint has events of its own.
         case refreshed(failure: RequestFailure?)
-        /// The session is over, and the user has to sign in again. Of the services
-        /// that share the session, the one hears it whose request began the last
-        /// refresh. The event belongs to no request.
+        /// The user has to sign in again. Of the services that share the session, the
+        /// one hears it whose request began the last refresh. It belongs to no request.
         case sessionEnded(RequestFailure)
     }
 
@@ -72,8 +66,7 @@ public struct RequestEvent: Sendable {
     public enum QueueReason: Sendable, Hashable {
         /// A new access token.
         case refresh
-        /// The end of other requests to the same origin, of which only so many
-        /// run at a time.
+        /// The end of other requests to its origin: only so many run at a time.
         case slot
         /// A network, because a ``RetryPolicy`` says so and the device has none.
         case network
@@ -116,35 +109,25 @@ public struct RequestEvent: Sendable {
         self.subject = subject
     }
 
-    /// The time since the first event of the request, by a clock that never goes
-    /// back.
+    /// The time since the first event of the request, by a clock that never goes back.
     public var elapsed: Duration { .nanoseconds(elapsedNanoseconds) }
 
-    /// The number of the request, from 1.
-    ///
-    /// No other request of this process has it. It is `nil` for an event that
+    /// The number of the request in this process, from 1; `nil` for an event that
     /// belongs to no request.
     public var requestID: UInt64? { subject.requestID }
 
     /// Who has made the request.
     public var purpose: Purpose { subject.purpose }
 
-    /// The type of the endpoint without its module, for example
-    /// `Seatmap.Endpoint`; `nil` for the SDK's own requests, and for an event that
-    /// belongs to no request.
+    /// The type of the endpoint without its module, such as `Seatmap.Endpoint`; `nil`
+    /// for the SDK's own requests, and for an event that belongs to no request.
     public var endpoint: String? { subject.endpoint.map(Self.name) }
 
-    /// The request as it was described: the method and the URL.
-    ///
-    /// It is the same in all events of a request, also after a redirect; `nil`
-    /// for an endpoint that was refused, and for an event that belongs to no
-    /// request.
+    /// The request as it was described, also after a redirect; `nil` for an endpoint
+    /// that was refused, and for an event that belongs to no request.
     public var request: DescribedRequest? { subject.request }
 
-    /// When it happened.
-    ///
-    /// The times of one request are consistent, also if the system's clock is
-    /// changed in between.
+    /// When it happened; a change of the system's clock in between makes no difference.
     public var date: Date { subject.startedAt.addingTimeInterval(elapsed.seconds) }
 }
 
@@ -152,12 +135,12 @@ extension RequestEvent: Redacted {
     /// A line for a log: the number of the request, and what has happened.
     public var description: String { (requestID.map { "[\($0)] " } ?? "") + text }
 
-    /// The name of a type without its module, and without what the compiler adds
-    /// for types that aren't visible elsewhere.
+    /// Without the module, and what the compiler adds for types that aren't visible
+    /// elsewhere.
     private static func name(of type: Any.Type) -> String {
-        var parts = String(reflecting: type).components(separatedBy: ".")
-        if parts.count > 1 { parts.removeFirst() }
-        return parts.filter { !$0.hasPrefix("(unknown context") }.joined(separator: ".")
+        let parts = String(reflecting: type).components(separatedBy: ".")
+        return parts.dropFirst(parts.count > 1 ? 1 : 0).filter { !$0.hasPrefix("(unknown context") }
+            .joined(separator: ".")
     }
 
     private var text: String {

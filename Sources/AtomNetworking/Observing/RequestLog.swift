@@ -6,17 +6,10 @@ import Foundation
 
 /// Writes a line for what happens to each request.
 ///
-/// ```swift
-/// import AtomNetworking
-///
-/// var configuration = ServiceConfiguration()
-/// configuration.observers = [RequestLog.system(from: .info)]
-/// ```
-///
 /// At ``LogLevel/info`` there is one line for each attempt of a request, when it
-/// has ended. At ``LogLevel/debug`` there are also lines for what the request waits
-/// for, when it is sent and when it is answered. Each line begins with the number
-/// of the request. No line shows a secret: see ``RequestEvent``.
+/// has ended; at ``LogLevel/debug`` also for what it waits for, when it is sent and
+/// when it is answered. Each line begins with the number of the request. No line shows
+/// a secret: see ``RequestEvent``.
 public struct RequestLog: RequestObserver {
     private let minimumLevel: LogLevel
     private let write: @Sendable (LogLevel, String) -> Void
@@ -32,8 +25,7 @@ public struct RequestLog: RequestObserver {
         self.write = write
     }
 
-    /// The system's log: the unified log on Apple's systems, and standard error
-    /// elsewhere.
+    /// The unified log on Apple's systems, and standard error elsewhere.
     public static func system(from minimumLevel: LogLevel = .info) -> RequestLog {
         RequestLog(from: minimumLevel) { level, line in
             #if canImport(os)
@@ -58,15 +50,12 @@ public struct RequestLog: RequestObserver {
         private static let logger = Logger(subsystem: "AtomNetworking", category: "exchange")
     #endif
 
-    /// Writes the line of an event, if it is important enough.
-    ///
-    /// The line is the event's ``RequestEvent/description``.
+    /// Writes the ``RequestEvent/description``, if the event is important enough.
     public func observe(_ event: RequestEvent) {
         let level = Self.level(of: event.kind)
         if level >= minimumLevel { write(level, event.description) }
     }
 
-    /// Writes a line about what belongs to no request.
     func note(_ line: String) {
         if .debug >= minimumLevel { write(.debug, line) }
     }

@@ -4,9 +4,8 @@ import Foundation
 public struct RequestSummary: Sendable {
     /// The status of the response; `nil` if there is none.
     public let statusCode: Int?
-    /// Why the caller gets an error; `nil` if it gets the response.
-    ///
-    /// Whether the response can be decoded shows only later, and isn't in it.
+    /// Why the caller gets an error; `nil` if it gets a response, which it may fail to
+    /// decode later.
     public let failure: RequestFailure?
     /// The time since the request was described, with all waiting.
     public let duration: Duration
@@ -14,8 +13,7 @@ public struct RequestSummary: Sendable {
     public var attempts: Int { traffic.attempts }
     /// The bytes of the bodies that were sent, in all attempts.
     public var bytesSent: Int64 { traffic.bytesSent }
-    /// The bytes of the bodies that were received, decoded from the content
-    /// coding, in all attempts.
+    /// The same of those that were received, decoded from the content coding.
     public var bytesReceived: Int64 { traffic.bytesReceived }
 
     private let traffic: RequestTraffic
@@ -43,9 +41,8 @@ extension RequestSummary: CustomStringConvertible {
     }
 }
 
-/// An ``AtomError`` without what it carries: no response and no error of the
-/// app's.
-public struct RequestFailure: Sendable, Hashable {
+/// An ``AtomError`` without what it carries: no response and no error of the app's.
+public struct RequestFailure: Sendable, Hashable, CustomStringConvertible {
     package let kind: AtomError.Kind
     /// The name of the error's case, such as `session` or `cancelled`.
     public var name: String { kind.rawValue }
@@ -66,5 +63,3 @@ public struct RequestFailure: Sendable, Hashable {
         description = error.explanation
     }
 }
-
-extension RequestFailure: CustomStringConvertible {}

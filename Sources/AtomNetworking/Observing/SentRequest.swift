@@ -5,10 +5,8 @@ public struct SentRequest: Sendable {
 
     init(_ request: TransportRequest) { transportRequest = request }
 
-    /// Which attempt of the request it is, from 1.
-    ///
-    /// A redirect, the retry after a 401 and each attempt of a ``RetryPolicy``
-    /// have the next number.
+    /// Which attempt of the request it is, from 1; redirects, the retry after a 401 and
+    /// those of a ``RetryPolicy`` count.
     public var attempt: Int { transportRequest.attempt }
     /// What is sent, and to where; after a redirect another URL than in
     /// ``RequestEvent/request``.

@@ -83,7 +83,12 @@ extension AtomError {
 
     /// Whether the access token could not be refreshed.
     public var isAccessTokenRefreshFailure: Bool {
-        if case .authentication(let error) = self { error.isRefreshFailure } else { false }
+        switch self {
+        case .authentication(.refreshRejected), .authentication(.refreshInterrupted), .authentication(.refreshFailed),
+            .authentication(.credentialNotProvided), .authentication(.tooManyRefreshes):
+            true
+        default: false
+        }
     }
 
     /// Whether the server's response was a 401 (RFC 9110 §15.5.2).
@@ -124,11 +129,14 @@ extension AtomError {
     /// after its response had begun. There are several if a ``RetryPolicy`` has sent
     /// the request again, also ``RetryPolicy/none``, and none if the request is invalid,
     /// was cancelled, or could not be signed, or its response not be decoded.
-    public var attempts: [AttemptFailure] {
+    public var attempts: [AttemptFailure] { met.earlier + [met.last].compactMap { $0 } }
+
+    private var met: (earlier: [AttemptFailure], last: AttemptFailure?) {
         switch self {
-        case .response, .transfer: earlierAttempts + (response?.statusCode.map { [.status($0)] } ?? [])
-        case .session(let error as URLError): earlierAttempts + [.connection(error.code)]
-        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: []
+        case .response(let response): (response.notes?.earlier ?? [], response.statusCode.map { .status($0) })
+        case .session(let error as URLError): (error.earlierAttempts, .connection(error.code))
+        case .transfer(let error): (error.earlier, error.response?.statusCode.map { .status($0) })
+        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: ([], nil)
         }
     }
 
@@ -144,15 +152,6 @@ extension AtomError {
             date
         case .authentication(.tooManyRefreshes(let date, _)): date
         case .authentication, .decoder, .requestable, .session, .cancelled, .transfer, .unexpected: nil
-        }
-    }
-
-    private var earlierAttempts: [AttemptFailure] {
-        switch self {
-        case .response(let response): response.notes?.earlier ?? []
-        case .session(let error as URLError): error.earlierAttempts
-        case .transfer(let error): error.earlier
-        case .decoder, .requestable, .session, .cancelled, .authentication, .unexpected: []
         }
     }
 
@@ -178,9 +177,7 @@ extension AtomError {
     }
 
     /// Whether the caller cancelled the request.
-    public var isCancelled: Bool {
-        if case .cancelled = self { true } else { false }
-    }
+    public var isCancelled: Bool { kind == .cancelled }
 
     /// Decodes the body of an unsuccessful response, ``response-property``.
     ///
@@ -232,11 +229,10 @@ extension AtomError: ErrorForPeople {
 
     private func explanation(withWords: Bool) -> String {
         var text = explanationOfLastAttempt(withWords: withWords)
-        let earlier = earlierAttempts
+        let (earlier, last) = met
         if !earlier.isEmpty {
-            let attempts = attempts
             // What stopped a transfer is none of them.
-            let isSame = attempts.count > earlier.count && Set(attempts).count == 1
+            let isSame = last != nil && Set(attempts).count == 1
             text += " There were \(earlier.count + 1) attempts"
             text += isSame ? "." : "; before the last one: \(Self.counted(earlier))."
         }
@@ -244,7 +240,6 @@ extension AtomError: ErrorForPeople {
         return text
     }
 
-    /// Each of them once, with their number.
     private static func counted(_ attempts: [AttemptFailure]) -> String {
         let texts = attempts.map(\.description)
         let distinct = texts.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
@@ -318,7 +313,6 @@ extension AtomError: CustomNSError {
 }
 
 extension URLError {
-    /// What is wrong with the connection, or `nil` if it isn't the cause.
     var connectivityProblem: String? {
         switch code {
         case .notConnectedToInternet: "There is no network connection"
@@ -349,7 +343,6 @@ extension URLError {
 
     var request: AtomError.Request? { .init(propertyList: userInfo[AtomError.Request.key]) }
 
-    /// The same error with its request, and with what earlier attempts met.
     func noting(_ request: AtomError.Request, earlier: [AttemptFailure]) -> URLError {
         var userInfo = userInfo
         userInfo[AtomError.Request.key] = request.propertyList
@@ -357,7 +350,6 @@ extension URLError {
         return URLError(code, userInfo: userInfo)
     }
 
-    /// Creates an error with a description of what happened and the delivery.
     init(
         _ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil,
         isOfServer: Bool = false

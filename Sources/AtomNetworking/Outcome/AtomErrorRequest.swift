@@ -77,7 +77,6 @@ struct RequestRecord: Sendable {
     let attempts: Int
     let startedAt: MonotonicInstant
 
-    /// The request of a response, or of a failure, at this URL.
     func request(at address: String, until now: MonotonicInstant) -> AtomError.Request {
         AtomError.Request(
             method: first?.method ?? "GET", address: first?.address ?? address, finalAddress: address,

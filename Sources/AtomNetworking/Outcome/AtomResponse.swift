@@ -21,7 +21,6 @@ public struct AtomResponse: Sendable {
 
     let address: String?
 
-    /// The decoder of the service, also for an error's body.
     let decoder: ResponseDecoder?
 
     /// Whose credential the request to this server was signed with, if it was.
@@ -102,12 +101,11 @@ public struct AtomResponse: Sendable {
     /// with a comma, as in Foundation.
     public var httpResponse: HTTPURLResponse? {
         guard let statusCode, let url = url ?? URL(string: "/") else { return nil }
-        var fields: [String: (name: String, values: [String])] = [:]
-        for field in headerFields {
-            fields[field.name.lowercased(), default: (field.name, [])].values.append(field.value)
+        let fields = Dictionary(headerFields.map { ($0.name.lowercased(), ($0.name, $0.value)) }) {
+            ($0.0, "\($0.1), \($1.1)")
         }
-        let joined = Dictionary(fields.values.map { ($0.name, $0.values.joined(separator: ", ")) }) { $1 }
-        return HTTPURLResponse(url: url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: joined)
+        return HTTPURLResponse(
+            url: url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: Dictionary(fields.values) { $1 })
     }
 }
 
@@ -141,7 +139,6 @@ extension AtomResponse: Redacted {
         return hasBodyElsewhere ? text : text + ", \(data.count) bytes"
     }
 
-    /// What an error says of it, with or without words of the server.
     func explanation(withWords: Bool) -> String {
         let words = withWords ? notes.map(\.words) ?? words(without: []) : nil
         return "The server answered \(description)" + (words.map { ": “\($0)”." } ?? ".")
@@ -152,11 +149,12 @@ extension AtomResponse: Redacted {
     func words(without secrets: [String]) -> String? {
         guard !data.isEmpty, data.count <= 1 << 16 else { return nil }
         let isText = MediaType(headerFields["Content-Type"])?.name == "text/plain"
-        guard let text = ProblemDetails(of: self)?.title ?? (isText ? try? ResponseText.text(of: self) : nil),
-            case let start = String(text.prefix(400)), !Redaction.namesCredential(start)
-        else { return nil }
         // What has not been searched isn't shown.
-        return Redaction.words(start, without: secrets)
+        guard let text = ProblemDetails(of: self)?.title ?? (isText ? try? ResponseText.text(of: self) : nil),
+            case let start = text.prefix(400), !Redaction.namesCredential(String(start))
+        else { return nil }
+        let line = start.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
+        return line.isEmpty ? nil : Redaction.excerpt(Redaction.withoutTokens(line, secrets: secrets))
     }
 
     /// Whether the body goes elsewhere, or is left out, as after HEAD.

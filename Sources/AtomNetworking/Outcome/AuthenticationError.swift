@@ -71,12 +71,8 @@ extension OAuthError: Hashable {
         first.code == second.code && first.explanation == second.explanation && first.uri == second.uri
     }
 
-    /// Hashes the compared properties.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(code)
-        hasher.combine(explanation)
-        hasher.combine(uri)
-    }
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 extension OAuthError: RedactedError {
@@ -165,7 +161,6 @@ public indirect enum AuthenticationError: Error, Sendable {
         }
     }
 
-    /// The same reason for a request that got this far.
     func delivered(_ delivery: Reach) -> AuthenticationError {
         switch self {
         case .missingCredential: .missingCredential(delivery: delivery)
@@ -182,14 +177,6 @@ public indirect enum AuthenticationError: Error, Sendable {
         case .noSession: .noSession(delivery: delivery)
         case .notSigned(let cause, _): .notSigned(cause: cause, delivery: delivery)
         case .waitedTooLong: .waitedTooLong(delivery: delivery)
-        }
-    }
-
-    /// Whether a refresh was attempted, or was needed but not allowed.
-    var isRefreshFailure: Bool {
-        switch self {
-        case .refreshRejected, .refreshInterrupted, .refreshFailed, .credentialNotProvided, .tooManyRefreshes: true
-        default: false
         }
     }
 }
@@ -221,7 +208,6 @@ extension AuthenticationError {
         public static func == (first: Reach, second: Reach) -> Bool { first.delivery == second.delivery }
     }
 
-    /// The same error about this request.
     func about(_ request: AtomError.Request) -> AuthenticationError {
         delivered(Reach(delivery, request: request))
     }
@@ -251,12 +237,6 @@ extension AuthenticationError {
             cause
         default: nil
         }
-    }
-
-    /// Whether the token endpoint answered 400 for a reason that doesn't end
-    /// the session: the same request won't succeed.
-    var isRefusedRefresh: Bool {
-        if case .refreshFailed = self { response?.statusCode == 400 } else { false }
     }
 }
 
@@ -314,7 +294,6 @@ extension AuthenticationError: ErrorForPeople {
         return text.hasSuffix(".") ? text : text + "."
     }
 
-    /// A sentence that says when to try again, if that is known.
     static func advice(_ retryAt: Date?) -> String {
         retryAt.map { " Another attempt makes sense after \($0.formatted(.iso8601))." } ?? ""
     }

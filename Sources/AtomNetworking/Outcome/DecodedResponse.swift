@@ -3,20 +3,7 @@ import Foundation
 /// A decoded body together with the response that it came in.
 ///
 /// ``Service/resume(decoding:)`` returns one; elsewhere expect it in place of the
-/// model.
-///
-/// <!-- given:
-/// import AtomNetworking
-/// struct Seat: Model { let row: Int }
-/// struct Seats: Requestable {
-///     func baseURL() throws(AtomError) -> BaseURL { try BaseURL(host: "api.example.com") }
-/// }
-/// let atom = Atom()
-/// -->
-/// ```swift
-/// let seats = try await atom.enqueue(Seats()).resume(decoding: [Seat].self)
-/// print(seats.model.count, seats.response.headerFields["ETag"] ?? "no tag")
-/// ```
+/// model. <doc:DefiningRequests> shows it.
 public struct DecodedResponse<Body> {
     /// The decoded body.
     public let model: Body

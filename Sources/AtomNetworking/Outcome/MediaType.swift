@@ -2,9 +2,8 @@ import Foundation
 
 /// The parts of a `Content-Type` that a response is read by.
 struct MediaType {
-    /// The type and the subtype in lower case.
+    /// In lower case, as the charset.
     let name: String
-    /// The charset in lower case.
     let charset: String?
 
     init?(_ field: String?) {
@@ -32,7 +31,6 @@ struct MediaType {
 
 /// The body of a response as text, in its charset (RFC 9110 §8.3.2).
 enum ResponseText {
-    /// The text, or why it can't be read.
     static func text(of response: AtomResponse) throws(AtomError) -> String {
         let name = MediaType(response.headerFields["Content-Type"])?.charset ?? "utf-8"
         guard let encoding = encodings[name] else {
@@ -45,7 +43,6 @@ enum ResponseText {
         return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
     }
 
-    /// The names and aliases that servers use, in lower case.
     private static let encodings: [String: String.Encoding] = [
         "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii, "iso-8859-1": .isoLatin1,
         "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1252": .windowsCP1252, "utf-16": .utf16,

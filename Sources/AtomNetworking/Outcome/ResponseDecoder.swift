@@ -23,7 +23,6 @@ final class ResponseDecoder: Sendable {
     /// Another way to decode on the same clock.
     var withPlainDecoder: ResponseDecoder { clock.map { ResponseDecoder(JSONDecoder(), on: $0) } ?? .plain }
 
-    /// Decodes the body of a response, or one value of JSON in it.
     func decode<T: Decodable>(
         _ type: T.Type, from response: AtomResponse, isWholeBody: Bool = true
     ) throws(AtomError) -> T {

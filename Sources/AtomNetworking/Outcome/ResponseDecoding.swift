@@ -93,7 +93,6 @@ enum ResponseDecoding {
 }
 
 extension AtomError {
-    /// A body that can't be decoded, for a reason of the SDK's.
     static func undecodable(_ explanation: String, cause: (any Error)? = nil) -> AtomError {
         .decoder(.dataCorrupted(.init(codingPath: [], debugDescription: explanation, underlyingError: cause)))
     }
@@ -144,7 +143,6 @@ extension DecodingError {
         }
     }
 
-    /// What a decoder expects, in the words of JSON.
     private static func words(for type: Any.Type) -> String {
         switch type {
         case is [Any].Type: "a list"

@@ -73,26 +73,24 @@ public enum SessionEvent: Sendable {
 extension SessionEvent {
     /// Why the session can't continue without a new sign-in: apps sign users out on it.
     var reasonToSignIn: AuthenticationError? {
-        switch self {
-        case .ended(let error): error
-        case .refreshFailed(let error) where error.isRefusedRefresh: error
-        default: nil
-        }
+        if case .ended(let error) = self { error } else { refusedRefresh(with: 400) }
     }
 
     /// Why a refresh has failed that the token endpoint answered with a 401: the same
     /// request won't succeed (RFC 6749 §5.2).
     var unauthorizedRefresh: AuthenticationError? {
         switch self {
-        // The failure comes first as `refreshFailed`, and once more here.
-        case .ended(let error):
-            switch error {
-            case .refreshRejected, .refreshInterrupted: error.response?.statusCode == 401 ? error : nil
-            default: nil
-            }
-        case .refreshFailed(let error):
-            if case .refreshFailed = error, error.response?.statusCode == 401 { error } else { nil }
-        default: nil
+        // It comes first as `refreshFailed`, and once more here.
+        case .ended(.refreshRejected(let cause, _)), .ended(.refreshInterrupted(let cause, _)):
+            cause.response?.statusCode == 401 ? reasonToSignIn : nil
+        default: refusedRefresh(with: 401)
         }
+    }
+
+    /// The failure of a refresh that the token endpoint has refused for a reason that
+    /// doesn't end the session.
+    private func refusedRefresh(with statusCode: Int) -> AuthenticationError? {
+        guard case .refreshFailed(let error) = self, case .refreshFailed = error else { return nil }
+        return error.response?.statusCode == statusCode ? error : nil
     }
 }

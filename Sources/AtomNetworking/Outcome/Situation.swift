@@ -4,19 +4,7 @@ extension AtomError {
     /// What an error means for the person who uses the app.
     ///
     /// It is decided by what the person can do. Its ``description`` is in English; for
-    /// other words or languages, switch over it:
-    ///
-    /// ```swift
-    /// import AtomNetworking
-    ///
-    /// func text(for error: AtomError) -> String {
-    ///     switch error.situation {
-    ///     case .offline: "Du bist offline."
-    ///     case .signInRequired: "Bitte melde dich neu an."
-    ///     default: "Das hat nicht geklappt."
-    ///     }
-    /// }
-    /// ```
+    /// other words or languages, switch over it: <doc:HandlingErrors>.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
@@ -152,8 +140,7 @@ extension TransferError {
         switch reason {
         case .noSpace: .noSpace
         case .incompleteResponse, .unexpectedMediaType, .notUTF8: .serverProblem
-        case .bodyNotRepeatable, .bodyFailed, .bodyLengthChanged, .destinationUnusable, .writingFailed, .tooLarge:
-            .other
+        default: .other
         }
     }
 }

@@ -52,7 +52,6 @@ extension TokenStoreError {
         #endif
     }
 
-    /// Converts an `errno`.
     init(
         _ code: Int32, during operation: String, isWriting: Bool = false,
         protectsFiles: Bool = TokenStoreError.systemProtectsFiles

@@ -81,7 +81,6 @@ extension TransferError {
             underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 
-    /// The same error with its request, and with what earlier attempts met.
     func noting(_ request: AtomError.Request, earlier: [AttemptFailure]) -> TransferError {
         var error = self
         error.request = request

@@ -19,21 +19,6 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// Makes a closure for `progress:` that reports on the main actor.
     ///
-    /// <!-- given:
-    /// import AtomNetworking
-    ///
-    /// @MainActor final class Upload { var sent: Int64 = 0 }
-    /// -->
-    /// ```swift
-    /// extension Upload {
-    ///     func send(_ photo: Service) async throws {
-    ///         _ = try await photo.resume(
-    ///             expecting: NoContent.self,
-    ///             progress: TransferProgress.onMainActor { [weak self] in self?.sent = $0.completed })
-    ///     }
-    /// }
-    /// ```
-    ///
     /// The calls keep their order. The last may come after the transfer has returned.
     public static func onMainActor(
         _ report: @escaping @MainActor (TransferProgress) -> Void

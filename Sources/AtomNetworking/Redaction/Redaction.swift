@@ -4,7 +4,7 @@ package enum Redaction {
     /// What stands in the place of what isn't shown.
     package static let hidden = "…"
 
-    /// The length of what a library says of an error: a certificate has several parts.
+    /// Of what a library says: a certificate has several parts.
     static let longest = 1_200
 
     /// At most 100 characters, with those escaped that can't be seen, and without what
@@ -20,9 +20,7 @@ package enum Redaction {
 
     /// The visible part of a host, a path or a name that was rejected: the text may be
     /// a whole URL with its secrets.
-    package static func subject(_ text: String) -> String {
-        clipped(withoutTokens(withoutSecrets(text)), limit: 100)
-    }
+    package static func subject(_ text: String) -> String { clipped(withoutTokens(withoutSecrets(text)), limit: 100) }
 
     /// Whether a text contains something that looks like a token: a word of more than 24
     /// letters, a number of more than 12 digits, or a piece of 16 or more characters that
@@ -42,12 +40,6 @@ package enum Redaction {
         search.hideLikelyTokens()
         search.hide(secrets)
         return search.shown(mark: mark)
-    }
-
-    /// The first words of a text from outside, on one line, without the secrets.
-    static func words(_ text: String, without secrets: [String] = []) -> String? {
-        let line = text.split(maxSplits: 40, whereSeparator: \.isWhitespace).prefix(40).joined(separator: " ")
-        return line.isEmpty ? nil : excerpt(withoutTokens(line, secrets: secrets))
     }
 
     /// Whether a text speaks of a credential, and so may show one.

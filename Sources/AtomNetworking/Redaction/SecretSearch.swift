@@ -26,7 +26,6 @@ struct SecretSearch {
         if source.count > Self.limit { hideTail() }
     }
 
-    /// See ``Redaction/looksLikeToken(_:)``.
     var findsLikelyToken: Bool { runs.contains { Self.looksLikeToken(bytes[$0]) } }
 
     /// Hides everything that looks like a token, up to a space or quote.
@@ -34,7 +33,6 @@ struct SecretSearch {
         for run in runs where Self.looksLikeToken(bytes[run]) { hide(run) }
     }
 
-    /// See ``Redaction/withoutTokens(_:secrets:mark:)``.
     mutating func hide(_ secrets: [String]) {
         let secrets = secrets.map { Self.folded(SecretSearch($0).bytes) }.filter { !$0.isEmpty }
         guard !secrets.isEmpty else { return }
@@ -185,7 +183,6 @@ extension SecretSearch {
 }
 
 extension SecretSearch {
-    /// The longest ranges in which every index satisfies the predicate.
     private func stretches(_ isIn: (Int) -> Bool) -> [Range<Int>] {
         bytes.indices.split { !isIn($0) }.map { $0.startIndex..<$0.endIndex }
     }

@@ -1,17 +1,14 @@
-/// An object with a deadline.
 protocol DeadlineBearer: AnyObject, Sendable {
-    /// What the queue knows of the object; only the queue uses it, under its
-    /// lock.
+    /// Only the queue uses it, under its lock.
     var deadlinePlace: DeadlinePlace { get set }
 
-    /// Called once for each deadline, on the queue's thread and outside its
-    /// lock; the object is no longer in the queue then.
+    /// Called once for each deadline, outside the queue's lock, when the object is no
+    /// longer in it.
     func deadlinePassed(at now: MonotonicInstant)
 }
 
-/// What a deadline queue knows of an object.
 struct DeadlinePlace {
-    /// The position in the queue's heap; `nil` if it isn't in the queue.
+    /// The position in the queue's heap, if it is in it.
     fileprivate(set) var position: Int?
     /// The number of the last change, or 0.
     fileprivate(set) var number = 0
@@ -33,9 +30,7 @@ final class DeadlineQueue: Sendable {
     private let state = Guarded(State())
     private let time: any TimeSource
 
-    init(time: any TimeSource) {
-        self.time = time
-    }
+    init(time: any TimeSource) { self.time = time }
 
     deinit {
         let alarm = state.withLock { state in
@@ -45,12 +40,10 @@ final class DeadlineQueue: Sendable {
         alarm?.invalidate()
     }
 
-    /// How many deadlines are set.
     var count: Int { state.withLock { $0.heap.count } }
 
-    /// Sets or moves the bearer's deadline.
-    ///
-    /// - Parameter number: Above 0; a change with a lower one than before is dropped.
+    /// Sets or moves the bearer's deadline. A change with a lower number than the one
+    /// before, or with 0, is dropped.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
         state.withLock { state in
             guard number > bearer.deadlinePlace.number else { return }
@@ -60,10 +53,8 @@ final class DeadlineQueue: Sendable {
         }
     }
 
-    /// Takes the bearer's deadline away, if it has one.
-    ///
-    /// - Parameter disarms: Whether the alarm must not go off for nothing. To set it
-    ///   anew costs more than that for nearly every deadline.
+    /// Takes the bearer's deadline away, if it has one. `disarms` if the alarm must not go
+    /// off for nothing: to set it anew costs more for nearly every deadline.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
         let unneeded = state.withLock { state -> (any Alarm)? in
             if number > bearer.deadlinePlace.number {
@@ -87,9 +78,7 @@ final class DeadlineQueue: Sendable {
             armIfNeeded(&state, guarded, time)
             return due
         }
-        for bearer in due {
-            bearer.deadlinePassed(at: now)
-        }
+        for bearer in due { bearer.deadlinePassed(at: now) }
     }
 
     private static func armIfNeeded(_ state: inout State, _ guarded: Guarded<State>, _ time: any TimeSource) {
@@ -101,7 +90,6 @@ final class DeadlineQueue: Sendable {
     }
 }
 
-/// The deadlines, in heap order.
 private struct DeadlineHeap {
     private struct Entry {
         var instant: MonotonicInstant
@@ -115,17 +103,13 @@ private struct DeadlineHeap {
 
     mutating func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
         let entry = Entry(instant: instant, bearer: bearer)
-        if let position = bearer.deadlinePlace.position {
-            place(entry, near: position)
-        } else {
-            heap.append(entry)
-            place(entry, near: heap.count - 1)
-        }
+        let position = bearer.deadlinePlace.position ?? heap.endIndex
+        if position == heap.endIndex { heap.append(entry) }
+        place(entry, near: position)
     }
 
     mutating func remove(_ bearer: any DeadlineBearer) {
-        guard let position = bearer.deadlinePlace.position else { return }
-        removeEntry(at: position)
+        if let position = bearer.deadlinePlace.position { removeEntry(at: position) }
     }
 
     mutating func removeAll(until instant: MonotonicInstant) -> [any DeadlineBearer] {
@@ -149,7 +133,7 @@ private struct DeadlineHeap {
         while hole > 0 {
             let parent = (hole - 1) / 2
             guard entry.instant < heap[parent].instant else { break }
-            move(from: parent, to: hole)
+            put(heap[parent], at: hole)
             hole = parent
         }
         while true {
@@ -157,16 +141,14 @@ private struct DeadlineHeap {
             guard child < heap.count else { break }
             if child + 1 < heap.count, heap[child + 1].instant < heap[child].instant { child += 1 }
             guard heap[child].instant < entry.instant else { break }
-            move(from: child, to: hole)
+            put(heap[child], at: hole)
             hole = child
         }
-        heap[hole] = entry
-        entry.bearer.deadlinePlace.position = hole
+        put(entry, at: hole)
     }
 
-    private mutating func move(from old: Int, to new: Int) {
-        let entry = heap[old]
-        heap[new] = entry
-        entry.bearer.deadlinePlace.position = new
+    private mutating func put(_ entry: Entry, at position: Int) {
+        heap[position] = entry
+        entry.bearer.deadlinePlace.position = position
     }
 }

@@ -13,14 +13,10 @@ public struct MonotonicInstant: InstantProtocol {
 
     /// Creates an instant, for a time source of your own.
     ///
-    /// - Parameter nanoseconds: The time since the clock's start. It doesn't
-    ///   matter when that was.
-    public init(nanoseconds: Int64) {
-        self.nanoseconds = nanoseconds
-    }
+    /// - Parameter nanoseconds: The time since the clock's start, whenever that was.
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The current time of the system, on the clock that `ContinuousClock` uses
-    /// too.
+    /// The current time of the system, on the clock of `ContinuousClock`.
     public static var now: MonotonicInstant {
         #if canImport(Darwin)
             MonotonicInstant(nanoseconds: Int64(clamping: clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)))
@@ -36,30 +32,24 @@ public struct MonotonicInstant: InstantProtocol {
     public static func < (a: MonotonicInstant, b: MonotonicInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
     // For the SDK: `InstantProtocol` has no operators.
-
     package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         instant.advanced(by: duration)
     }
 
-    package static func - (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+    static func - (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         instant.advanced(by: .zero - duration)
     }
 
-    /// The instant that is later by the duration.
-    ///
-    /// It is rounded up to a whole nanosecond, so that no deadline is early. A
-    /// result that doesn't fit becomes the last instant, or the first.
-    public func advanced(by duration: Duration) -> MonotonicInstant {
-        advanced(byNanoseconds: duration.nanoseconds)
-    }
+    /// The instant that is later by the duration, rounded up to a whole nanosecond, so
+    /// that no deadline is early; one that doesn't fit becomes the last, or the first.
+    public func advanced(by duration: Duration) -> MonotonicInstant { advanced(byNanoseconds: duration.nanoseconds) }
 
     func advanced(byNanoseconds count: Int64) -> MonotonicInstant {
         let (sum, isTooFar) = nanoseconds.addingReportingOverflow(count)
         return MonotonicInstant(nanoseconds: isTooFar ? (count < 0 ? .min : .max) : sum)
     }
 
-    /// The time from this instant to the other one; negative if that is
-    /// earlier.
+    /// The time from this instant to the other one; negative if that is earlier.
     public func duration(to other: MonotonicInstant) -> Duration {
         let (difference, isTooFar) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
         return .nanoseconds(isTooFar ? (other < self ? .min : .max) : difference)
@@ -76,7 +66,6 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + correction
     }
 
-    /// A day of 24 hours.
     static let day = Duration.seconds(86_400)
 
     /// The longest time that a request may take, 365 days.
@@ -89,8 +78,13 @@ extension Duration {
     /// seconds than an integer can hold.
     var bounded: Duration { min(max(self, .zero), .century) }
 
-    /// The duration as a `TimeInterval`.
-    package var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+
+    /// How long to wait before the next attempt: full jitter, by a chance in 0..<1, below
+    /// a ceiling that doubles from `base` to `cap`.
+    static func backOff(base: Duration, doublings: Int, cap: Duration, chance: Double) -> Duration {
+        var ceiling = base
+        for _ in 0..<min(max(doublings, 0), 64) where ceiling < cap { ceiling *= 2 }
+        return min(ceiling, cap) * chance
     }
 }

@@ -4,11 +4,9 @@ import Foundation
 ///
 /// Everything that a service does by time goes by it: timeouts, pauses between
 /// attempts, the expiry of tokens, and the times that observers hear. A test
-/// sets ``ServiceConfiguration/timeSource`` to a clock that it advances itself;
-/// the `ManualClock` of AtomNetworkingTesting is one.
-///
-/// A clock of your own can also pass everything on to the system's, which a
-/// new configuration has, and change one thing:
+/// sets ``ServiceConfiguration/timeSource`` to a clock that it advances itself, such as
+/// the `ManualClock` of AtomNetworkingTesting. Another clock can change one thing of the
+/// system's, which a new configuration has:
 ///
 /// ```swift
 /// import AtomNetworking
@@ -24,9 +22,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// All members are called on any thread, several times for each request, and
-/// also while the SDK holds a lock. So they must not wait, and must not call
-/// the SDK.
+/// All members are called on any thread, often, and also while the SDK holds a lock:
+/// they must not wait, and must not call the SDK.
 public protocol TimeSource: Sendable {
     /// The current time on a clock that never goes back.
     var now: MonotonicInstant { get }
@@ -46,10 +43,8 @@ public protocol TimeSource: Sendable {
 ///
 /// Both methods are called on any thread, also while the SDK holds a lock.
 public protocol Alarm: Sendable {
-    /// Goes off once at the instant, or soon if that has passed; replaces an
-    /// earlier setting.
-    ///
-    /// It must not go off before ``TimeSource/now`` has reached the instant.
+    /// Goes off once at the instant, or soon if that has passed, and never before
+    /// ``TimeSource/now`` has reached it; replaces an earlier setting.
     func set(_ instant: MonotonicInstant)
 
     /// Stops the alarm permanently; later settings have no effect.
@@ -58,16 +53,11 @@ public protocol Alarm: Sendable {
 
 /// A point in time on both clocks.
 struct Moment: Sendable {
-    /// On the monotonic clock.
     let instant: MonotonicInstant
-    /// On the device's clock.
     let date: Date
 }
 
-/// The system's clocks and timers, the default of
-/// ``ServiceConfiguration/timeSource``.
-///
-/// Time goes on while the device sleeps.
+/// The system's clocks and timers; time goes on while the device sleeps.
 struct SystemTimeSource: TimeSource {
     var now: MonotonicInstant { .now }
     var date: Date { Date() }
@@ -82,7 +72,6 @@ final class DispatchAlarm: Alarm, @unchecked Sendable {
     private let timer: any DispatchSourceTimer
     private let wallTimer: (any DispatchSourceTimer)?
     private let ring: @Sendable () -> Void
-    /// When it goes off next.
     private let target = Guarded<MonotonicInstant?>(nil)
 
     #if canImport(Darwin)
@@ -92,7 +81,6 @@ final class DispatchAlarm: Alarm, @unchecked Sendable {
         private static let systemSleeps = false
     #endif
 
-    /// - Parameter minds: Whether the device's sleep counts.
     init(mindsSleep minds: Bool = DispatchAlarm.systemSleeps, ring: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "AtomNetworking.alarm", qos: .userInitiated)
         self.ring = ring
@@ -146,7 +134,6 @@ final class DispatchAlarm: Alarm, @unchecked Sendable {
 }
 
 extension TimeSource {
-    /// Waits for the duration, or until the task is cancelled.
     func sleep(for duration: Duration, until end: FirstValue<Void> = FirstValue()) async {
         let alarm = makeAlarm { end.settle(()) }
         alarm.set(now.advanced(by: duration))

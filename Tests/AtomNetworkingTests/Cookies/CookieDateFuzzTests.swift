@@ -5,6 +5,8 @@ import Testing
 
 /// No date of a server may end the process.
 @Suite struct CookieDateFuzzTests {
+    private let address = CookieAddress("https://a.example.com/")
+
     /// Every part may be there twice, be missing, be huge, or be in any place.
     private static let parts = [
         "Mon,", "31", "30", "29", "1", "0", "00", "99", "Feb", "feb", "Dec", "Jan", "Jun", "1600", "1601", "1969",
@@ -37,7 +39,7 @@ import Testing
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             let value = String(decoding: bytes, as: UTF8.self)
             for field in ["a=b; Expires=\(value)", "a=b; Max-Age=\(value)"] {
-                guard let expires = SetCookie(field, at: now)?.expires else { continue }
+                guard let expires = Cookie(field, from: address, at: now)?.expires else { continue }
                 #expect(expires <= now.addingTimeInterval(400 * 86_400), "\(field)")
             }
         }
@@ -51,7 +53,7 @@ import Testing
         ])
     func hugeLifetime(text: String) throws {
         let now = Date(timeIntervalSince1970: 1_900_000_000)
-        let cookie = try #require(SetCookie("a=b; Max-Age=\(text)", at: now))
+        let cookie = try #require(Cookie("a=b; Max-Age=\(text)", from: address, at: now))
         let expires = try #require(cookie.expires)
         #expect(text.hasPrefix("-") ? expires <= now : expires == now.addingTimeInterval(400 * 86_400))
     }

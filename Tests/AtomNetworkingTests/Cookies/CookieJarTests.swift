@@ -11,7 +11,7 @@ import Testing
     private mutating func set(_ lines: String..., from url: String = "https://a.example.com/") {
         let address = CookieAddress(url)
         for line in lines {
-            guard let cookie = SetCookie(line, at: time).flatMap({ Cookie($0, from: address) }) else { continue }
+            guard let cookie = Cookie(line, from: address, at: time) else { continue }
             jar.keep(cookie, from: address, at: time)
         }
     }

@@ -7,7 +7,7 @@ import Testing
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     private func cookie(_ line: String, _ url: String = "http://a.example.com/v1/me") -> Cookie? {
-        SetCookie(line, at: now).flatMap { Cookie($0, from: CookieAddress(url)) }
+        Cookie(line, from: CookieAddress(url), at: now)
     }
 
     @Test(
