@@ -2,7 +2,7 @@
 public struct DescribedRequest: Sendable {
     /// The method.
     public let method: String
-    /// The number of bytes in the body; `nil` if it isn't known before the end.
+    /// The number of bytes in the body; 0 for none, `nil` if it isn't known before the end.
     public let bodyLength: Int64?
     private let target: TargetURL
 
