@@ -577,8 +577,12 @@ extension Exchange {
     /// How far the request got, for an error.
     var delivery: AtomError.Delivery { content.withLock { $0.machine.delivery } }
 
+    /// Whether the outcome is known.
+    @inline(never)  // Like the next one: else an async frame would reserve memory for it.
+    var hasOutcome: Bool { content.withLock { $0.awaited.isKnown } }
+
     /// Resumes the continuation once the outcome is known; called once.
-    @inline(never)  // Else an async frame would reserve memory for it.
+    @inline(never)
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         if content.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
     }

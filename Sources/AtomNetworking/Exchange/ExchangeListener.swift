@@ -39,7 +39,7 @@ struct AwaitedOutcome {
     /// Until it is taken.
     private var outcome: Result<AtomResponse, AtomError>?
     /// Whether there is, or was, an outcome.
-    private var isKnown = false
+    private(set) var isKnown = false
     /// The caller: set once, and taken once, at the end.
     private var awaiting: UnsafeContinuation<Void, Never>?
 

@@ -7,6 +7,9 @@ protocol RunningRequest: AnyObject, Sendable {
     /// The caller has cancelled.
     func cancel()
 
+    /// Whether the outcome is known.
+    var hasOutcome: Bool { get }
+
     /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>)
 
@@ -41,6 +44,7 @@ struct PendingResponse: Sendable {
 
     /// Waits until the outcome is known.
     private func waitForOutcome() async {
+        guard !running.hasOutcome else { return }
         await withTaskCancellationHandler {
             // A request has exactly one outcome, and then resumes this; a checked continuation would check that.
             await withUnsafeContinuation { running.wake($0) }

@@ -61,6 +61,9 @@ final class SharedCaller: EventTeller {
         state.withLock { $0.awaited.settle(&outcome) }?.resume()
     }
 
+    /// Whether the outcome is known.
+    var hasOutcome: Bool { state.withLock { $0.awaited.isKnown } }
+
     /// Resumes the continuation once the outcome is known; called once.
     func wake(_ continuation: UnsafeContinuation<Void, Never>) {
         if state.withLock({ $0.awaited.await(continuation) }) { continuation.resume() }
