@@ -133,7 +133,6 @@ final class OriginSlots: Sendable {
     }
 
     /// Runs the body under the lock, with the lane of an origin, which is the recent one then.
-    @inline(__always)
     private func withLane<T: Sendable>(of origin: Origin, _ body: (inout Lane) -> T) -> T {
         lanes.withLock { lanes in
             if lanes.recent.origin != origin { lanes.turn(to: origin) }

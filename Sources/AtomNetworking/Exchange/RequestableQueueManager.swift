@@ -215,7 +215,6 @@ final class RequestableQueueManager: Sendable {
     }
 
     /// Who hears of a request; `nil` for nobody.
-    @inline(__always)
     func observation(of request: borrowing PreparedRequest) -> RequestObservation? {
         observers == nil ? nil : RequestObservation(request, time: time)
     }

@@ -97,13 +97,11 @@ final class GuardedMachine: Sendable {
     /// How many requests pause, or are read.
     var pausingCount: Int { content.withLock { $0.pausing.count } }
 
-    @inline(__always)
     func with<T: Sendable>(_ body: (inout Machine) -> T) -> T {
         content.withLock { body(&$0.machine) }
     }
 
     /// Runs an event, and numbers its announcements under the same lock.
-    @inline(__always)
     func act(_ event: (inout Machine) -> [Machine.Action]) -> SessionActions {
         content.withLock { content in
             let actions = event(&content.machine)
@@ -112,7 +110,6 @@ final class GuardedMachine: Sendable {
     }
 
     /// Runs an event that returns something besides its actions.
-    @inline(__always)
     func ask<T: Sendable>(_ event: (inout Machine) -> (T, [Machine.Action])) -> (T, SessionActions) {
         content.withLock { content in
             let (result, actions) = event(&content.machine)

@@ -119,7 +119,6 @@ struct HeldCredential: Sendable {
     }
 
     /// Whether a request may be sent with it at all.
-    @inline(__always)
     func isUsable(at instant: MonotonicInstant) -> Bool {
         !isRejected && canBeSent && expiry.map { instant < $0 } ?? true
     }
@@ -127,7 +126,6 @@ struct HeldCredential: Sendable {
     /// Whether a request may be sent with it and no refresh is due.
     ///
     /// - Parameter means: How the request would get another credential.
-    @inline(__always)
     func isGood(at instant: MonotonicInstant, by means: RefreshMeans) -> Bool {
         guard isUsable(at: instant) else { return false }
         // A credential that can't be renewed is used until it expires.

@@ -74,7 +74,6 @@ struct StoreMemory: Sendable {
 
     /// Whether reading this credential changes nothing: it is what was read or
     /// written last, and no write is still to arrive.
-    @inline(__always)
     func isUnchanged(_ read: TokenCredential) -> Bool {
         overwritten.isEmpty && last?.isExactly(read) == true
     }
