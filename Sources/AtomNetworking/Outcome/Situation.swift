@@ -73,9 +73,7 @@ extension AtomError.Situation: CustomStringConvertible {
         case .other: "Something went wrong."
         }
     }
-}
 
-extension AtomError.Situation {
     fileprivate init(statusCode: Int?) {
         self =
             switch statusCode ?? 0 {

@@ -91,12 +91,10 @@ extension TransferError {
     }
 }
 
-extension TransferError: Equatable {
+extension TransferError: Equatable, ErrorForPeople {
     /// Whether two errors have the same reason.
     public static func == (first: TransferError, second: TransferError) -> Bool { first.reason == second.reason }
-}
 
-extension TransferError: ErrorForPeople {
     /// The ``explanation``, and the status of the ``response``.
     public var description: String {
         guard let response else { return explanation }

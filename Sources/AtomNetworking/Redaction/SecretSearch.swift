@@ -178,9 +178,7 @@ extension SecretSearch {
     private static func folded(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0.isCapital ? $0 | 0x20 : $0 }
     }
-}
 
-extension SecretSearch {
     private func stretches(_ isIn: (Int) -> Bool) -> [Range<Int>] {
         bytes.indices.split { !isIn($0) }.map { $0.startIndex..<$0.endIndex }
     }

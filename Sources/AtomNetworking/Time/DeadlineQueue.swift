@@ -35,8 +35,7 @@ final class DeadlineQueue: Sendable {
 
     var count: Int { deadlines.withLock { $0.heap.count } }
 
-    /// Sets or moves the bearer's deadline. A change with a lower number than the one
-    /// before, or with 0, is dropped.
+    /// Sets or moves the bearer's deadline, if the number is higher than the one before.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
         deadlines.withLock { deadlines in
             guard number > bearer.deadlinePlace.number else { return }
@@ -46,8 +45,10 @@ final class DeadlineQueue: Sendable {
         }
     }
 
-    /// Takes the bearer's deadline away, if it has one. `disarms` if the alarm must not go
-    /// off for nothing: to set it anew costs more for nearly every deadline.
+    /// Takes the bearer's deadline away, if it has one.
+    ///
+    /// `disarms` if the alarm must not go off for nothing: nearly always it costs more to
+    /// set it anew.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
         let unneeded = deadlines.withLock { deadlines -> (any Alarm)? in
             if number > bearer.deadlinePlace.number {
