@@ -127,7 +127,7 @@ extension EventTeller {
         let duration = observation.instant.duration(to: now)
         let (turn, summary) = withEvents { events in
             let summary = RequestSummary(
-                statusCode: statusCode, failure: failure, duration: duration, events.traffic)
+                statusCode: statusCode, failure: failure, duration: duration, traffic: events.traffic)
             let turn = events.turn(at: now)
             if turn == nil { events.append(.finished(summary), at: now) }
             events.close()

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Names are compared without regard to case (RFC 9110 §5.1). Nothing is checked: an
 /// endpoint's fields are before, and a server's are kept as received.
-public struct HeaderFields: Sendable {
+public struct HeaderFields: Sendable, Hashable {
     private var fields: [HeaderItem]
 
     /// Creates an empty list.
@@ -79,8 +79,6 @@ extension HeaderFields: RandomAccessCollection {
     /// The field at a position.
     public subscript(position: Int) -> HeaderItem { fields[position] }
 }
-
-extension HeaderFields: Hashable {}
 
 extension HeaderFields: Redacted {
     /// Shows only the names: a value may be a credential.

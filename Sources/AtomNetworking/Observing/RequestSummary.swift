@@ -16,14 +16,7 @@ public struct RequestSummary: Sendable {
     /// The same of those that were received, decoded from the content coding.
     public var bytesReceived: Int64 { traffic.bytesReceived }
 
-    private let traffic: RequestTraffic
-
-    init(statusCode: Int?, failure: RequestFailure?, duration: Duration, _ traffic: RequestTraffic) {
-        self.statusCode = statusCode
-        self.failure = failure
-        self.duration = duration
-        self.traffic = traffic
-    }
+    let traffic: RequestTraffic
 }
 
 /// What was sent and received for one request.

@@ -151,7 +151,7 @@ extension AtomError {
         case .authentication(.refreshFailed(_, let date, _)), .authentication(.credentialNotProvided(_, let date, _)):
             date
         case .authentication(.tooManyRefreshes(let date, _)): date
-        case .authentication, .decoder, .requestable, .session, .cancelled, .transfer, .unexpected: nil
+        default: nil
         }
     }
 
@@ -354,9 +354,7 @@ extension URLError {
         _ code: URLError.Code, _ explanation: String, delivery: AtomError.Delivery, underlying: (any Error)? = nil,
         isOfServer: Bool = false
     ) {
-        var userInfo: [String: Any] = [
-            NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue,
-        ]
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: explanation, Self.deliveryKey: delivery.rawValue]
         if isOfServer { userInfo[Self.serverKey] = true }
         if let underlying { userInfo[NSUnderlyingErrorKey] = Redaction.error(underlying) }
         self.init(code, userInfo: userInfo)

@@ -7,6 +7,9 @@ extension AtomError {
         /// The method, as the endpoint names it.
         public let method: String
 
+        let address: String
+        let finalAddress: String?
+
         /// How often it was sent, with redirects, the attempt after a 401 and those
         /// of a ``RetryPolicy``; 0 if it never was.
         public let attempts: Int
@@ -14,23 +17,12 @@ extension AtomError {
         /// The time from `resume` to the error, with all waiting.
         public let duration: Duration
 
-        private let address: String
-        private let finalAddress: String?
-
-        init(method: String, address: String, finalAddress: String?, attempts: Int, duration: Duration) {
-            self.method = method
-            self.address = address
-            self.finalAddress = finalAddress == address ? nil : finalAddress
-            self.attempts = attempts
-            self.duration = duration
-        }
-
         /// The endpoint's URL, without the values of its query.
         public var url: String { Redaction.url(address) }
 
         /// Where a redirect has led, without the values of the query; `nil` if
         /// none has.
-        public var redirectedURL: String? { finalAddress.map { Redaction.url($0) } }
+        public var redirectedURL: String? { finalAddress.flatMap { $0 == address ? nil : Redaction.url($0) } }
     }
 }
 

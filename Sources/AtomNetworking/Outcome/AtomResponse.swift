@@ -20,9 +20,7 @@ public struct AtomResponse: Sendable {
     public var url: URL? { address.flatMap(HTTPGrammar.url) }
 
     let address: String?
-
     let decoder: ResponseDecoder?
-
     /// Whose credential the request to this server was signed with, if it was.
     let signatory: Signatory?
 
@@ -85,20 +83,18 @@ public struct AtomResponse: Sendable {
 
     /// Decodes the body, as `resume(expecting:)` does.
     ///
-    /// The decoder is the one of the service that received the response, or a
-    /// default `JSONDecoder` for a response of your own. `Data`, `String`,
-    /// ``NoContent``, ``DecodedResponse`` and optionals are read as there.
+    /// The decoder is the service's, or a default `JSONDecoder` for a response of your
+    /// own. `Data`, `String`, ``NoContent``, ``DecodedResponse`` and optionals are read
+    /// as there.
     ///
     /// - Throws: ``AtomError/decoder(_:)``.
     public func decode<T: Decodable>(_ type: T.Type) throws(AtomError) -> T {
         try (decoder ?? .plain).decode(type, from: self)
     }
 
-    /// The response as Foundation's class, created at each access; `nil`
-    /// without a status.
+    /// The response as Foundation's class, made at each access; `nil` without a status.
     ///
-    /// Its URL is `/` if the response has none. Repeated header fields are joined
-    /// with a comma, as in Foundation.
+    /// Its URL is `/` if the response has none. Repeated fields are joined with a comma.
     public var httpResponse: HTTPURLResponse? {
         guard let statusCode, let url = url ?? URL(string: "/") else { return nil }
         let fields = Dictionary(headerFields.map { ($0.name.lowercased(), ($0.name, $0.value)) }) {
@@ -109,14 +105,12 @@ public struct AtomResponse: Sendable {
     }
 }
 
-/// Who signs requests: services with the same session, or with the same user
-/// name and password, are the same signatory.
+/// Who signs requests: the same for services with the same session or Basic credential.
 enum Signatory: Equatable, Sendable {
     /// The app has made the response itself.
     case anyone
     case session(UUID)
-    /// A hash of the name and the password: the same only in this process, and it
-    /// tells nothing of them.
+    /// A hash that differs between processes, and tells nothing of name and password.
     case user(hash: Int)
 }
 
@@ -159,8 +153,8 @@ extension AtomResponse: Redacted {
 
     /// Whether the body goes elsewhere, or is left out, as after HEAD.
     private var hasBodyElsewhere: Bool {
-        guard data.isEmpty else { return false }
-        return headerFields.contains("Transfer-Encoding") || headerFields["Content-Length"].map { $0 != "0" } ?? false
+        data.isEmpty
+            && (headerFields.contains("Transfer-Encoding") || headerFields["Content-Length"] ?? "0" != "0")
     }
 }
 

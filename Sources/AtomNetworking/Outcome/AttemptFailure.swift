@@ -23,9 +23,7 @@ extension AttemptFailure: CustomStringConvertible {
         case .connection(let code): URLError(code).connectivityProblem ?? "URLError \(code.rawValue)"
         }
     }
-}
 
-extension AttemptFailure {
     var connectionCode: URLError.Code? { if case .connection(let code) = self { code } else { nil } }
 
     /// As a number, which a property list can hold.

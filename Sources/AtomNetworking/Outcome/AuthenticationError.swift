@@ -65,7 +65,7 @@ extension OAuthError: Decodable {
     }
 }
 
-extension OAuthError: Hashable {
+extension OAuthError: Hashable, RedactedError {
     /// Whether both have the same content; the responses aren't compared.
     public static func == (first: OAuthError, second: OAuthError) -> Bool {
         first.code == second.code && first.explanation == second.explanation && first.uri == second.uri
@@ -73,9 +73,7 @@ extension OAuthError: Hashable {
 
     /// Hashes the code.
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
-}
 
-extension OAuthError: RedactedError {
     /// The code and the server's explanation.
     public var description: String { explanation.map { "\(code): \($0)" } ?? code }
 }
@@ -211,14 +209,7 @@ extension AuthenticationError {
     func about(_ request: AtomError.Request) -> AuthenticationError {
         delivered(Reach(delivery, request: request))
     }
-}
 
-extension AuthenticationError.Reach: Redacted {
-    /// The name of the delivery.
-    public var description: String { delivery.rawValue }
-}
-
-extension AuthenticationError {
     /// The response of the token endpoint, or that in the error of the app's provider.
     var response: AtomResponse? {
         switch self {
@@ -238,6 +229,11 @@ extension AuthenticationError {
         default: nil
         }
     }
+}
+
+extension AuthenticationError.Reach: Redacted {
+    /// The name of the delivery.
+    public var description: String { delivery.rawValue }
 }
 
 extension AuthenticationError: ErrorForPeople {

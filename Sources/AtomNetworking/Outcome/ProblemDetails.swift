@@ -6,8 +6,7 @@ import Foundation
 /// An app that wants members of its own reads its own type with
 /// ``AtomError/decodeIfPresent(as:)``.
 public struct ProblemDetails: Codable, Sendable, Hashable {
-    /// A URI that identifies the kind of problem; `about:blank` if the status
-    /// code says all.
+    /// A URI that identifies the kind; `about:blank` if the status code says all.
     public let type: String
     /// A short summary, the same for all problems of this kind.
     public let title: String?

@@ -40,8 +40,8 @@ public enum RequestableError: Error, Sendable {
 
     /// A description of what was wrong.
     public struct Violation: Hashable, Sendable {
-        /// The value that was checked, shortened, without user information and
-        /// control characters; never a header value or a password.
+        /// The value that was checked, shortened and without user information; never a
+        /// header value or a password.
         public let subject: String
         /// The rule that the value breaks and, where there is one, the fix.
         public let reason: String

@@ -75,7 +75,7 @@ enum ResponseDecoding {
     /// What was expected, where, and what was found instead.
     static func describe(_ error: DecodingError) -> String {
         let context = error.context
-        let path = context?.codingPath.reduce(into: "") { path, key in
+        let path = context.codingPath.reduce(into: "") { path, key in
             if (key as? TextKey)?.request != nil { return }
             if let index = key.intValue {
                 path += "[\(index)]"
@@ -84,10 +84,8 @@ enum ResponseDecoding {
             }
         }
         // Keys come from the server, in any number and of any length.
-        let place = path.flatMap { $0.isEmpty ? nil : " at “\(Redaction.clipped($0, limit: 200))”" } ?? ""
-        let explanation =
-            context.map { Redaction.clipped(Redaction.withoutTokens($0.debugDescription), limit: 1000) }
-            ?? "It is not the expected model."
+        let place = path.isEmpty ? "" : " at “\(Redaction.clipped(path, limit: 200))”"
+        let explanation = Redaction.clipped(Redaction.withoutTokens(context.debugDescription), limit: 1000)
         return "The response could not be decoded\(place): \(explanation)"
     }
 }
@@ -99,12 +97,12 @@ extension AtomError {
 }
 
 extension DecodingError {
-    var context: Context? {
+    fileprivate var context: Context {
         switch self {
         case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context),
             .valueNotFound(_, let context):
             context
-        @unknown default: nil
+        @unknown default: Context(codingPath: [], debugDescription: "It is not the expected model.")
         }
     }
 
@@ -173,7 +171,7 @@ extension DecodingError {
 
     /// The request that ``about(_:)`` has noted.
     var request: AtomError.Request? {
-        (context?.underlyingError as? UndecodedResponse)?.request ?? (context?.codingPath.first as? TextKey)?.request
+        (context.underlyingError as? UndecodedResponse)?.request ?? (context.codingPath.first as? TextKey)?.request
     }
 }
 

@@ -31,9 +31,8 @@ extension AtomError {
         case other
     }
 
-    /// What the error means for the person who uses the app.
-    ///
-    /// If the token could not be refreshed, it is why.
+    /// What the error means for the person who uses the app; if the token could not be
+    /// refreshed, why.
     public var situation: Situation {
         switch self {
         case .response(let response): Situation(statusCode: response.statusCode)
@@ -74,9 +73,7 @@ extension AtomError.Situation: CustomStringConvertible {
         case .other: "Something went wrong."
         }
     }
-}
 
-extension AtomError.Situation {
     fileprivate init(statusCode: Int?) {
         self =
             switch statusCode ?? 0 {
@@ -115,7 +112,7 @@ extension AuthenticationError {
         case .waitedTooLong: .unreachable
         case .refreshFailed(let cause, _, _), .credentialNotRevoked(let cause, _): Self.situation(of: cause) ?? .other
         case .credentialNotProvided(let cause, _, _): Self.situation(of: cause) ?? .signInRequired
-        case .credentialNotReadable, .credentialNotStored, .noSession, .notSigned: .other
+        default: .other
         }
     }
 

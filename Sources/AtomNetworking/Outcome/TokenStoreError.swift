@@ -9,15 +9,13 @@ import Foundation
 public enum TokenStoreError: Error, Hashable, Sendable {
     /// The stored data is not a credential, for the given reason.
     ///
-    /// A file has been moved to the given location, if it could be.
+    /// A file has been moved to the given location, if it could be; nothing else changes.
     case corrupt(String, keptAt: URL?)
 
-    /// A newer version of the SDK wrote the data in a format that this version
-    /// can't read; the data stays unchanged.
+    /// A newer version of the SDK wrote the data, which stays unchanged.
     case newerFormat(version: Int)
 
-    /// Others, usually another process, used the store for longer than the lock
-    /// timeout.
+    /// Others, usually another process, used the store for too long.
     case lockTimedOut(Duration)
 
     /// The disk is full, or the user's quota is used up.
@@ -30,8 +28,7 @@ public enum TokenStoreError: Error, Hashable, Sendable {
     /// a folder that others can write to, a file of another user.
     case refused(String)
 
-    /// The Keychain or the file is not available: the device has not been
-    /// unlocked since it was started.
+    /// The device has not been unlocked since it was started.
     case locked
 
     /// A system call failed.

@@ -30,11 +30,9 @@ public struct TransferError: Error {
     public enum Reason: String, Sendable, Hashable {
         /// The request had to be sent again, and its body can be read only once.
         case bodyNotRepeatable
-        /// The app's stream threw, or a file could not be read while it was
-        /// sent.
+        /// The app's stream threw, or a file could not be read while it was sent.
         case bodyFailed
-        /// The body turned out shorter or longer than announced; a file was
-        /// changed while it was sent.
+        /// The body was shorter or longer than announced, as that of a changed file.
         case bodyLengthChanged
         /// The destination of a download can't be written.
         case destinationUnusable
@@ -93,12 +91,10 @@ extension TransferError {
     }
 }
 
-extension TransferError: Equatable {
+extension TransferError: Equatable, ErrorForPeople {
     /// Whether two errors have the same reason.
     public static func == (first: TransferError, second: TransferError) -> Bool { first.reason == second.reason }
-}
 
-extension TransferError: ErrorForPeople {
     /// The ``explanation``, and the status of the ``response``.
     public var description: String {
         guard let response else { return explanation }

@@ -44,14 +44,12 @@ struct SecretSearch {
     func shown(mark: String) -> String {
         guard isHidden.contains(true) else { return String(decoding: source, as: UTF8.self) }
         var shown: [UInt8] = []
-        var wasHidden = false
         for index in bytes.indices {
             if !isHidden[index] {
                 shown += source[offsets[index]..<offsets[index + 1]]
-            } else if !wasHidden {
+            } else if index == 0 || !isHidden[index - 1] {
                 shown += Array(mark.utf8)
             }
-            wasHidden = isHidden[index]
         }
         return String(decoding: shown, as: UTF8.self)
     }
@@ -180,9 +178,7 @@ extension SecretSearch {
     private static func folded(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0.isCapital ? $0 | 0x20 : $0 }
     }
-}
 
-extension SecretSearch {
     private func stretches(_ isIn: (Int) -> Bool) -> [Range<Int>] {
         bytes.indices.split { !isIn($0) }.map { $0.startIndex..<$0.endIndex }
     }

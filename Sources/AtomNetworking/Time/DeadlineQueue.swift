@@ -19,87 +19,84 @@ struct DeadlinePlace {
 /// It is a binary heap whose members know their positions. The alarm is set only if
 /// the earliest deadline is before it.
 final class DeadlineQueue: Sendable {
-    private struct State {
-        var heap = DeadlineHeap()
-        /// The time for which the alarm is set.
-        var alarmedAt: MonotonicInstant?
-        var alarm: (any Alarm)?
-    }
-
-    // The alarm refers to the state and not to the queue, which ends the alarm.
-    private let state = Guarded(State())
+    // The alarm refers to the deadlines and not to the queue, which ends the alarm.
+    private let deadlines = Guarded(Deadlines())
     private let time: any TimeSource
 
     init(time: any TimeSource) { self.time = time }
 
     deinit {
-        let alarm = state.withLock { state in
-            state.heap = DeadlineHeap()
-            return state.alarm.take()
+        let alarm = deadlines.withLock { deadlines in
+            deadlines.heap = []
+            return deadlines.alarm.take()
         }
         alarm?.invalidate()
     }
 
-    var count: Int { state.withLock { $0.heap.count } }
+    var count: Int { deadlines.withLock { $0.heap.count } }
 
-    /// Sets or moves the bearer's deadline. A change with a lower number than the one
-    /// before, or with 0, is dropped.
+    /// Sets or moves the bearer's deadline, if the number is higher than the one before.
     func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer, number: Int) {
-        state.withLock { state in
+        deadlines.withLock { deadlines in
             guard number > bearer.deadlinePlace.number else { return }
             bearer.deadlinePlace.number = number
-            state.heap.set(instant, for: bearer)
-            Self.armIfNeeded(&state, self.state, time)
+            deadlines.set(instant, for: bearer)
+            Self.armIfNeeded(&deadlines, self.deadlines, time)
         }
     }
 
-    /// Takes the bearer's deadline away, if it has one. `disarms` if the alarm must not go
-    /// off for nothing: to set it anew costs more for nearly every deadline.
+    /// Takes the bearer's deadline away, if it has one.
+    ///
+    /// `disarms` if the alarm must not go off for nothing: nearly always it costs more to
+    /// set it anew.
     func remove(_ bearer: any DeadlineBearer, number: Int, disarms: Bool = false) {
-        let unneeded = state.withLock { state -> (any Alarm)? in
+        let unneeded = deadlines.withLock { deadlines -> (any Alarm)? in
             if number > bearer.deadlinePlace.number {
                 bearer.deadlinePlace.number = number
-                state.heap.remove(bearer)
+                if let position = bearer.deadlinePlace.position { deadlines.remove(at: position) }
             }
-            guard disarms, let alarmedAt = state.alarmedAt else { return nil }
-            if let earliest = state.heap.earliest, earliest <= alarmedAt { return nil }
-            state.alarmedAt = nil
-            Self.armIfNeeded(&state, self.state, time)
-            return state.alarmedAt == nil ? state.alarm.take() : nil
+            guard disarms, let alarmedAt = deadlines.alarmedAt else { return nil }
+            if let earliest = deadlines.heap.first, earliest.instant <= alarmedAt { return nil }
+            deadlines.alarmedAt = nil
+            Self.armIfNeeded(&deadlines, self.deadlines, time)
+            return deadlines.alarmedAt == nil ? deadlines.alarm.take() : nil
         }
         unneeded?.invalidate()
     }
 
-    private static func ring(_ guarded: Guarded<State>, _ time: any TimeSource) {
+    private static func ring(_ guarded: Guarded<Deadlines>, _ time: any TimeSource) {
         let now = time.now
-        let due = guarded.withLock { state in
-            state.alarmedAt = nil
-            let due = state.heap.removeAll(until: now)
-            armIfNeeded(&state, guarded, time)
+        let due = guarded.withLock { deadlines in
+            deadlines.alarmedAt = nil
+            let due = deadlines.removeAll(until: now)
+            armIfNeeded(&deadlines, guarded, time)
             return due
         }
         for bearer in due { bearer.deadlinePassed(at: now) }
     }
 
-    private static func armIfNeeded(_ state: inout State, _ guarded: Guarded<State>, _ time: any TimeSource) {
-        guard let earliest = state.heap.earliest, state.alarmedAt.map({ earliest < $0 }) ?? true else { return }
-        let alarm = state.alarm ?? time.makeAlarm { ring(guarded, time) }
-        state.alarm = alarm
-        state.alarmedAt = earliest
+    private static func armIfNeeded(
+        _ deadlines: inout Deadlines, _ guarded: Guarded<Deadlines>, _ time: any TimeSource
+    ) {
+        guard let earliest = deadlines.heap.first?.instant, deadlines.alarmedAt.map({ earliest < $0 }) ?? true
+        else { return }
+        let alarm = deadlines.alarm ?? time.makeAlarm { ring(guarded, time) }
+        deadlines.alarm = alarm
+        deadlines.alarmedAt = earliest
         alarm.set(earliest)
     }
 }
 
-private struct DeadlineHeap {
-    private struct Entry {
+private struct Deadlines {
+    struct Entry {
         var instant: MonotonicInstant
         var bearer: any DeadlineBearer
     }
 
-    private var heap: [Entry] = []
-
-    var count: Int { heap.count }
-    var earliest: MonotonicInstant? { heap.first?.instant }
+    var heap: [Entry] = []
+    /// The time for which the alarm is set.
+    var alarmedAt: MonotonicInstant?
+    var alarm: (any Alarm)?
 
     mutating func set(_ instant: MonotonicInstant, for bearer: any DeadlineBearer) {
         let entry = Entry(instant: instant, bearer: bearer)
@@ -108,20 +105,16 @@ private struct DeadlineHeap {
         place(entry, near: position)
     }
 
-    mutating func remove(_ bearer: any DeadlineBearer) {
-        if let position = bearer.deadlinePlace.position { removeEntry(at: position) }
-    }
-
     mutating func removeAll(until instant: MonotonicInstant) -> [any DeadlineBearer] {
         var removed: [any DeadlineBearer] = []
         while let first = heap.first, first.instant <= instant {
             removed.append(first.bearer)
-            removeEntry(at: 0)
+            remove(at: 0)
         }
         return removed
     }
 
-    private mutating func removeEntry(at position: Int) {
+    mutating func remove(at position: Int) {
         heap[position].bearer.deadlinePlace.position = nil
         let last = heap.removeLast()
         if position < heap.count { place(last, near: position) }

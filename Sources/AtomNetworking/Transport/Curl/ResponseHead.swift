@@ -183,7 +183,6 @@
     }
 
     extension UInt8 {
-
         fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
     }
 
